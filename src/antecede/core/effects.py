@@ -1,0 +1,82 @@
+"""What a machine asks of its driver. Each effect but `Send` is one row (or one per message) of the trace.
+
+`publish`, `arrive`, `crash`, `restart` and `end` rows are the driver's own, so that a machine cannot hide an arrival.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from antecede.core.frames import Frame
+from antecede.core.message import Message
+
+__all__ = ["Answer", "Ask", "Collect", "Deliver", "Discard", "Effect", "Join", "Leave", "Move", "Send"]
+
+
+@dataclass(slots=True, eq=False)
+class Send:
+    """Put one frame on the wire, towards each of `to` (no order among them is implied)."""
+
+    to: tuple[str, ...]
+    frame: Frame
+
+
+@dataclass(slots=True, eq=False)
+class Deliver:
+    message: Message
+    reason: str
+    """`causes`: everything before it lies behind; `deadline`: its logical deadline forced it out."""
+
+
+@dataclass(slots=True, eq=False)
+class Discard:
+    message: str
+    reason: str
+    """`late`, `superseded`, `duplicate`, `expired`, `overflow`, `foreign`, `gone`."""
+
+
+@dataclass(slots=True, eq=False)
+class Ask:
+    """A request for what is missing went to `peer`; `messages` are ids where the Order knows them, else empty."""
+
+    peer: str
+    messages: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Answer:
+    peer: str
+    messages: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Join:
+    """This process is owed what matches `filters` from here on, except what lies behind `cut`."""
+
+    filters: tuple[str, ...]
+    peer: str | None
+    cut: tuple[str, ...]
+    guard_us: int
+
+
+@dataclass(slots=True, eq=False)
+class Leave:
+    filters: tuple[str, ...]
+    peer: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Move:
+    peer: str
+    cut: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Collect:
+    """The Store lets go of a message."""
+
+    message: str
+
+
+Effect: TypeAlias = Send | Deliver | Discard | Ask | Answer | Join | Leave | Move | Collect

@@ -1,0 +1,229 @@
+"""Everything that goes on the wire, one class per kind. `wire.py` turns them into bytes; `FRAMES` is the whole list.
+
+Frames are shared by all their receivers in the simulator: nobody changes one after sending it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
+
+from antecede.core.message import Envelope, Mark, Message
+
+__all__ = [
+    "FRAMES",
+    "Ack",
+    "Attach",
+    "Attached",
+    "Data",
+    "Detach",
+    "Digest",
+    "Frame",
+    "Gone",
+    "Item",
+    "Items",
+    "Publish",
+    "Published",
+    "Request",
+    "Snapshot",
+    "SnapshotRequest",
+    "Top",
+    "Want",
+]
+
+Ranges: TypeAlias = tuple[tuple[str, int, int], ...]
+"""(stream, low, high): the marks low < n <= high of a stream."""
+
+
+@dataclass(slots=True, eq=False)
+class Base:
+    kind: ClassVar[str] = ""
+    size: int = field(default=-1, init=False)
+    control: int = field(default=-1, init=False)
+    """Bytes on the wire and, of those, encoded stamps; -1 until the wire was asked (it remembers here)."""
+
+    def messages(self) -> tuple[Message, ...]:
+        """What arrives with this frame: the driver writes one `arrive` row for each."""
+        return ()
+
+
+@dataclass(slots=True, eq=False)
+class Data(Base):
+    """Messages between brokers, between members, or from a broker to a subscriber; also answers to a Request."""
+
+    kind: ClassVar[str] = "data"
+    envelopes: tuple[Envelope, ...]
+    answer: bool = False
+
+    def messages(self) -> tuple[Message, ...]:
+        return tuple(e.message for e in self.envelopes)
+
+
+@dataclass(slots=True, eq=False)
+class Digest(Base):
+    """What the sender has: stream -> highest n. `reply`: please tell me yours, I do not know that you have all this."""
+
+    kind: ClassVar[str] = "digest"
+    have: Mapping[str, int]
+    known: Mapping[str, int] = field(default_factory=dict)
+    """Heard of, received but perhaps not delivered (where it goes beyond `have`)."""
+    reply: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Request(Base):
+    kind: ClassVar[str] = "request"
+    ranges: Ranges
+
+
+@dataclass(slots=True, eq=False)
+class Gone(Base):
+    """These were here once and have been collected: do not ask again, not for them."""
+
+    kind: ClassVar[str] = "gone"
+    marks: tuple[Mark, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Publish(Base):
+    """Client to home broker: publish these for me (PUB). Without payload where the deadline passed unacknowledged."""
+
+    kind: ClassVar[str] = "publish"
+    envelopes: tuple[Envelope, ...]
+    headers_only: bool = False
+
+    def messages(self) -> tuple[Message, ...]:
+        return () if self.headers_only else tuple(e.message for e in self.envelopes)
+
+
+@dataclass(slots=True, eq=False)
+class Published(Base):
+    """Home broker to client: these are safe (PUBACK)."""
+
+    kind: ClassVar[str] = "published"
+    ids: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Attach(Base):
+    """Subscriber to broker. `frontier`: marks of everything in its past; None: begin at the broker's own cut."""
+
+    kind: ClassVar[str] = "attach"
+    attachment: int
+    filters: tuple[str, ...]
+    frontier: Mapping[str, int] | None
+    unacked: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Attached(Base):
+    """Broker to subscriber. `start`: the marks that lie behind; `cut`: the same as message ids, for the record."""
+
+    kind: ClassVar[str] = "attached"
+    attachment: int
+    start: Mapping[str, int]
+    cut: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """One numbered message of an attachment; `after` is a bitmap: bit j set means index - 1 - j is a cause."""
+
+    index: int
+    after: int
+    gains: Mapping[str, int]
+    envelope: Envelope
+    gone: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Items(Base):
+    """Home broker to client. `base`: the acknowledged index that `gains` and `after` are relative to."""
+
+    kind: ClassVar[str] = "items"
+    attachment: int
+    base: int
+    items: tuple[Item, ...]
+
+    def messages(self) -> tuple[Message, ...]:
+        return tuple(i.envelope.message for i in self.items if not i.gone)
+
+
+@dataclass(slots=True, eq=False)
+class Top(Base):
+    """Home broker to client: the highest index there is (finds lost tails)."""
+
+    kind: ClassVar[str] = "top"
+    attachment: int
+    top: int
+
+
+@dataclass(slots=True, eq=False)
+class Want(Base):
+    kind: ClassVar[str] = "want"
+    attachment: int
+    indexes: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Ack(Base):
+    """Client to home: everything up to `index` lies behind; of those above `base`, `missed` were not delivered."""
+
+    kind: ClassVar[str] = "ack"
+    attachment: int
+    index: int
+    base: int
+    missed: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Detach(Base):
+    kind: ClassVar[str] = "detach"
+    attachment: int
+
+
+@dataclass(slots=True, eq=False)
+class SnapshotRequest(Base):
+    """A joining member or broker asks where to begin. `whole`: also what is retained."""
+
+    kind: ClassVar[str] = "snapshot-request"
+    whole: bool
+
+
+@dataclass(slots=True, eq=False)
+class Snapshot(Base):
+    """Where to begin: `past` lies behind (with single marks `skipped` above it); `envelopes` follow, in order."""
+
+    kind: ClassVar[str] = "snapshot"
+    past: Mapping[str, int]
+    skipped: tuple[Mark, ...]
+    cut: tuple[str, ...]
+    envelopes: tuple[Envelope, ...] = ()
+
+    def messages(self) -> tuple[Message, ...]:
+        return tuple(e.message for e in self.envelopes)
+
+
+Frame: TypeAlias = (
+    Data | Digest | Request | Gone | Publish | Published | Attach | Attached | Items | Top | Want | Ack | Detach
+    | SnapshotRequest | Snapshot
+)  # fmt: skip
+
+FRAMES: tuple[type[Base], ...] = (
+    Data,
+    Digest,
+    Request,
+    Gone,
+    Publish,
+    Published,
+    Attach,
+    Attached,
+    Items,
+    Top,
+    Want,
+    Ack,
+    Detach,
+    SnapshotRequest,
+    Snapshot,
+)

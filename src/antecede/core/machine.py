@@ -1,0 +1,109 @@
+"""The one face of every protocol: what a driver may call, and what it must tell.
+
+A machine has no clock, no socket and no dice of its own: the driver says `now_us`, carries out the effects, and hands
+in a `random.Random` of which only `random()` and `getrandbits()` are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from antecede.core.effects import Effect
+from antecede.core.frames import Frame
+from antecede.core.message import Message
+
+__all__ = ["Dice", "Machine", "Peer", "Settings"]
+
+
+class Dice(Protocol):
+    def random(self) -> float: ...
+    def getrandbits(self, k: int, /) -> int: ...
+
+
+@dataclass(slots=True, frozen=True)
+class Peer:
+    """What the view says of a process."""
+
+    name: str
+    role: str
+    """`member`, `broker` or `subscriber`."""
+    groups: tuple[str, ...]
+
+
+@dataclass(slots=True, frozen=True)
+class Settings:
+    """Knobs of a machine; all times in microseconds. Each says what raising it costs."""
+
+    deadlines: bool = True
+    """Whether messages may carry deadlines. False: nothing is ever released early, everything is waited for."""
+    guard_us: int = 0
+    """How long before a deadline this process stops waiting (bound on clock error). Costs delivery time."""
+    hop_us: int = 0
+    """What a broker leaves for the last hop to its subscribers. Costs the broker waiting time."""
+    round_us: int = 50_000
+    """Between digests. Raising it finds lost tails later; lowering it costs frames."""
+    fanout: int = 3
+    """How many peers a digest goes to each round. Costs frames."""
+    patience_us: int = 0
+    """How long to wait for a missing cause before asking. Raising it costs latency under loss, saves requests."""
+    retry_us: int = 30_000
+    """Between two requests for the same thing (about a round trip). Raising it costs latency under heavy loss."""
+    trip_us: int = 10_000
+    """The least an answer takes: no request leaves that could not be answered in time."""
+    clock_bound_us: int = 0
+    """Two clocks differ by at most twice this. Costs how long expired messages are remembered."""
+    grace_us: int = 2_000_000
+    """How long something stays after it could be dropped: at least crash detection and re-attach. Costs memory."""
+    memory_us: int = 30_000_000
+    """How long arrivals are remembered, to tell a repeat from a newcomer. Costs memory."""
+
+
+class Machine(Protocol):
+    name: str
+    role: str
+
+    def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
+        """Begin. `joining`: others have history (a restart, a newcomer): begin at a causal cut, not at nothing."""
+        ...
+
+    def view(self, members: Mapping[str, Peer], now_us: int) -> list[Effect]:
+        """The processes this one should believe in (itself included)."""
+        ...
+
+    def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
+        """Subscribers only: attach to the brokers `at`, wanting `filters`. The Join rows come when they answer."""
+        ...
+
+    def unsubscribe(self, now_us: int) -> list[Effect]: ...
+
+    def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
+        """Subscribers only: attach to these brokers instead."""
+        ...
+
+    def publish(
+        self,
+        topics: Sequence[str],
+        payload: bytes,
+        now_us: int,
+        *,
+        deadline_us: int | None = None,
+        after: Sequence[str] | None = None,
+    ) -> tuple[Message, list[Effect]]:
+        """`after`: ids of delivered or own messages; None means everything delivered so far."""
+        ...
+
+    def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]: ...
+
+    def wake(self, now_us: int) -> list[Effect]:
+        """Time has reached `next_wake()`: deadlines, retries, rounds."""
+        ...
+
+    def next_wake(self) -> int | None:
+        """When to call `wake`, in this process's clock; None: only a frame can change anything."""
+        ...
+
+    def freeze(self) -> bytes:
+        """The whole state as bytes (journal, exploration's hashing); equal states freeze equally."""
+        ...

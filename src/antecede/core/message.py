@@ -1,0 +1,72 @@
+"""What an application publishes, how it is named, and the stamp an Order puts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+__all__ = ["NO_STAMP", "Envelope", "Mark", "Message", "Stamp", "make_id", "split_id"]
+
+Mark: TypeAlias = tuple[str, int]
+"""(stream, n): the n-th message of a stream. What a stream is, is the Order's business: a sender (`p`), a sender
+within a group (`p@G1`). Sender names hold no `@` and no `:`; everything after the first `@` is the group."""
+
+
+def make_id(sender: str, seq: int) -> str:
+    return f"{sender}:{seq}"
+
+
+def split_id(message_id: str) -> tuple[str, int]:
+    sender, _, seq = message_id.rpartition(":")
+    return sender, int(seq)
+
+
+@dataclass(slots=True, eq=False)
+class Message:
+    """Immutable by convention: in the simulator one object is shared by all who hold it."""
+
+    sender: str
+    seq: int
+    topics: tuple[str, ...]
+    payload: bytes = b""
+    deadline_us: int | None = None
+    expires_us: int | None = None
+    after: tuple[str, ...] | None = None
+    """Declared causes, for the record only (never sent): None means everything delivered so far."""
+    id: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.id = f"{self.sender}:{self.seq}"
+
+
+@dataclass(slots=True, eq=False)
+class Stamp:
+    """Causality as marks: what all Orders with marks share. Opaque to everything but Orders, Store and the wire.
+
+    own     this message's place: one mark per stream it belongs to
+    needs   enough to test: once these lie behind by delivery, so does everything in `covers`
+    covers  every cause, closed: stream -> the newest cause in it (older ones of the stream are causes too)
+    rank    grows along causality; a sort key for held messages, nothing else
+    """
+
+    own: tuple[Mark, ...]
+    needs: tuple[Mark, ...] = ()
+    covers: Mapping[str, int] = field(default_factory=dict)
+    rank: int = 0
+    extra: object = None
+    """What one Order alone adds (the context graph's nodes)."""
+
+
+NO_STAMP = Stamp(())
+
+
+@dataclass(slots=True, eq=False)
+class Envelope:
+    """A message and its stamp, as they travel and as they are stored."""
+
+    message: Message
+    stamp: Stamp
+    size: int = -1
+    """Bytes on the wire, remembered by the wire after the first look; -1: not asked yet."""
+    stamp_size: int = -1
