@@ -13,7 +13,10 @@ already and costs nothing. Nothing outside the checkout is changed, and any work
 import sys
 
 if sys.version_info < (3, 11):
-    sys.exit("antecede needs Python 3.11 or later and this is %d.%d: run it with a newer one." % sys.version_info[:2])
+    sys.stderr.write(
+        "run.py: this is Python %d.%d and 3.11 or later is needed: use a newer one.\n" % sys.version_info[:2]
+    )
+    sys.exit(2)
 
 import contextlib
 import hashlib
@@ -167,7 +170,7 @@ def setup() -> None:
 
 
 def run(*command: str) -> int:
-    """Run one of the installed programs to its end. A program ended by a signal gives 128 + its number, as shells do."""
+    """Run an installed program to its end; one ended by a signal gives 128 + its number, as in a shell."""
     code = subprocess.run(command, cwd=ROOT, env=clean_environment(os.environ)).returncode
     return code if code >= 0 else 128 - code
 
