@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from operator import itemgetter
 from typing import Any
 
-__all__ = ["Agenda"]
+__all__ = ["SHIFT", "Agenda"]
 
 SHIFT = 10
 """Buckets of 2**SHIFT microseconds. Raising it costs insertions into the bucket at hand, lowering it empty buckets."""
@@ -42,15 +42,20 @@ class Agenda:
             self.buckets[day] = [item]
             heappush(self.days, day)
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        """Everything in order of time, including what is put in meanwhile."""
+    def days_in_turn(self) -> Iterator[list[tuple[Any, ...]]]:
+        """Bucket after bucket, sorted. Iterate each with `for`: what is pushed into it meanwhile comes in its turn."""
         while self.days:
             self.today = heappop(self.days)
             self.current = self.buckets.pop(self.today)
             self.current.sort(key=_time)
-            # A list iterator goes by index: what `push` inserts behind the current step is met in its turn.
-            yield from self.current
+            # A list iterator goes by index, and nothing is inserted before the step being carried out.
+            yield self.current
         self.today = -1
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Everything in order of time, including what is put in meanwhile."""
+        for day in self.days_in_turn():
+            yield from day
 
     def __len__(self) -> int:
         """How many lie in later buckets (a lower bound of what is left)."""

@@ -26,6 +26,8 @@ from antecede.wire import measure
 __all__ = ["NEVER", "Build", "Driver", "Process", "Rows", "Sink", "Workload"]
 
 NEVER = 1 << 62
+NO_MESSAGES = Base.messages
+"""What frames have that carry no messages."""
 FLUSH_ROWS = 50_000
 """How many rows are kept before a sink gets them. Raising it costs memory."""
 SPIN = 100_000
@@ -78,7 +80,9 @@ class Process:
 
 
 class Driver:
-    def __init__(self, scenario: Scenario, facts: RecipeFacts, layout: Layout, build: Build, sink: Sink | None) -> None:
+    def __init__(
+        self, scenario: Scenario, facts: RecipeFacts, layout: Layout, build: Build, sink: Sink | None, digest: bool
+    ) -> None:
         self.scenario, self.facts, self.layout, self.build, self.sink = scenario, facts, layout, build, sink
         self.agenda = Agenda()
         names = [*layout.brokers, *layout.filters]
@@ -87,7 +91,7 @@ class Driver:
             latency = Latency(read_latency(Path(scenario.latency)), names, stream(scenario.seed, "hosts"))
         self.network = Network(scenario, stream(scenario.seed, "network"), latency)
         self.settings = scenario.settings(facts, latency.range_us if latency else None)
-        self.running = Digest() if sink is not None else None
+        self.running = Digest() if sink is not None and digest else None
         """The digest so far, of rows that were handed on."""
         self.now_us = START_US
         self.book: dict[str, Process] = {}
@@ -111,49 +115,53 @@ class Driver:
 
     def loop(self, limit_us: int) -> bool:
         """Until nothing is left to happen (True) or the limit is reached (False)."""
-        agenda, perform, arrived, push = self.agenda, self.perform, self._arrived, self.agenda.push
-        quiet_kind = Base.messages
-        for now_us, process, sender, frame in agenda:
-            if now_us > limit_us:
-                self.now_us = limit_us
-                return False
-            self.now_us = now_us
-            if process is None:  # the driver's own: a publication, a crash, a partition
-                sender(now_us)
-                continue
-            if not process.alive:
-                continue
-            local_us = now_us + process.offset_us
-            if frame is not None:
-                if frame.__class__.messages is not quiet_kind:
-                    arrived(process, sender, frame, now_us)
-                effects = process.receive(frame, sender, local_us)
-                soonest_us = now_us
-            else:
-                if now_us != process.wake_us:
+        perform, arrived, push = self.perform, self._arrived, self.agenda.push
+        events = 0
+        for day in self.agenda.days_in_turn():
+            for now_us, process, sender, frame, ids in day:
+                if now_us > limit_us:
+                    self.now_us = limit_us
+                    self.events += events
+                    return False
+                if process is None:  # the driver's own: a publication, a crash, a partition
+                    self.now_us = now_us
+                    sender(now_us)
+                    continue
+                if not process.alive:
+                    continue
+                local_us = now_us + process.offset_us
+                if frame is not None:
+                    if ids:
+                        arrived(process, sender, frame, ids, now_us)
+                    effects = process.receive(frame, sender, local_us)
+                    soonest_us = now_us
+                elif now_us == process.wake_us:
+                    process.wake_us = NEVER
+                    due_us = process.next_wake()
+                    if due_us is None:
+                        continue
+                    if due_us > local_us:
+                        self.arm(process, now_us)
+                        continue
+                    effects = process.machine.wake(local_us)
+                    soonest_us = now_us + 1
+                else:
                     continue  # an earlier timer took its place
-                process.wake_us = NEVER
+                events += 1
+                if effects:
+                    perform(process, effects, now_us)
                 due_us = process.next_wake()
-                if due_us is None:
-                    continue
-                if due_us > local_us:
-                    self.arm(process, now_us)
-                    continue
-                effects = process.machine.wake(local_us)
-                soonest_us = now_us + 1
-            self.events += 1
-            if effects:
-                perform(process, effects, now_us)
-            due_us = process.next_wake()
-            if due_us is not None:
-                wake_us = due_us - process.offset_us
-                if wake_us < soonest_us:
-                    wake_us = soonest_us
-                    if frame is None:
-                        self._spins(process)
-                if wake_us < process.wake_us:
-                    process.wake_us = wake_us
-                    push((wake_us, process, None, None))
+                if due_us is not None:
+                    wake_us = due_us - process.offset_us
+                    if wake_us < soonest_us:
+                        wake_us = soonest_us
+                        if frame is None:
+                            self._spins(process)
+                    if wake_us < process.wake_us:
+                        process.wake_us = wake_us
+                        push((wake_us, process, None, None, None))
+            self.now_us = now_us
+        self.events += events
         return True
 
     def perform(self, process: Process, effects: list[Effect], now_us: int) -> None:
@@ -173,7 +181,8 @@ class Driver:
                 total[0] += count
                 total[1] += count * size
                 total[2] += count * frame.control
-                self.network.post(process.name, to, frame, now_us, self.book, self.agenda)
+                ids = () if frame.__class__.messages is NO_MESSAGES else tuple([m.id for m in frame.messages()])
+                self.network.post(process.name, to, frame, ids, now_us, self.book, self.agenda)
             elif kind is Deliver:
                 message = effect.message
                 step = process.step
@@ -195,7 +204,7 @@ class Driver:
             wake_us = max(now_us, due_us - process.offset_us)
             if wake_us < process.wake_us:
                 process.wake_us = wake_us
-                self.agenda.push((wake_us, process, None, None))
+                self.agenda.push((wake_us, process, None, None, None))
 
     def _spins(self, process: Process) -> None:
         process.spins += 1
@@ -210,7 +219,7 @@ class Driver:
 
     def at(self, when_us: int, step: Callable[[int], None]) -> None:
         """Let the driver itself do something at that time."""
-        self.agenda.push((when_us, None, step, None))
+        self.agenda.push((when_us, None, step, None, None))
 
     # -- publications ----------------------------------------------------------------------------------------------
 
@@ -262,23 +271,20 @@ class Driver:
              deadline_us, reason, after, cut, guard_us, expires_us, now_us, peer, size, control)
         )  # fmt: skip
 
-    def _arrived(self, process: Process, sender: str, frame: Any, now_us: int) -> None:
+    def _arrived(self, process: Process, sender: str, frame: Any, ids: tuple[str, ...], now_us: int) -> None:
         """One row per message; the bytes of the frame are shared out among them, so that they add up."""
-        messages = frame.messages()
-        if not messages:
-            return
         size, control = frame.size, frame.control
         share, control_share = size, control
-        count = len(messages)
+        count = len(ids)
         if count > 1:
             share, control_share = size // count, control // count
             size -= share * (count - 1)
             control -= control_share * (count - 1)
-        step, append = process.step, self.rows.append
-        name, role, run, local_us = process.name, process.role, self.run_name, now_us + process.offset_us
-        for message in messages:
-            append((run, name, role, step, local_us, "arrive", message.id, None, None, None, None, None, None, None,
-                    now_us, sender, size, control))  # fmt: skip
+        step = process.step
+        local_us = now_us + process.offset_us
+        for message in ids:
+            self.rows.append((self.run_name, process.name, process.role, step, local_us, "arrive", message, None, None,
+                              None, None, None, None, None, now_us, sender, size, control))  # fmt: skip
             step += 1
             size, control = share, control_share
         process.step = step

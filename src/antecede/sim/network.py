@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from antecede.errors import InputError
-from antecede.sim.agenda import Agenda
+from antecede.sim.agenda import SHIFT, Agenda
 from antecede.sim.dice import shuffled
 from antecede.sim.scenario import Scenario
 
@@ -38,11 +38,12 @@ class Network:
         self.side: Mapping[str, int] | None = None
         """While a partition stands: which side each process is on."""
 
-    def post(self, source: str, to: Sequence[str], frame: object, now_us: int, book: Mapping[str, Any],
-             agenda: Agenda) -> None:  # fmt: skip
-        """Put the arrivals of one frame on the agenda, as (arrival, process, source, frame)."""
-        # One call per frame, not per copy, and no dice for what cannot happen: this is the simulator's hottest loop.
-        draw, push = self.dice.random, agenda.push
+    def post(self, source: str, to: Sequence[str], frame: object, ids: tuple[str, ...], now_us: int,
+             book: Mapping[str, Any], agenda: Agenda) -> None:  # fmt: skip
+        """Put the arrivals of one frame on the agenda, as (arrival, process, source, frame, ids)."""
+        # One call per frame, not per copy, no dice for what cannot happen, and the usual case of `Agenda.push` spelt
+        # out: this is the simulator's hottest loop.
+        draw, push, bucket_of = self.dice.random, agenda.push, agenda.buckets.get
         loss, duplicate, spike = self.loss, self.duplicate, self.spike
         low, span, side, latency = self.low_us, self.span_us, self.side, self.latency
         for name in to:
@@ -61,7 +62,12 @@ class Network:
                     delay = int(latency.one_way_us(source, name) * (1.0 + JITTER * draw()))
                 if spike and draw() < spike:
                     delay *= SPIKE
-                push((now_us + delay, process, source, frame))
+                delay += now_us
+                bucket = bucket_of(delay >> SHIFT)
+                if bucket is None:
+                    push((delay, process, source, frame, ids))
+                else:
+                    bucket.append((delay, process, source, frame, ids))
                 copies -= 1
 
 

@@ -6,6 +6,9 @@ stopped at its limit - and what is kept of it.
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from antecede.sim.driver import Build, Driver, Rows, Sink, Workload
@@ -14,7 +17,7 @@ from antecede.sim.layout import lay_out
 from antecede.sim.replay import Replay, read_history
 from antecede.sim.scenario import START_US, RecipeFacts, Scenario, find_recipe
 from antecede.sim.workload import Synthetic
-from antecede.trace.record import digest
+from antecede.trace.record import digest as digest_of
 
 __all__ = ["Run", "simulate"]
 
@@ -29,6 +32,7 @@ class Run:
         self.scenario = driver.scenario
         self.rows: Rows = driver.rows
         self._running = driver.running
+        self.streamed = driver.sink is not None
         self.totals = driver.totals()
         self.events = driver.events
         """Frames that arrived and timers that fired."""
@@ -40,13 +44,37 @@ class Run:
 
     def digest(self) -> str:
         """SHA-256 of the rows by process and step."""
-        return digest(self.rows) if self._running is None else self._running.hexdigest()
+        if self._running is not None:
+            return self._running.hexdigest()
+        if self.streamed:
+            raise ValueError("the rows went to a sink and no digest was asked for: simulate(..., digest=True)")
+        return digest_of(self.rows)
+
+
+@contextmanager
+def _collecting_rarely() -> Iterator[None]:
+    """A run makes millions of small tuples and no cycles: looking for cycles as often as usual costs a third more."""
+    usual = gc.get_threshold()
+    gc.set_threshold(200_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def simulate(
-    scenario: Scenario, sink: Sink | None = None, *, build: Build | None = None, facts: RecipeFacts | None = None
+    scenario: Scenario,
+    sink: Sink | None = None,
+    *,
+    build: Build | None = None,
+    facts: RecipeFacts | None = None,
+    digest: bool = False,
 ) -> Run:
-    """Run a scenario to its end. `build` and `facts` put other machines in the place of the recipe's own."""
+    """Run a scenario to its end; rows stay in memory, or go to `sink` in batches.
+
+    `digest`: keep a running digest of rows that go to a sink (it costs about as much as the run). `build` and `facts`
+    put other machines in the place of the recipe's own.
+    """
     facts = facts or find_recipe(scenario.recipe)
     scenario.fits(facts)
     if build is None:
@@ -59,7 +87,7 @@ def simulate(
     if scenario.workload:
         history = read_history(Path(scenario.workload), scenario.messages)
         workload, count = Replay(history), len(history)
-    driver = Driver(scenario, facts, layout, build, sink)
+    driver = Driver(scenario, facts, layout, build, sink, digest)
     driver.workload = workload
     busy_us = scenario.warmup_us + int(count / scenario.rate * 1_000_000)
     faults = Faults(driver, START_US + busy_us)
@@ -70,9 +98,10 @@ def simulate(
         limit_us += count * 4 * driver.settings.retry_us
     if scenario.limit_s is not None:
         limit_us = START_US + int(scenario.limit_s * 1_000_000)
-    while quiet := driver.loop(limit_us):
-        if not workload.idle(driver.now_us):
-            break
+    with _collecting_rarely():
+        while quiet := driver.loop(limit_us):
+            if not workload.idle(driver.now_us):
+                break
     for process in driver.all:
         if process.alive:
             driver.note(process, "end", driver.now_us, reason="quiet" if quiet else "stopped")
