@@ -56,20 +56,31 @@ def envelopes(draw: Any) -> Envelope:
 
 
 BATCHES = st.lists(envelopes(), max_size=5).map(tuple)
-ITEMS = st.builds(f.Item, NUMBERS, NUMBERS | st.integers(0, 2**200), MAPS, envelopes(), st.booleans())
+ITEMS = st.builds(f.Item, NUMBERS, NUMBERS | st.integers(0, 2**200), envelopes(), st.booleans())
+RANGES = st.lists(st.tuples(STREAMS, NUMBERS, NUMBERS), max_size=5).map(tuple)
+
+
+@st.composite
+def digests(draw: Any) -> f.Digest:
+    offer = draw(MAPS)
+    have = draw(st.one_of(MAPS, st.just(dict(offer)), st.just({s: n // 2 for s, n in offer.items()})))
+    done = draw(st.one_of(MAPS, st.just({}), st.just(dict(have))))
+    return f.Digest(offer, have, done, draw(st.booleans()))
+
+
 FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Data: st.builds(f.Data, BATCHES, st.booleans()),
-    f.Digest: st.builds(f.Digest, MAPS, MAPS, st.booleans()),
-    f.Request: st.builds(f.Request, st.lists(st.tuples(STREAMS, NUMBERS, NUMBERS), max_size=5).map(tuple)),
-    f.Gone: st.builds(f.Gone, MARKS),
+    f.Digest: digests(),
+    f.Request: st.builds(f.Request, RANGES),
+    f.Gone: st.builds(f.Gone, BATCHES, RANGES),
     f.Publish: st.builds(f.Publish, BATCHES, st.booleans()),
     f.Published: st.builds(f.Published, IDS),
     f.Attach: st.builds(f.Attach, NUMBERS, st.lists(NAMES, max_size=3).map(tuple), st.none() | MAPS, IDS),
     f.Attached: st.builds(f.Attached, NUMBERS, MAPS, IDS),
-    f.Items: st.builds(f.Items, NUMBERS, NUMBERS, st.lists(ITEMS, max_size=4).map(tuple)),
+    f.Items: st.builds(f.Items, NUMBERS, st.lists(ITEMS, max_size=4).map(tuple)),
     f.Top: st.builds(f.Top, NUMBERS, NUMBERS),
     f.Want: st.builds(f.Want, NUMBERS, st.lists(NUMBERS, max_size=5).map(tuple)),
-    f.Ack: st.builds(f.Ack, NUMBERS, NUMBERS, NUMBERS, st.lists(NUMBERS, max_size=5).map(tuple)),
+    f.Ack: st.builds(f.Ack, NUMBERS, NUMBERS),
     f.Detach: st.builds(f.Detach, NUMBERS),
     f.SnapshotRequest: st.builds(f.SnapshotRequest, st.booleans()),
     f.Snapshot: st.builds(f.Snapshot, MAPS, MARKS, IDS, BATCHES),
@@ -89,7 +100,6 @@ def plain(value: Any) -> Any:
         return (
             value.index,
             value.after,
-            dict(value.gains),
             value.gone,
             without_payload(header) if value.gone else header,
         )
@@ -99,6 +109,8 @@ def plain(value: Any) -> Any:
         return tuple(map(plain, value))
     if isinstance(value, f.Publish) and value.headers_only:
         return ("publish", True, [without_payload(plain(e)) for e in value.envelopes])
+    if isinstance(value, f.Gone):
+        return ("gone", value.lacks, [without_payload(plain(e)) for e in value.headers])
     if isinstance(value, f.Base):
         fields = [name for name in type(value).__dataclass_fields__ if name not in LEFT_OUT]
         return (value.kind, [plain(getattr(value, name)) for name in fields])

@@ -101,7 +101,7 @@ def split_names(raw: bytes) -> tuple[str, ...]:
 
 def layout_for(streams: Iterable[str]) -> Layout:
     """The layout of these distinct streams (a mapping's keys)."""
-    key = tuple(streams)
+    key = frozenset(streams)  # clocks are often kept in the order in which they last rose: order is no part of the key
     if not key:
         return EMPTY
     known = _written.get(key)
@@ -126,7 +126,7 @@ def layout_for(streams: Iterable[str]) -> Layout:
     layout = _read.get(raw)
     if layout is None:
         layout = _remember(tuple(base + suffix for base, suffix in compress(grid, present)), raw)
-    return _written.put(key, layout, len(key))
+    return _written.put(key, layout, 2 * len(key))
 
 
 def read_layout(raw: bytes, most: int) -> Layout:
