@@ -151,7 +151,7 @@ class GraphWriter:
             stack.pop()
         return entry.needs[key]
 
-    def learn(self, envelope: Envelope, *, whole: bool) -> None:
+    def learn(self, envelope: Envelope) -> None:
         entry = envelope.stamp.extra
         if isinstance(entry, Entry):
             self._become_leaf(envelope.message.id, entry)
