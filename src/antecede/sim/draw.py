@@ -19,7 +19,7 @@ LARGE_EVERY = 50
 
 def _log(dice: Random, low: int, high: int) -> int:
     """Between `low` and `high`, log-uniformly: the median is their geometric mean."""
-    return min(high, round(low * (high / low) ** dice.random()))
+    return min(high, round(low * float((high / low) ** dice.random())))
 
 
 def _partition(dice: Random, brokers: int, busy_ms: float) -> str:

@@ -59,8 +59,8 @@ class Faults:
         skew_us = int(scenario.skew_ms * 1000)
         offset_us = int(between(stream(scenario.seed, "clock", name), -skew_us, skew_us))
         machine = driver.build(
-            scenario.recipe, scenario.reading, name=name, role=role, groups=groups, settings=driver.settings,
-            dice=stream(scenario.seed, "machine", name),
+            scenario.recipe, scenario.reading, name=name, role=role, groups=() if role == "subscriber" else groups,
+            settings=driver.settings, dice=stream(scenario.seed, "machine", name),
         )  # fmt: skip
         process = Process(name, role, machine, groups, offset_us)
         if role == "subscriber":

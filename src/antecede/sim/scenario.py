@@ -187,6 +187,8 @@ class Scenario:
         """Refuse what this recipe cannot do."""
         if self.deadline_ms is not None and facts.deadlines == "none":
             raise InputError(f"Recipe {self.recipe} has no deadlines: use --deadline-ms none.")
+        if self.deadline_ms is None and facts.deadlines == "yes":
+            raise InputError(f"Recipe {self.recipe} needs deadlines: give --deadline-ms LO:HI.")
         if facts.clients_publish and self.subscribers == 0:
             raise InputError(f"In recipe {self.recipe} the subscribers publish: give at least one with --subscribers.")
 
