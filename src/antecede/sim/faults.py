@@ -14,7 +14,6 @@ from antecede.core.machine import Peer
 from antecede.sim.dice import between, pick, stream
 from antecede.sim.driver import Driver, Process
 from antecede.sim.layout import Partition, carriers
-from antecede.sim.scenario import START_US
 
 __all__ = ["Faults"]
 
@@ -42,12 +41,12 @@ class Faults:
             self._spawn(name, "member" if flat else "subscriber", groups)
         self.view = {p.name: Peer(p.name, p.role, p.groups) for p in driver.all}
         for process in driver.all:
-            driver.told(process, process.machine.view(self.view, self._local(process)), START_US)
+            driver.told(process, process.machine.view(self.view, self._local(process)), driver.now_us)
         for process in driver.all:
-            driver.told(process, process.machine.start(self._local(process)), START_US)
+            driver.told(process, process.machine.start(self._local(process)), driver.now_us)
         for process in driver.all:
             if process.role == "subscriber":
-                self._attach(process, layout.at[process.base], START_US)
+                self._attach(process, layout.at[process.base], driver.now_us)
         self._plan()
 
     def _local(self, process: Process) -> int:
@@ -59,8 +58,8 @@ class Faults:
         skew_us = int(scenario.skew_ms * 1000)
         offset_us = int(between(stream(scenario.seed, "clock", name), -skew_us, skew_us))
         machine = driver.build(
-            scenario.recipe, scenario.reading, name=name, role=role, groups=groups, settings=driver.settings,
-            dice=stream(scenario.seed, "machine", name),
+            scenario.recipe, scenario.reading, name=name, role=role, groups=() if role == "subscriber" else groups,
+            settings=driver.settings, dice=stream(scenario.seed, "machine", name),
         )  # fmt: skip
         process = Process(name, role, machine, groups, offset_us)
         if role == "subscriber":
@@ -72,10 +71,10 @@ class Faults:
 
     def _plan(self) -> None:
         driver, scenario, dice = self.driver, self.driver.scenario, self._dice
-        span_us = self.busy_until_us - START_US
+        span_us = self.busy_until_us - scenario.start_us
         for process in list(driver.all):
             crashes, comes_back = dice.random() < scenario.crash, dice.random() < scenario.restart
-            crash_us = START_US + int(dice.random() * span_us)
+            crash_us = scenario.start_us + int(dice.random() * span_us)
             back_us = crash_us + int(between(dice, 0.5, 3.0) * self._detect_us) + 1
             if crashes:
                 driver.at(crash_us, partial(self._crash, process))
@@ -86,7 +85,7 @@ class Faults:
             driver.at(split.end_us, partial(self._split, None))
         if scenario.move and not driver.facts.flat:
             for name in driver.layout.filters:
-                self._next_move(name, START_US + scenario.warmup_us)
+                self._next_move(name, scenario.first_us)
 
     # -- partitions ------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from random import Random
 
 from antecede.errors import InputError
 from antecede.sim.dice import pick, shuffled, some, stream
-from antecede.sim.scenario import START_US, RecipeFacts, Scenario
+from antecede.sim.scenario import RecipeFacts, Scenario
 
 __all__ = ["Layout", "Partition", "broker_names", "carriers", "lay_out", "parse_groups", "parse_partitions"]
 
@@ -115,7 +115,7 @@ def parse_partitions(text: str, names: list[str], follows: Mapping[str, str]) ->
         for name in names:
             if name not in side:
                 side[name] = side.get(follows.get(name, ""), 0)
-        partitions.append(Partition(START_US + begin_us, START_US + end_us, side))
+        partitions.append(Partition(begin_us, end_us, side))
     return tuple(partitions)
 
 
