@@ -59,7 +59,9 @@ class Client(Tier):
         return self.flush(now_us)
 
     def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
-        if to[0] != self.home or not self.joined:
+        if to[0] != self.home:
+            if not self._fresh:
+                self.out.append(Move(to[0], self.cut()))
             self._attach(to[0], now_us)
         return self.flush(now_us)
 
@@ -103,8 +105,6 @@ class Client(Tier):
         if self._fresh:
             self._fresh = False
             self.out.append(Join(self.interest.filters, sender, frame.cut, self.inbox.guard_us))
-        else:
-            self.out.append(Move(sender, self.cut()))
 
     # -- out -------------------------------------------------------------------------------------------------------
 
@@ -172,7 +172,7 @@ class Client(Tier):
         elif isinstance(frame, (Items, Top)):
             if sender != self.home:
                 self.out.append(Send((sender,), Detach(self.attachment)))
-            elif frame.attachment == self.attachment and self.joined:
+            elif frame.attachment == self.attachment and not self._fresh:  # its items say as much as ATTACHED
                 if isinstance(frame, Items):
                     self._on_items(frame, now_us)
                 else:
@@ -232,7 +232,7 @@ class Client(Tier):
         return []
 
     def sources(self, mark: Mark) -> Sequence[str]:
-        return (self.home,) if self.home is not None and self.joined else ()
+        return (self.home,) if self.home is not None else ()
 
     def interest_of(self, peer: str) -> Interest | None:
         return None

@@ -82,6 +82,8 @@ class HomeBroker(BrokerBase):
             self._unsafe[message_id] = (client, envelope)
             if not others or self._is_safe(envelope):
                 self._acknowledge(message_id)
+            else:
+                self.compare_again(now_us)
 
     def _is_safe(self, envelope: Envelope) -> bool:
         return any(n <= self._elsewhere.get(stream, 0) for stream, n in envelope.stamp.own)

@@ -79,13 +79,14 @@ class Subscriber(Tier):
             self.reader.start_at(self._start)
             self.inbox.settle(now_us)
         if self._reaches(sender, frame):
-            self._join(sender, frame)
+            self._join(sender, frame, now_us)
 
     def _reaches(self, broker: str, reply: Attached) -> bool:
         return all(reply.start.get(s, 0) >= n for s, n in self._start.items() if self._carries(broker, s))
 
-    def _join(self, broker: str, reply: Attached) -> None:
+    def _join(self, broker: str, reply: Attached, now_us: int) -> None:
         self._joined[broker] = None
+        self.want_again(now_us)
         known = self.members.get(broker)
         filters = self.interest.filters
         if known is not None:

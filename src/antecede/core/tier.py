@@ -115,9 +115,16 @@ class Tier:
             self.departed.pop(name, None)
         self.members = dict(members)
         self.viewed(now_us)
+        self.want_again(now_us)
         if self.store.version:
             self._begin_round(now_us)
         return self.flush(now_us)
+
+    def want_again(self, now_us: int) -> None:
+        """There is somebody new to ask: look at all that is held once more."""
+        if self.inbox.held:
+            self.inbox.blocked.extend(self.inbox.held.values())
+            self._want_blocked(None, now_us)
 
     def viewed(self, now_us: int) -> None:
         """The view changed (roles add what they do then)."""
@@ -264,6 +271,11 @@ class Tier:
             self.inbox.settle(now_us)
 
     # -- rounds ----------------------------------------------------------------------------------------------------
+
+    def compare_again(self, now_us: int) -> None:
+        """Something changed that peers must confirm."""
+        self.store.version += 1
+        self._begin_round(now_us)
 
     def _begin_round(self, now_us: int) -> None:
         if self.digests and self._round_at is None:
