@@ -143,11 +143,12 @@ def _ids(row: IdsRow) -> tuple[str, ...]:
 
 def _next_map_row(numbers: Mapping[str, int], before: Mapping[str, int]) -> NextMapRow:
     """What is offered, held and done are mostly the same marks: then almost nothing is written."""
+    if numbers == before:
+        return None, []
     if numbers.keys() != before.keys():
         return _map_row(numbers)
     pick = layout_for(numbers).pick
-    behind = [first - second for first, second in zip(pick(before), pick(numbers), strict=True)]
-    return None, behind if any(behind) else []
+    return None, [first - second for first, second in zip(pick(before), pick(numbers), strict=True)]
 
 
 def _next_map(row: NextMapRow, before: dict[str, int]) -> dict[str, int]:
