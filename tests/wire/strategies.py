@@ -48,7 +48,8 @@ def envelopes(draw: Any) -> Envelope:
     per_topic = tuple(
         (f"{message.sender}@{topic}", covers.get(f"{message.sender}@{topic}", 0) + 1) for topic in message.topics
     )
-    own = draw(st.sampled_from([(), ((message.sender, message.seq),), per_topic]) | MARKS)
+    per_seq = tuple((f"{message.sender}@{topic}", message.seq) for topic in message.topics)
+    own = draw(st.sampled_from([(), ((message.sender, message.seq),), per_topic, per_seq]) | MARKS)
     some = tuple((s, n) for s, n in covers.items() if draw(st.booleans()))
     needs = draw(st.sampled_from([(), tuple(covers.items()), some]) | MARKS)
     extra = draw(st.none() | NODES)
