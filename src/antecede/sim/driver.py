@@ -19,7 +19,7 @@ from antecede.sim.agenda import Agenda
 from antecede.sim.dice import between, stream
 from antecede.sim.layout import Layout
 from antecede.sim.network import Latency, Network, read_latency
-from antecede.sim.scenario import START_US, RecipeFacts, Scenario
+from antecede.sim.scenario import RecipeFacts, Scenario
 from antecede.trace.record import Digest
 from antecede.wire import measure
 
@@ -93,7 +93,7 @@ class Driver:
         self.settings = scenario.settings(facts, latency.range_us if latency else None)
         self.running = Digest() if sink is not None and digest else None
         """The digest so far, of rows that were handed on."""
-        self.now_us = START_US
+        self.now_us = scenario.start_us
         self.book: dict[str, Process] = {}
         """The living, by name."""
         self.all: list[Process] = []

@@ -14,7 +14,6 @@ from antecede.core.machine import Peer
 from antecede.sim.dice import between, pick, stream
 from antecede.sim.driver import Driver, Process
 from antecede.sim.layout import Partition, carriers
-from antecede.sim.scenario import START_US
 
 __all__ = ["Faults"]
 
@@ -42,12 +41,12 @@ class Faults:
             self._spawn(name, "member" if flat else "subscriber", groups)
         self.view = {p.name: Peer(p.name, p.role, p.groups) for p in driver.all}
         for process in driver.all:
-            driver.told(process, process.machine.view(self.view, self._local(process)), START_US)
+            driver.told(process, process.machine.view(self.view, self._local(process)), driver.now_us)
         for process in driver.all:
-            driver.told(process, process.machine.start(self._local(process)), START_US)
+            driver.told(process, process.machine.start(self._local(process)), driver.now_us)
         for process in driver.all:
             if process.role == "subscriber":
-                self._attach(process, layout.at[process.base], START_US)
+                self._attach(process, layout.at[process.base], driver.now_us)
         self._plan()
 
     def _local(self, process: Process) -> int:
@@ -59,8 +58,8 @@ class Faults:
         skew_us = int(scenario.skew_ms * 1000)
         offset_us = int(between(stream(scenario.seed, "clock", name), -skew_us, skew_us))
         machine = driver.build(
-            scenario.recipe, scenario.reading, name=name, role=role, groups=groups, settings=driver.settings,
-            dice=stream(scenario.seed, "machine", name),
+            scenario.recipe, scenario.reading, name=name, role=role, groups=() if role == "subscriber" else groups,
+            settings=driver.settings, dice=stream(scenario.seed, "machine", name),
         )  # fmt: skip
         process = Process(name, role, machine, groups, offset_us)
         if role == "subscriber":
@@ -72,10 +71,10 @@ class Faults:
 
     def _plan(self) -> None:
         driver, scenario, dice = self.driver, self.driver.scenario, self._dice
-        span_us = self.busy_until_us - START_US
+        span_us = self.busy_until_us - scenario.start_us
         for process in list(driver.all):
             crashes, comes_back = dice.random() < scenario.crash, dice.random() < scenario.restart
-            crash_us = START_US + int(dice.random() * span_us)
+            crash_us = scenario.start_us + int(dice.random() * span_us)
             back_us = crash_us + int(between(dice, 0.5, 3.0) * self._detect_us) + 1
             if crashes:
                 driver.at(crash_us, partial(self._crash, process))
@@ -86,7 +85,7 @@ class Faults:
             driver.at(split.end_us, partial(self._split, None))
         if scenario.move and not driver.facts.flat:
             for name in driver.layout.filters:
-                self._next_move(name, START_US + scenario.warmup_us)
+                self._next_move(name, scenario.first_us)
 
     # -- partitions ------------------------------------------------------------------------------------------------
 
@@ -160,18 +159,16 @@ class Faults:
                 self._move(process, places, now_us)
 
     def _places(self, process: Process, left: tuple[str, ...]) -> tuple[str, ...]:
-        """Where to attach, given the places that are `left`: enough brokers for all that is wanted, where there are."""
-        brokers = self._brokers()
+        """Where to attach, given the places that are `left`: first a broker that carries all that is wanted."""
+        candidates = carriers(self._brokers(), process.filters)
+        first = [name for name in left if name in candidates][:1]
+        if not first:
+            if not candidates:
+                return ()
+            first = [pick(self._where, candidates)]
         if self.driver.layout.single_home:
-            candidates = carriers(brokers, process.filters)
-            return left or ((pick(self._where, candidates),) if candidates else ())
-        places = list(left)
-        for group in process.filters:
-            if not any(group in brokers[place] for place in places):
-                candidates = [name for name, groups in brokers.items() if group in groups]
-                if candidates:
-                    places.append(pick(self._where, candidates))
-        return tuple(places)
+            return (first[0],)
+        return (first[0], *(name for name in left if name != first[0]))
 
     def _move(self, process: Process, places: tuple[str, ...], now_us: int) -> None:
         process.at = places
@@ -190,11 +187,10 @@ class Faults:
         if process is None:
             return
         brokers = self._brokers()
-        leaving = pick(self._where, process.at)
-        wanted = tuple(g for g in process.filters if g in brokers.get(leaving, ()))
+        place = int(self._where.random() * len(process.at))
+        had = brokers.get(process.at[place], ())
+        wanted = process.filters if place == 0 else tuple(g for g in process.filters if g in had)
         candidates = [name for name in carriers(brokers, wanted) if name not in process.at] if wanted else []
-        if self.driver.layout.single_home:
-            candidates = [name for name in candidates if name in carriers(brokers, process.filters)]
         if candidates:
             new = pick(self._where, candidates)
-            self._move(process, tuple(new if name == leaving else name for name in process.at), now_us)
+            self._move(process, (*process.at[:place], new, *process.at[place + 1 :]), now_us)

@@ -11,7 +11,7 @@ from random import Random
 
 from antecede.errors import InputError
 from antecede.sim.dice import pick, shuffled, some, stream
-from antecede.sim.scenario import START_US, RecipeFacts, Scenario
+from antecede.sim.scenario import RecipeFacts, Scenario
 
 __all__ = ["Layout", "Partition", "broker_names", "carriers", "lay_out", "parse_groups", "parse_partitions"]
 
@@ -115,7 +115,7 @@ def parse_partitions(text: str, names: list[str], follows: Mapping[str, str]) ->
         for name in names:
             if name not in side:
                 side[name] = side.get(follows.get(name, ""), 0)
-        partitions.append(Partition(START_US + begin_us, START_US + end_us, side))
+        partitions.append(Partition(begin_us, end_us, side))
     return tuple(partitions)
 
 
@@ -140,14 +140,11 @@ def lay_out(scenario: Scenario, facts: RecipeFacts) -> Layout:
             at[subscriber] = (home,)
             filters[subscriber] = some(dice, brokers[home])
         else:
-            most = min(scenario.homes, len(useful))
-            at[subscriber] = tuple(shuffled(dice, useful)[: 1 + int(dice.random() * most)])
-            offered = tuple(g for g in groups if any(g in brokers[b] for b in at[subscriber]))
-            wanted = set(some(dice, offered))
-            for broker in at[subscriber]:  # nobody attaches to a broker that has nothing for him
-                if wanted.isdisjoint(brokers[broker]):
-                    wanted.add(pick(dice, brokers[broker]))
-            filters[subscriber] = tuple(g for g in groups if g in wanted)
+            first = pick(dice, useful)  # carries all that is wanted: where a subscriber begins is one broker's cut
+            filters[subscriber] = some(dice, brokers[first])
+            others = [b for b in useful if b != first and not set(filters[subscriber]).isdisjoint(brokers[b])]
+            more = int(dice.random() * min(scenario.homes, 1 + len(others)))
+            at[subscriber] = (first, *shuffled(dice, others)[:more])
     follows = {subscriber: at[subscriber][0] for subscriber in subscribers}
     partitions = parse_partitions(scenario.partition, names + subscribers, follows)
     if facts.flat:

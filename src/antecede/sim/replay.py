@@ -18,7 +18,6 @@ from antecede.core.message import Message
 from antecede.errors import InputError
 from antecede.sim.dice import stream
 from antecede.sim.driver import NEVER, Driver, Process
-from antecede.sim.scenario import START_US
 from antecede.sim.workload import topics_for
 
 __all__ = ["Recorded", "Replay", "order_history", "read_history"]
@@ -133,7 +132,7 @@ class Replay:
         driver.listener = self.delivered
         self._alarm_us = [NEVER] * len(names)
         for line in range(len(names)):
-            self._later(line, START_US + driver.scenario.warmup_us)
+            self._later(line, driver.scenario.first_us)
 
     def _later(self, line: int, when_us: int) -> None:
         if when_us < self._alarm_us[line]:
@@ -160,7 +159,7 @@ class Replay:
         queue = self._lines[line]
         while queue:
             position = queue[-1]
-            due_us = START_US + self.driver.scenario.warmup_us + int(position * self._step_us)
+            due_us = self.driver.scenario.first_us + int(position * self._step_us)
             if now_us < due_us:
                 self._later(line, due_us)
                 return

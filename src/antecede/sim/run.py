@@ -15,7 +15,7 @@ from antecede.sim.driver import Build, Driver, Rows, Sink, Workload
 from antecede.sim.faults import Faults
 from antecede.sim.layout import lay_out
 from antecede.sim.replay import Replay, read_history
-from antecede.sim.scenario import START_US, RecipeFacts, Scenario, find_recipe
+from antecede.sim.scenario import RecipeFacts, Scenario, find_recipe
 from antecede.sim.workload import Synthetic
 from antecede.trace.record import digest as digest_of
 
@@ -89,15 +89,14 @@ def simulate(
         workload, count = Replay(history), len(history)
     driver = Driver(scenario, facts, layout, build, sink, digest)
     driver.workload = workload
-    busy_us = scenario.warmup_us + int(count / scenario.rate * 1_000_000)
-    faults = Faults(driver, START_US + busy_us)
-    faults.begin()
+    busy_until_us = scenario.first_us + int(count / scenario.rate * 1_000_000)
+    Faults(driver, busy_until_us).begin()
     workload.begin(driver)
-    limit_us = START_US + busy_us + PATIENCE_US
+    limit_us = busy_until_us + PATIENCE_US
     if scenario.workload:  # a replay waits for deliveries, so the network sets its pace
         limit_us += count * 4 * driver.settings.retry_us
     if scenario.limit_s is not None:
-        limit_us = START_US + int(scenario.limit_s * 1_000_000)
+        limit_us = int(scenario.limit_s * 1_000_000)
     with _collecting_rarely():
         while quiet := driver.loop(limit_us):
             if not workload.idle(driver.now_us):

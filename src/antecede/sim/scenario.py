@@ -19,12 +19,10 @@ import antecede
 from antecede.core.machine import Settings
 from antecede.errors import InputError
 
-__all__ = ["FORMAT", "START_US", "RecipeFacts", "Scenario", "find_recipe"]
+__all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe"]
 
 FORMAT = 1
 """The version of `scenario.json`."""
-START_US = 1_000_000
-"""When a run begins on the true clock: one second, so that no process's clock is ever negative."""
 
 
 class RecipeFacts(Protocol):
@@ -85,7 +83,7 @@ class Scenario:
     skew_ms: float = 0.0
     """Every clock is off by a constant of at most this. Costs delivery time through the guard."""
     partition: str = ""
-    """`A,B|C,D@1000-2000`: these sides do not hear each other from 1000 to 2000 ms after the start; several with `;`.
+    """`A,B|C,D@1000-2000`: these sides do not hear each other from 1000 to 2000 ms (true time); several with `;`.
     Brokers not named are on the first side, subscribers on the side of the first broker they drew."""
     move: float = 0.0
     """Migrations per subscriber and second. Costs attachments, and what was held."""
@@ -137,8 +135,6 @@ class Scenario:
             value = getattr(self, name)
             if value is not None and not 0.0 <= value < math.inf:
                 raise InputError(f"{name} is {value}: it must be at least 0.")
-        if self.skew_ms >= START_US / 1000:
-            raise InputError(f"skew_ms is {self.skew_ms:g}: it must stay below {START_US // 1000}.")
         for name in ("delay_ms", "deadline_ms"):
             span = getattr(self, name)
             if span is not None and not 0.0 <= span[0] <= span[1] < math.inf:
@@ -159,9 +155,15 @@ class Scenario:
         return f"{self.recipe}-{self.reading}-{self.seed}"
 
     @property
-    def warmup_us(self) -> int:
+    def start_us(self) -> int:
+        """When processes start, on the true clock: so late that no process's clock is ever negative."""
+        return int(self.skew_ms * 1000)
+
+    @property
+    def first_us(self) -> int:
+        """When the first message is published."""
         warmup_ms = max(50.0, 6 * self.delay_ms[1]) if self.warmup_ms is None else self.warmup_ms
-        return int(warmup_ms * 1000)
+        return self.start_us + int(warmup_ms * 1000)
 
     def settings(self, facts: RecipeFacts, delay_us: tuple[int, int] | None = None) -> Settings:
         """What every machine of this run is told. `delay_us`: what the network really takes, if a matrix says so."""
@@ -187,6 +189,8 @@ class Scenario:
         """Refuse what this recipe cannot do."""
         if self.deadline_ms is not None and facts.deadlines == "none":
             raise InputError(f"Recipe {self.recipe} has no deadlines: use --deadline-ms none.")
+        if self.deadline_ms is None and facts.deadlines == "yes":
+            raise InputError(f"Recipe {self.recipe} needs deadlines: give --deadline-ms LO:HI.")
         if facts.clients_publish and self.subscribers == 0:
             raise InputError(f"In recipe {self.recipe} the subscribers publish: give at least one with --subscribers.")
 

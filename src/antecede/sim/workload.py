@@ -1,7 +1,8 @@
 """Publications that are drawn: who publishes when, to which groups, in answer to what.
 
 Decided here: a share `reply` of all publications is held back until somebody delivers something and is then published
-there at once, so the rate stays as asked while causal chains grow; a share `declare` names its causes.
+there at once, so the rate stays as asked while causal chains grow (if nobody delivers anything until the next one is
+due, it is published unprovoked); a share `declare` names its causes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from random import Random
 from antecede.core.message import Message
 from antecede.sim.dice import pick, some, stream
 from antecede.sim.driver import Driver, Process
-from antecede.sim.scenario import START_US
 
 __all__ = ["Synthetic", "topics_for"]
 
@@ -50,7 +50,7 @@ class Synthetic:
         self._gap_us = scenario.burst * 1_000_000 / scenario.rate
         if scenario.reply or scenario.declare or scenario.witness:
             driver.listener = self.delivered
-        driver.at(START_US + scenario.warmup_us, self._slot)
+        driver.at(scenario.first_us, self._slot)
 
     def _slot(self, now_us: int) -> None:
         """The time of a publication has come; a reply still waiting from an earlier one is published unprovoked."""
