@@ -15,6 +15,7 @@ from antecede.core.frames import Data, Frame
 from antecede.core.machine import Machine, Peer, Settings
 from antecede.core.message import NO_STAMP, Envelope, Message
 from antecede.core.recipes import RECIPES, build
+from antecede.live.datagram import Outgoing
 from antecede.live.node import Clock, Node
 from antecede.live.transport import MemoryNetwork, UdpTransport
 from antecede.trace.check import check
@@ -130,7 +131,12 @@ def test_rows_are_written_before_frames_leave() -> None:
         rows = Rows()
         seen: list[int] = []
         send = transport.send
-        transport.send = lambda frames: (seen.append(len(rows.rows)), send(frames))[1]  # type: ignore[method-assign]
+
+        def watched(frames: Sequence[Outgoing]) -> None:
+            seen.append(len(rows.rows))
+            send(frames)
+
+        transport.send = watched  # type: ignore[method-assign]
         node = Node(Echo("a"), transport, records=rows)
         node.start(everyone("ab"))
         node.publish(("t",), b"x")
@@ -162,7 +168,11 @@ def test_what_the_application_publishes_on_delivery_leaves_in_the_same_turn() ->
         network = MemoryNetwork()
         a, b = Node(Echo("a"), network.transport("a")), Node(Echo("b"), network.transport("b"))
         answers: list[bytes] = []
-        b.on_deliver = lambda message: b.publish(("t",), b"re " + message.payload) and None
+
+        def answer(message: Message) -> None:
+            b.publish(("t",), b"re " + message.payload)
+
+        b.on_deliver = answer
         a.on_deliver = lambda message: answers.append(message.payload)
         for node in (a, b):
             node.start(everyone("ab"))
@@ -215,6 +225,7 @@ class Cluster:
         settings = Settings(
             deadlines=deadlines, round_us=40_000, retry_us=25_000, patience_us=2_000, trip_us=1_000, hop_us=50_000,
             guard_us=20_000,
+            grace_us=500_000, memory_us=1_000_000,
         )  # fmt: skip
         names = (*BROKERS, *CLIENTS)
         roles = {n: "member" if self.flat else "broker" if n in BROKERS else "subscriber" for n in names}

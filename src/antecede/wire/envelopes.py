@@ -18,7 +18,7 @@ from msgspec.msgpack import Decoder, Encoder
 
 from antecede.core.message import NO_STAMP, Envelope, Mark, Message, Stamp
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire.limits import MAX_NUMBER, MAX_PAYLOAD
+from antecede.wire.limits import MAX_NUMBER, MAX_PAYLOAD, MAX_RANK
 from antecede.wire.names import (
     BUDGET,
     Layout,
@@ -192,8 +192,8 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
         stamp_raw = stamps[index]
         note, row_ = read_note(note_raw), read_stamp(stamp_raw)
         rank, deadline_us, expires_us = row_.rank, note.deadline, note.expires
-        if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_NUMBER):
-            raise RemoteProtocolError("a sequence number or a rank outside 0..2^63-1")
+        if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK):
+            raise RemoteProtocolError("a sequence number or a rank that is out of bounds")
         if deadline_us is not None:
             deadline_us += rank
         if expires_us is not None:
