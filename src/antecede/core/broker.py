@@ -150,6 +150,8 @@ class BrokerBase(Tier):
                 self.on_gone(frame, sender, now_us)
             elif isinstance(frame, SnapshotRequest):
                 self._snapshot_for(sender)
+            elif isinstance(frame, Snapshot):  # one more than was needed to begin
+                self.take([e for e in frame.envelopes if self.interest.wants(e.message.topics)], sender, now_us)
             else:
                 self.on_other(frame, sender, now_us)
         elif isinstance(frame, Snapshot):

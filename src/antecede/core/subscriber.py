@@ -7,9 +7,9 @@ further sources; each counts from the moment its own past covers that cut. A mov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from antecede.core.effects import Effect, Join, Leave, Send
+from antecede.core.effects import Discard, Effect, Join, Leave, Send
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Gone
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message
@@ -28,9 +28,8 @@ class Subscriber(Tier):
     _attach_at: int | None = None
     _tries = 0
 
-    def __init__(self, *args: object, id_of: Callable[[Mark], str | None], **kwargs: object) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self._id_of = id_of
         self._wanted: tuple[str, ...] = ()
         self._joined: dict[str, None] = {}
         self._start: dict[str, int] = {}
@@ -70,7 +69,7 @@ class Subscriber(Tier):
         self._tries += 1
         if self._tries > ATTACH_TRIES and self._begun:  # a further source that cannot be had is done without
             self._wanted = tuple(self._joined)
-        missing = tuple(broker for broker in self._wanted if broker not in self._joined)
+        missing = tuple(b for b in self._wanted if b not in self._joined and b not in self.departed)
         self._attach_at = now_us + 2 * self.settings.retry_us if missing else None
         if missing:
             self.out.append(Send(missing, Attach(self.attachment, self.interest.filters, None)))
@@ -124,6 +123,10 @@ class Subscriber(Tier):
             self.out.append(Send(tuple(self._joined), Detach(self.attachment)))
         self._joined = {}
 
+    def viewed(self, now_us: int) -> None:
+        if self._attach_at is None and any(b in self.members and b not in self._joined for b in self._wanted):
+            self._send_attach(now_us)
+
     # -- who is there ----------------------------------------------------------------------------------------------
 
     def peers(self) -> Sequence[str]:
@@ -134,9 +137,6 @@ class Subscriber(Tier):
 
     def interest_of(self, peer: str) -> Interest | None:
         return self.interest if peer in self._joined else None
-
-    def id_of(self, mark: Mark) -> str | None:
-        return self._id_of(mark)
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -150,8 +150,11 @@ class Subscriber(Tier):
                 self.on_digest(frame, sender, now_us)
             elif isinstance(frame, Gone):
                 self.on_gone(frame, sender, now_us)
-        elif sender not in self._wanted:
-            self.out.append(Send((sender,), Detach(self.attachment)))
+        else:
+            if self._begun:
+                self.out += [Discard(message.id, "foreign") for message in frame.messages()]
+            if sender not in self._wanted:
+                self.out.append(Send((sender,), Detach(self.attachment)))
         return self.flush(now_us)
 
     def _keep(self, envelope: Envelope, now_us: int) -> None:
