@@ -39,6 +39,8 @@ class Ledger:
         self.moved_away = 0
         """In `must` when a `move` or `restart` dropped what was held."""
         self.copies: dict[int, int] = {}
+        self.repeated = 0
+        """Came more than once, arrivals before the `join` row included: it may well be known."""
         """message -> arrivals since the first `join` (or in all, before it); one more if published here."""
         self.outcomes: dict[int, int] = {}
         """message -> deliveries and discards (neither `duplicate` nor `foreign`) that had an arrival before them."""
@@ -124,6 +126,8 @@ class Ledger:
     def _message(self, row: Row, kind: str, index: int) -> None:
         told = self.history.messages[index]
         if kind == "arrive":
+            if self.arrived & told.bit:
+                self.repeated |= told.bit
             self.arrived |= told.bit
             self.copies[index] = self.copies.get(index, 0) + 1
             self.senders.setdefault(index, []).append((row.step, row.peer))
