@@ -38,7 +38,7 @@ class Inbox:
         self,
         reader: Reader,
         out: list[Effect],
-        on_deliver: Callable[[Envelope, bool, int], None],
+        on_deliver: Callable[[Envelope, int], None],
         *,
         guard_us: int,
         memory_us: int,
@@ -46,7 +46,7 @@ class Inbox:
         self.reader = reader
         self.out = out
         self.on_deliver = on_deliver
-        """Called with (envelope, whole, now_us) right after its Deliver effect."""
+        """Called right after its Deliver effect."""
         self.guard_us = guard_us
         self.memory_us = memory_us
         self.held: dict[str, Held] = {}
@@ -201,9 +201,9 @@ class Inbox:
                 del self.marks[stream]
 
     def _deliver(self, envelope: Envelope, reason: str, now_us: int) -> None:
-        whole = self.reader.delivered(envelope.stamp, forced=reason == "deadline")
+        self.reader.delivered(envelope.stamp, forced=reason == "deadline")
         self.out.append(Deliver(envelope.message, reason))
-        self.on_deliver(envelope, whole, now_us)
+        self.on_deliver(envelope, now_us)
 
 
 def _by_rank(held: Held) -> tuple[int, str, int]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from antecede.core.client import Client
+from antecede.core.home_broker import HomeBroker
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
 from antecede.core.broker import Broker
 from antecede.core.member import Member
 from antecede.core.order.graph import GraphWriter
+from antecede.core.order.index import IndexReader
 from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
 from antecede.core.subscriber import Subscriber
@@ -44,6 +47,8 @@ RECIPES: dict[str, Recipe] = {
     for recipe in (
         Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional"),
         Recipe("graph", "001 s2.3", "graph", deadlines="optional"),
+        Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional"),
+        Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="optional"),
         Recipe("cbcast", "Birman, Schiper, Stephenson 1991", "vector", deadlines="none"),
         Recipe("dcco", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
     )
@@ -76,6 +81,15 @@ def build(
     interest = Interest(groups)
     writer = _writer(recipe, name, interest, settings)
     reader = Reader(interest.concerns, dense=writer.dense)
+    if recipe.clients_publish:
+        if role == "subscriber":
+            return Client(
+                name, interest, settings, dice, writer=None, reader=IndexReader(), guard_us=guard_us, digests=False
+            )
+        return HomeBroker(
+            name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us,
+            plain=recipe.name == "home-plain",
+        )  # fmt: skip
     if role == "subscriber":
         return Subscriber(
             name, interest, settings, dice, writer=None, reader=reader, guard_us=guard_us, asks=recipe.asks,

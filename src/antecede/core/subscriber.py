@@ -1,9 +1,8 @@
 """A subscriber of one or more brokers (001, 003): receives, asks its brokers for what is missing, publishes nothing.
 
-It begins at a causal cut: for each group, the past of the first broker it named that carries it. Brokers answer at
-different moments, so their pasts may not fit together: what one has delivered may follow something that another has not.
-Such a set of answers is no cut, and all are asked again. A further broker of the same group counts from the moment its
-own past covers that cut. A move is a leave and a join at a new cut.
+It begins at a causal cut, and a cut is one broker's past: the first broker it names carries all it wants. (The pasts of
+several brokers do not fit together: what one has delivered may follow something that another has not.) The others are
+further sources; each counts from the moment its own past covers that cut. A move is a leave and a join at a new cut.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ class Subscriber(Tier):
         self._id_of = id_of
         self._wanted: tuple[str, ...] = ()
         self._joined: dict[str, None] = {}
-        self._replies: dict[str, Attached] = {}
         self._start: dict[str, int] = {}
         self._begun = False
 
@@ -42,9 +40,20 @@ class Subscriber(Tier):
 
     def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
         self.interest = Interest(filters)
+        self._check(at)
         self.reader.look_at(self.interest.concerns)
         self._attach(tuple(at), now_us)
         return self.flush(now_us)
+
+    def _check(self, at: Sequence[str]) -> None:
+        first = self.members.get(at[0])
+        groups = sorted({group for peer in self.members.values() for group in peer.groups})
+        lacks = [g for g in groups if self.interest.wants((g,)) and first is not None and g not in first.groups]
+        if lacks:
+            raise InputError(
+                f"{self.name} wants {', '.join(lacks)}, which broker {at[0]} does not carry: name first a broker that "
+                "carries all that is wanted."
+            )
 
     def _attach(self, brokers: tuple[str, ...], now_us: int) -> None:
         self.attachment += 1
@@ -55,7 +64,6 @@ class Subscriber(Tier):
 
     def _send_attach(self, now_us: int) -> None:
         missing = tuple(broker for broker in self._wanted if broker not in self._joined)
-        self._replies = {}
         self._attach_at = now_us + 2 * self.settings.retry_us if missing else None
         if missing:
             self.out.append(Send(missing, Attach(self.attachment, self.interest.filters, None)))
@@ -63,43 +71,22 @@ class Subscriber(Tier):
     def _on_attached(self, frame: Attached, sender: str, now_us: int) -> None:
         if frame.attachment != self.attachment or sender in self._joined or sender not in self._wanted:
             return
-        self._replies[sender] = frame
         if not self._begun:
-            if len(self._replies) < len(self._wanted):
-                return
-            start = self._fit()
-            if start is None:
+            if sender != self._wanted[0]:
                 return
             self._begun = True
-            self._start = start
-            self.reader.start_at(start)
+            self._start = {stream: n for stream, n in frame.start.items() if self.interest.concerns(stream)}
+            self.reader.start_at(self._start)
             self.inbox.settle(now_us)
-        for broker in self._wanted:
-            reply = self._replies.get(broker)
-            if reply is not None and broker not in self._joined and self._reaches(broker, reply):
-                self._join(broker, reply)
-
-    def _fit(self) -> dict[str, int] | None:
-        """One cut from all answers, None when they do not fit together."""
-        start: dict[str, int] = {}
-        for stream in {s: None for reply in self._replies.values() for s in reply.start}:
-            first = next((b for b in self._wanted if self._carries(b, stream)), None)
-            if first is not None:
-                start[stream] = self._replies[first].start.get(stream, 0)
-                for broker, reply in self._replies.items():
-                    if not self._carries(broker, stream) and reply.start.get(stream, 0) > start[stream]:
-                        return None  # `broker` has delivered something that follows what `first` still lacks
-        first_ones = {next((b for b in self._wanted if self._carries(b, stream)), None) for stream in start}
-        self._start = start
-        if all(self._reaches(b, self._replies[b]) for b in first_ones if b is not None):
-            return start
-        return None
+        if self._reaches(sender, frame):
+            self._join(sender, frame, now_us)
 
     def _reaches(self, broker: str, reply: Attached) -> bool:
         return all(reply.start.get(s, 0) >= n for s, n in self._start.items() if self._carries(broker, s))
 
-    def _join(self, broker: str, reply: Attached) -> None:
+    def _join(self, broker: str, reply: Attached, now_us: int) -> None:
         self._joined[broker] = None
+        self.want_again(now_us)
         known = self.members.get(broker)
         filters = self.interest.filters
         if known is not None:
@@ -118,6 +105,7 @@ class Subscriber(Tier):
         return self.flush(now_us)
 
     def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
+        self._check(to)
         self._leave()
         self.inbox.clear()
         self._attach(tuple(to), now_us)

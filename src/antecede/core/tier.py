@@ -20,7 +20,7 @@ from antecede.core.order.reader import Reader
 from antecede.core.spread.solicit import Solicitation, ranges_of
 from antecede.core.store import Store
 
-__all__ = ["Tier", "Writer"]
+__all__ = ["BATCH", "Tier", "Writer", "header_of"]
 
 BATCH = 32
 """Messages per answering frame: fits a datagram with small payloads, and losing one frame costs little."""
@@ -33,11 +33,9 @@ class Writer(Protocol):
     cuts: bool
     """Whether it wants to know what is stable."""
     stable: dict[str, int]
-    clock: dict[str, int]
-    """Marks known to lie in the past of what was delivered here, of all groups."""
 
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp: ...
-    def learn(self, envelope: Envelope, *, whole: bool) -> None: ...
+    def learn(self, envelope: Envelope) -> None: ...
     def arrived(self, envelope: Envelope) -> Envelope: ...
     def relay(self, envelope: Envelope) -> Envelope: ...
     def project(self, envelope: Envelope, interest: Interest) -> Envelope: ...
@@ -117,9 +115,16 @@ class Tier:
             self.departed.pop(name, None)
         self.members = dict(members)
         self.viewed(now_us)
+        self.want_again(now_us)
         if self.store.version:
             self._begin_round(now_us)
         return self.flush(now_us)
+
+    def want_again(self, now_us: int) -> None:
+        """There is somebody new to ask: look at all that is held once more."""
+        if self.inbox.held:
+            self.inbox.blocked.extend(self.inbox.held.values())
+            self._want_blocked(None, now_us)
 
     def viewed(self, now_us: int) -> None:
         """The view changed (roles add what they do then)."""
@@ -155,10 +160,10 @@ class Tier:
                         wants.want(mark, hint or message.sender, until, now_us, patience_us=self.settings.patience_us)
         blocked.clear()
 
-    def _delivered(self, envelope: Envelope, whole: bool, now_us: int) -> None:
+    def _delivered(self, envelope: Envelope, now_us: int) -> None:
         writer = self.writer
         if writer is not None:
-            writer.learn(envelope, whole=whole)
+            writer.learn(envelope)
         self._keep(envelope, now_us)
         self.forward(envelope, now_us)
 
@@ -211,7 +216,7 @@ class Tier:
         gone = tuple(self.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
         lacks = self._lacked(frame.ranges) if self.departed else ()
         if gone or lacks:
-            self.out.append(Send((sender,), Gone(tuple(map(_header, gone)), lacks)))
+            self.out.append(Send((sender,), Gone(tuple(map(header_of, gone)), lacks)))
 
     @staticmethod
     def _in_time(envelope: Envelope, now_us: int) -> bool:
@@ -267,6 +272,11 @@ class Tier:
 
     # -- rounds ----------------------------------------------------------------------------------------------------
 
+    def compare_again(self, now_us: int) -> None:
+        """Something changed that peers must confirm."""
+        self.store.version += 1
+        self._begin_round(now_us)
+
     def _begin_round(self, now_us: int) -> None:
         if self.digests and self._round_at is None:
             round_us = self.settings.round_us
@@ -275,7 +285,14 @@ class Tier:
     def offers(self, interest: Interest) -> dict[str, int]:
         """The newest message kept per stream that concerns a peer (streams are filled in order)."""
         concerns = interest.concerns
-        return {stream: next(reversed(here)) for stream, here in self.store.index.items() if concerns(stream)}
+        offers = {stream: next(reversed(here)) for stream, here in self.store.index.items() if concerns(stream)}
+        for stream, n in self.extra_offers(interest).items():
+            offers[stream] = max(n, offers.get(stream, 0))
+        return offers
+
+    def extra_offers(self, interest: Interest) -> dict[str, int]:
+        """What a role wants confirmed although it is not kept."""
+        return {}
 
     def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
         offer = self.offers(peer_interest)
@@ -294,15 +311,17 @@ class Tier:
         version = self.store.version
         if self.writer is not None:
             self.writer.forget(now_us)
-        if not self.store.by_id:
-            return
         behind = [peer for peer in self.peers() if self._in_step.get(peer, -1) < version]
         if not behind:
             return
         for peer in self._draw(behind, self.settings.fanout):
             interest = self.interest_of(peer)
             if interest is not None:
-                self.out.append(Send((peer,), self.digest(interest, {}, reply=True)))
+                digest = self.digest(interest, {}, reply=True)
+                if digest.offer:
+                    self.out.append(Send((peer,), digest))
+                else:
+                    self._in_step[peer] = version
         self._round_at = now_us + self.settings.round_us
 
     def _draw(self, names: list[str], count: int) -> list[str]:
@@ -341,11 +360,19 @@ class Tier:
         return not self.reader.behind(*mark) and mark[1] not in self.inbox.marks.get(mark[0], ())
 
     def _ask(self, now_us: int) -> None:
-        for peer, marks in self.wants.due(now_us, self._is_missing, self.sources).items():
+        for peer, marks in self.wants.due(now_us, self._is_missing, self._sources_from).items():
             id_of = self.writer.id_of if self.writer is not None else self.id_of
             ids = tuple(i for i in map(id_of, marks) if i is not None)
             self.out.append(Ask(peer, ids))
             self.out.append(Send((peer,), self.request(marks)))
+
+    def _sources_from(self, mark: Mark, hint: str) -> Sequence[str]:
+        """Whoever has it for certain first (perhaps a relay that is in none of its groups), then the others in turn."""
+        sources = self.sources(mark)
+        if hint in sources:
+            first = sources.index(hint)
+            return [*sources[first:], *sources[:first]]
+        return [hint, *sources] if hint in self.members and self.interest_of(hint) is not None else sources
 
     def request(self, marks: list[Mark]) -> Frame:
         return Request(ranges_of(marks) if self.reader.dense else self._open_ranges(marks))
@@ -408,7 +435,7 @@ class Tier:
         return effects
 
 
-def _header(envelope: Envelope) -> Envelope:
+def header_of(envelope: Envelope) -> Envelope:
     message = envelope.message
     bare = Message(message.sender, message.seq, message.topics, b"", message.deadline_us, message.expires_us)
     return Envelope(bare, envelope.stamp)

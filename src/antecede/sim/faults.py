@@ -159,18 +159,16 @@ class Faults:
                 self._move(process, places, now_us)
 
     def _places(self, process: Process, left: tuple[str, ...]) -> tuple[str, ...]:
-        """Where to attach, given the places that are `left`: enough brokers for all that is wanted, where there are."""
-        brokers = self._brokers()
+        """Where to attach, given the places that are `left`: first a broker that carries all that is wanted."""
+        candidates = carriers(self._brokers(), process.filters)
+        first = [name for name in left if name in candidates][:1]
+        if not first:
+            if not candidates:
+                return ()
+            first = [pick(self._where, candidates)]
         if self.driver.layout.single_home:
-            candidates = carriers(brokers, process.filters)
-            return left or ((pick(self._where, candidates),) if candidates else ())
-        places = list(left)
-        for group in process.filters:
-            if not any(group in brokers[place] for place in places):
-                candidates = [name for name, groups in brokers.items() if group in groups]
-                if candidates:
-                    places.append(pick(self._where, candidates))
-        return tuple(places)
+            return (first[0],)
+        return (first[0], *(name for name in left if name != first[0]))
 
     def _move(self, process: Process, places: tuple[str, ...], now_us: int) -> None:
         process.at = places
@@ -189,11 +187,10 @@ class Faults:
         if process is None:
             return
         brokers = self._brokers()
-        leaving = pick(self._where, process.at)
-        wanted = tuple(g for g in process.filters if g in brokers.get(leaving, ()))
+        place = int(self._where.random() * len(process.at))
+        had = brokers.get(process.at[place], ())
+        wanted = process.filters if place == 0 else tuple(g for g in process.filters if g in had)
         candidates = [name for name in carriers(brokers, wanted) if name not in process.at] if wanted else []
-        if self.driver.layout.single_home:
-            candidates = [name for name in candidates if name in carriers(brokers, process.filters)]
         if candidates:
             new = pick(self._where, candidates)
-            self._move(process, tuple(new if name == leaving else name for name in process.at), now_us)
+            self._move(process, (*process.at[:place], new, *process.at[place + 1 :]), now_us)

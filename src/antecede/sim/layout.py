@@ -140,14 +140,11 @@ def lay_out(scenario: Scenario, facts: RecipeFacts) -> Layout:
             at[subscriber] = (home,)
             filters[subscriber] = some(dice, brokers[home])
         else:
-            most = min(scenario.homes, len(useful))
-            at[subscriber] = tuple(shuffled(dice, useful)[: 1 + int(dice.random() * most)])
-            offered = tuple(g for g in groups if any(g in brokers[b] for b in at[subscriber]))
-            wanted = set(some(dice, offered))
-            for broker in at[subscriber]:  # nobody attaches to a broker that has nothing for him
-                if wanted.isdisjoint(brokers[broker]):
-                    wanted.add(pick(dice, brokers[broker]))
-            filters[subscriber] = tuple(g for g in groups if g in wanted)
+            first = pick(dice, useful)  # carries all that is wanted: where a subscriber begins is one broker's cut
+            filters[subscriber] = some(dice, brokers[first])
+            others = [b for b in useful if b != first and not set(filters[subscriber]).isdisjoint(brokers[b])]
+            more = int(dice.random() * min(scenario.homes, 1 + len(others)))
+            at[subscriber] = (first, *shuffled(dice, others)[:more])
     follows = {subscriber: at[subscriber][0] for subscriber in subscribers}
     partitions = parse_partitions(scenario.partition, names + subscribers, follows)
     if facts.flat:

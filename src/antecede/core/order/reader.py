@@ -134,10 +134,9 @@ class Reader:
 
     # -- what moves ------------------------------------------------------------------------------------------------
 
-    def delivered(self, stamp: Stamp, *, forced: bool) -> bool:
-        """`stamp`'s message and all it covers lie behind. True: what it covers may go beyond what its needs say."""
-        whole = forced or not self._sure(stamp)
-        if whole:
+    def delivered(self, stamp: Stamp, *, forced: bool) -> None:
+        """`stamp`'s message and all it covers lie behind."""
+        if forced or not self._sure(stamp):
             for stream, n in stamp.covers.items():
                 if n > self.front.get(stream, 0) and self._concerns(stream):
                     self._advance(stream, n)
@@ -145,7 +144,6 @@ class Reader:
         for stream, n in stamp.own:
             if n > front.get(stream, 0) and self._concerns(stream):
                 self._advance(stream, n)
-        return whole
 
     def skipped(self, own: tuple[Mark, ...], stamp: Stamp | None) -> None:
         """These marks alone lie behind; `stamp` (where known) says what whoever needs them needs instead."""

@@ -68,11 +68,19 @@ class VectorWriter:
                 needs.append((stream, self.clock[stream]))
         return tuple(needs)
 
-    def learn(self, envelope: Envelope, *, whole: bool) -> None:
-        """A message was delivered here: it and its causes are causes of what follows."""
+    def learn(self, envelope: Envelope) -> None:
+        """A message was delivered here: it and its causes are causes of what follows.
+
+        The clock stays closed. If it holds the sender's previous message it holds what that one covers, and what rose
+        since is enough; otherwise (that one was skipped here, or lies behind a cut) everything is merged.
+        """
         stamp = envelope.stamp
         clock = self.clock
-        for stream, n in stamp.covers.items() if whole else stamp.needs:
+        risen = True
+        for stream, n in stamp.own:
+            if n - 1 > clock.get(stream, 0):
+                risen = False
+        for stream, n in stamp.needs if risen else stamp.covers.items():
             if n > clock.get(stream, 0):
                 self._raise(stream, n)
         for stream, n in stamp.own:

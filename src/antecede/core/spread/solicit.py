@@ -64,7 +64,7 @@ class Solicitation:
         self,
         now_us: int,
         missing: Callable[[Mark], bool],
-        sources: Callable[[Mark], Sequence[str]],
+        sources: Callable[[Mark, str], Sequence[str]],
     ) -> dict[str, list[Mark]]:
         """Whom to ask for what, now. What is no longer missing, or cannot come in time, is forgotten."""
         asks: dict[str, list[Mark]] = {}
@@ -76,11 +76,12 @@ class Solicitation:
             if not missing(mark) or self._hopeless(want, now_us):
                 del self.wants[mark]
                 continue
-            peers = sources(mark)
-            if peers:
-                first = peers.index(want.hint) if want.hint in peers else 0
-                asks.setdefault(peers[(first + want.tries) % len(peers)], []).append(mark)
-                want.tries += 1
+            peers = sources(mark, want.hint)
+            if not peers:  # nobody to ask; whoever comes into view makes the owner want again
+                del self.wants[mark]
+                continue
+            asks.setdefault(peers[want.tries % len(peers)], []).append(mark)
+            want.tries += 1
             self._schedule(mark, now_us + self._pause_us(want))
         return asks
 

@@ -1,0 +1,109 @@
+"""The home broker's delivery index (ours, PROTOCOLS s3.6): one numbered stream per attachment.
+
+Writer: the log of an attachment gives each forwarded message the next index and says which newer-than-acknowledged
+indexes are its causes, all of them, as a bitmap. A lower index is not a cause by itself: that is what lets concurrent
+messages pass each other (H6) and keeps a missing one from taking innocent ones with it (H7b, trap 2). Plain mode leaves
+the bitmap out and takes every lower index for a cause.
+Reader: an index lies behind by itself, never by reaching past it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from antecede.core.frames import Item
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Mark, Stamp
+from antecede.core.order.reader import Reader
+
+__all__ = ["INDEX", "IndexReader", "Log", "item_stamp"]
+
+INDEX = ""
+"""The one stream of an attachment."""
+
+
+class IndexReader(Reader):
+    def __init__(self) -> None:
+        super().__init__(lambda stream: True, dense=False)
+
+    def precedes(self, a: Stamp, b: Stamp) -> bool:
+        return a.own[0] in b.needs
+
+    def delivered(self, stamp: Stamp, *, forced: bool) -> None:
+        if forced:
+            for mark in stamp.needs:
+                if not self.behind(*mark):
+                    self._put_behind(mark)
+        self._put_behind(stamp.own[0])
+
+    def skipped(self, own: tuple[Mark, ...], stamp: Stamp | None) -> None:
+        self._put_behind(own[0])  # the bitmap is transitive: whoever needs it names its causes too
+
+    def _put_behind(self, mark: Mark) -> None:
+        stream, n = mark
+        self.over.setdefault(stream, set()).add(n)
+        self._compact(stream)
+        self._free(stream, n, n)
+
+    def restart(self) -> None:
+        """A new attachment numbers from one again."""
+        self.front.clear()
+        self.over.clear()
+        self.watched.clear()
+        self.freed.clear()
+
+
+def item_stamp(item: Item) -> Stamp:
+    """The index tier's stamp of an item; the stamp its publisher gave it rides along."""
+    index = item.index
+    after = item.after
+    needs = []
+    while after:
+        low = after & -after
+        needs.append((INDEX, index - low.bit_length()))
+        after ^= low
+    return Stamp(((INDEX, index),), tuple(needs), {}, index, item.envelope.stamp)
+
+
+class Log:
+    """What one attachment was and is to be sent."""
+
+    __slots__ = ("acked", "entries", "frontier", "interest", "number", "plain", "top")
+
+    def __init__(self, number: int, interest: Interest, frontier: Mapping[str, int], *, plain: bool) -> None:
+        self.number = number
+        self.interest = interest
+        self.frontier = frontier
+        """The client's past when it attached: nothing in it is sent."""
+        self.plain = plain
+        self.entries: dict[int, Item] = {}
+        self.top = 0
+        self.acked = 0
+
+    def append(self, envelope: Envelope) -> Item | None:
+        """The next item; None when it lies in the client's past."""
+        own = envelope.stamp.own
+        if self.frontier:
+            for stream, n in own:
+                if n <= self.frontier.get(stream, 0):
+                    return None
+        self.top += 1
+        item = Item(self.top, self._after(envelope.stamp), envelope)
+        self.entries[self.top] = item
+        return item
+
+    def _after(self, stamp: Stamp) -> int:
+        if self.plain:
+            return (1 << (self.top - 1 - self.acked)) - 1
+        after, covers = 0, stamp.covers
+        for index, entry in self.entries.items():
+            for stream, n in entry.envelope.stamp.own:
+                if n <= covers.get(stream, 0):
+                    after |= 1 << (self.top - 1 - index)
+                    break
+        return after
+
+    def acknowledge(self, index: int) -> None:
+        for done in range(self.acked + 1, min(index, self.top) + 1):
+            del self.entries[done]
+        self.acked = max(self.acked, min(index, self.top))
