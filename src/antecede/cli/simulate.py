@@ -180,7 +180,7 @@ def _one(scenario: Scenario, out: Path | None, as_json: bool) -> None:
         try:
             with TraceWriter(out) as writer:
                 run = run_scenario(scenario, writer.write, digest=True)
-                writer.close(scenario.to_body(), {"processes": run.totals})
+                writer.close(run.body(), {"processes": run.totals})
         except BaseException:
             if fresh:  # what was not there before is not there after a failure
                 with contextlib.suppress(OSError):
@@ -189,7 +189,7 @@ def _one(scenario: Scenario, out: Path | None, as_json: bool) -> None:
     seconds = time.perf_counter() - began
     report = None
     if scenario.count <= JUDGED and not (scenario.workload and scenario.messages is None):
-        report = check(run.rows if out is None else out, scenario=scenario.to_body())
+        report = check(run.rows if out is None else out, scenario=run.body())
     sums: dict[str, dict[str, int]] = {}
     for kinds in run.totals.values():
         for kind, total in kinds.items():

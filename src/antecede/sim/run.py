@@ -10,6 +10,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from antecede.sim.driver import Build, Driver, Rows, Sink, Workload
 from antecede.sim.faults import Faults
@@ -32,6 +33,7 @@ class Run:
         self.scenario = driver.scenario
         self.rows: Rows = driver.rows
         self._running = driver.running
+        self._partition = ";".join(map(str, driver.layout.partitions))
         self.streamed = driver.sink is not None
         self.totals = driver.totals()
         self.events = driver.events
@@ -41,6 +43,10 @@ class Run:
         self.end_us = driver.now_us
         self.notes = dict(driver.notes)
         """What the driver counted beside the trace: replayed causes it could not honour, publications without taker."""
+
+    def body(self) -> dict[str, Any]:
+        """The scenario as it is written beside the records: partitions name everybody, also who was not named."""
+        return {**self.scenario.to_body(), "partition": self._partition}
 
     def digest(self) -> str:
         """SHA-256 of the rows by process and step."""
