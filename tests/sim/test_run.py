@@ -100,12 +100,18 @@ def test_totals_add_up_with_what_arrives_when_nothing_is_lost() -> None:
     assert size == sum(row[16] for row in arrived) > 0
 
 
-def test_witness_payloads_name_what_was_seen() -> None:
-    result = run(messages=30, witness=True, seed=2)
+@pytest.mark.parametrize("declare", [0.0, 0.5])
+def test_witness_payloads_name_what_was_seen(declare: float) -> None:
+    result = run(messages=30, witness=True, seed=2, declare=declare)
+    payloads = {message: payload for _, _, message, payload in result.testimony}
+    told = [(process, message) for process, _, message, _ in result.testimony]
+    assert told == [(row[1], row[6]) for row in result.rows if row[5] in ("publish", "deliver")]
     seen: dict[str, list[str]] = {}
     for row in result.rows:
         mine = seen.setdefault(row[1], [])
         if row[5] == "publish":
-            assert result.payloads[row[6]].decode().split() == mine
+            mark, *named = payloads[row[6]].decode().split()
+            own = [name for name in mine if name.startswith(f"{row[1]}:")][-1:]
+            assert mark == "saw" and (named == mine if row[10] is None else set(named) == {*row[10], *own})
         if row[5] in ("publish", "deliver"):
             mine.append(row[6])

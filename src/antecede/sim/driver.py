@@ -101,7 +101,7 @@ class Driver:
         self.run_name = scenario.run
         self.events = 0
         self.notes: dict[str, int] = {}
-        self.payloads: dict[str, bytes] = {}
+        self.testimony: list[tuple[str, int, str, bytes]] = []
         self.workload: Workload | None = None
         self.listener: Callable[[Process, Message, int], None] | None = None
         self._deadline_dice = stream(scenario.seed, "deadlines")
@@ -244,17 +244,31 @@ class Driver:
             deadline_us = local_us + int(between(self._deadline_dice, *scenario.deadline_ms) * 1000)
         payload = b"x" * scenario.payload_bytes
         if scenario.witness:
-            payload = " ".join(process.seen if after is None else _declared(process, after)).encode()
+            payload = b"saw " + " ".join(process.seen if after is None else _declared(process, after)).encode()
         message, effects = process.machine.publish(topics, payload, local_us, deadline_us=deadline_us, after=after)
         if scenario.witness:
-            self.payloads[message.id] = payload
-            process.seen.append(message.id)
+            self._testify(process, message)
         self.note(process, "publish", now_us, message=message.id, groups=message.topics,
                   deadline_us=message.deadline_us, after=message.after, expires_us=message.expires_us)  # fmt: skip
         self.told(process, effects, now_us)
         if self.sink is not None and len(self.rows) >= FLUSH_ROWS:
             self.flush()
         return message
+
+    def watch(self) -> None:
+        """Keep what payloads say, at every delivery (`witness`)."""
+        inner = self.listener
+
+        def listen(process: Process, message: Message, now_us: int) -> None:
+            self._testify(process, message)
+            if inner is not None:
+                inner(process, message, now_us)
+
+        self.listener = listen
+
+    def _testify(self, process: Process, message: Message) -> None:
+        self.testimony.append((process.name, len(process.seen), message.id, message.payload))
+        process.seen.append(message.id)
 
     # -- rows ------------------------------------------------------------------------------------------------------
 

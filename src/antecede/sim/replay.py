@@ -140,8 +140,6 @@ class Replay:
             self.driver.at(when_us, partial(self._try, line))
 
     def delivered(self, process: Process, message: Message, now_us: int) -> None:
-        if self.driver.scenario.witness:
-            process.seen.append(message.id)
         line = self._line_of.get(process.base)
         if line is None or process is not self._current(line):
             return

@@ -39,7 +39,8 @@ class Run:
         self.events = driver.events
         """Frames that arrived and timers that fired."""
         self.quiet = quiet
-        self.payloads = driver.payloads
+        self.testimony = driver.testimony
+        """With `witness`: (process, position, message, payload) of everything delivered or published, in order."""
         self.end_us = driver.now_us
         self.notes = dict(driver.notes)
         """What the driver counted beside the trace: replayed causes it could not honour, publications without taker."""
@@ -98,6 +99,8 @@ def simulate(
     busy_until_us = scenario.first_us + int(count / scenario.rate * 1_000_000)
     Faults(driver, busy_until_us).begin()
     workload.begin(driver)
+    if scenario.witness:
+        driver.watch()
     limit_us = busy_until_us + PATIENCE_US
     if scenario.workload:  # a replay waits for deliveries, so the network sets its pace
         limit_us += count * 4 * driver.settings.retry_us

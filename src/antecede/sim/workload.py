@@ -48,7 +48,7 @@ class Synthetic:
         self.dice = stream(scenario.seed, "workload")
         self.left = scenario.count
         self._gap_us = scenario.burst * 1_000_000 / scenario.rate
-        if scenario.reply or scenario.declare or scenario.witness:
+        if scenario.reply or scenario.declare:
             driver.listener = self.delivered
         driver.at(scenario.first_us, self._slot)
 
@@ -72,8 +72,6 @@ class Synthetic:
         driver.at(now_us + 1 + int(dice.random() * 2 * self._gap_us), self._slot)
 
     def delivered(self, process: Process, message: Message, now_us: int) -> None:
-        if self.driver.scenario.witness:
-            process.seen.append(message.id)
         if self.driver.scenario.declare:
             recent = self._recent.setdefault(process.name, [])
             recent.append(message.id)
