@@ -12,8 +12,9 @@ from functools import partial
 
 from antecede.core.machine import Peer
 from antecede.sim.dice import between, pick, stream
-from antecede.sim.driver import Driver, Process
+from antecede.sim.driver import Driver
 from antecede.sim.layout import Partition, carriers
+from antecede.sim.process import Process
 
 __all__ = ["Faults"]
 
@@ -106,7 +107,7 @@ class Faults:
         process.alive = False
         del driver.book[process.name]
         driver.changed()
-        driver.note(process, "crash", now_us)
+        driver.records.note(process, "crash", now_us)
         driver.at(now_us + self._detect_us, partial(self._tell, process, False))
 
     def _restart(self, old: Process, now_us: int) -> None:
@@ -115,7 +116,7 @@ class Faults:
         life = self._lives[old.base] = self._lives.get(old.base, 0) + 1
         process = self._spawn(f"{old.base}.{life}", old.role, old.groups)
         process.ready = process.role == "subscriber"
-        driver.note(process, "restart", now_us)
+        driver.records.note(process, "restart", now_us)
         view = {**self.view, process.name: Peer(process.name, process.role, process.groups)}
         driver.told(process, process.machine.view(view, self._local(process)), now_us)
         driver.told(process, process.machine.start(self._local(process), joining=True), now_us)

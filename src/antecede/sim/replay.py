@@ -17,7 +17,8 @@ from typing import Any
 from antecede.core.message import Message
 from antecede.errors import InputError
 from antecede.sim.dice import stream
-from antecede.sim.driver import NEVER, Driver, Process
+from antecede.sim.driver import Driver
+from antecede.sim.process import NEVER, Process
 from antecede.sim.workload import topics_for
 
 __all__ = ["Recorded", "Replay", "order_history", "read_history"]

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from antecede.sim.driver import Build, Driver, Rows, Sink, Workload
+from antecede.sim.driver import Build, Driver, Workload
 from antecede.sim.faults import Faults
 from antecede.sim.layout import lay_out
+from antecede.sim.records import Rows, Sink
 from antecede.sim.replay import Replay, read_history
 from antecede.sim.scenario import RecipeFacts, Scenario, find_recipe
 from antecede.sim.workload import Synthetic
@@ -32,9 +33,9 @@ class Run:
     def __init__(self, driver: Driver, quiet: bool) -> None:
         self.scenario = driver.scenario
         self.rows: Rows = driver.rows
-        self._running = driver.running
+        self._running = driver.records.running
         self._partition = ";".join(map(str, driver.layout.partitions))
-        self.streamed = driver.sink is not None
+        self.streamed = driver.records.sink is not None
         self.totals = driver.totals()
         self.events = driver.events
         """Frames that arrived and timers that fired."""
@@ -112,6 +113,6 @@ def simulate(
                 break
     for process in driver.all:
         if process.alive:
-            driver.note(process, "end", driver.now_us, reason="quiet" if quiet else "stopped")
-    driver.flush()
+            driver.records.note(process, "end", driver.now_us, reason="quiet" if quiet else "stopped")
+    driver.records.flush()
     return Run(driver, quiet)

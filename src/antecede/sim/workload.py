@@ -12,7 +12,8 @@ from random import Random
 
 from antecede.core.message import Message
 from antecede.sim.dice import pick, some, stream
-from antecede.sim.driver import Driver, Process
+from antecede.sim.driver import Driver
+from antecede.sim.process import Process
 
 __all__ = ["Synthetic", "topics_for"]
 
