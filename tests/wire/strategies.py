@@ -48,11 +48,12 @@ def envelopes(draw: Any) -> Envelope:
     per_topic = tuple(
         (f"{message.sender}@{topic}", covers.get(f"{message.sender}@{topic}", 0) + 1) for topic in message.topics
     )
-    own = draw(st.sampled_from([(), ((message.sender, message.seq),), per_topic]) | MARKS)
+    per_seq = tuple((f"{message.sender}@{topic}", message.seq) for topic in message.topics)
+    own = draw(st.sampled_from([(), ((message.sender, message.seq),), per_topic, per_seq]) | MARKS)
     some = tuple((s, n) for s, n in covers.items() if draw(st.booleans()))
     needs = draw(st.sampled_from([(), tuple(covers.items()), some]) | MARKS)
     extra = draw(st.none() | NODES)
-    return Envelope(message, Stamp(own, needs, covers, draw(NUMBERS), extra))
+    return Envelope(message, Stamp(own, needs, covers, draw(NUMBERS) // 2, extra))
 
 
 BATCHES = st.lists(envelopes(), max_size=5).map(tuple)
@@ -65,7 +66,8 @@ def digests(draw: Any) -> f.Digest:
     offer = draw(MAPS)
     have = draw(st.one_of(MAPS, st.just(dict(offer)), st.just({s: n // 2 for s, n in offer.items()})))
     done = draw(st.one_of(MAPS, st.just({}), st.just(dict(have))))
-    return f.Digest(offer, have, done, draw(st.booleans()))
+    stable = draw(st.one_of(MAPS, st.just({}), st.just(dict(done))))
+    return f.Digest(offer, have, done, stable, draw(st.booleans()))
 
 
 FRAMES: dict[type, st.SearchStrategy[Any]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from antecede.core import frames as f
-from antecede.core.message import NO_STAMP, Envelope, Message
+from antecede.core.message import NO_STAMP, Envelope, Message, Stamp
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import MAX_PAYLOAD, decode, encode, measure
 from tests.wire.strategies import ANY_FRAME, FRAMES, plain
@@ -19,6 +20,34 @@ from tests.wire.strategies import ANY_FRAME, FRAMES, plain
 
 def test_every_kind_of_frame_is_tried_here() -> None:
     assert set(FRAMES) == set(f.FRAMES)
+
+
+FIELDS = {
+    f.Data: "envelopes answer",
+    f.Digest: "offer have done stable reply",
+    f.Request: "ranges",
+    f.Gone: "headers lacks",
+    f.Publish: "envelopes headers_only",
+    f.Published: "ids",
+    f.Attach: "attachment filters frontier unacked",
+    f.Attached: "attachment start cut",
+    f.Items: "attachment items",
+    f.Item: "index after envelope gone",
+    f.Top: "attachment top",
+    f.Want: "attachment indexes",
+    f.Ack: "attachment index",
+    f.Detach: "attachment",
+    f.SnapshotRequest: "whole",
+    f.Snapshot: "past skipped cut envelopes",
+    Message: "sender seq topics payload deadline_us expires_us after",
+    Stamp: "own needs covers rank extra",
+}
+
+
+@pytest.mark.parametrize("kind", FIELDS, ids=lambda k: str(k.__name__))
+def test_a_new_field_is_taught_to_the_wire(kind: Any) -> None:
+    """A field with a default would be dropped silently: extend frames.py, the strategies, then this list."""
+    assert [field.name for field in fields(kind) if field.init] == FIELDS[kind].split()
 
 
 @pytest.mark.parametrize("kind", f.FRAMES, ids=lambda k: str(k.kind))

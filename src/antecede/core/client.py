@@ -144,10 +144,13 @@ class Client(Tier):
     def _resend(self, now_us: int) -> None:
         if self.home is None:
             return
-        for one in self.unacked.values():
+        for message_id, one in list(self.unacked.items()):
             if one.resend_at <= now_us:
                 one.resend_at = now_us + self._resend_us()
                 deadline = one.envelope.message.deadline_us
+                if deadline is not None and now_us > deadline + self.settings.grace_us:
+                    del self.unacked[message_id]  # nobody can be waiting for it any more
+                    continue
                 over = deadline is not None and now_us > deadline + 2 * self.settings.clock_bound_us
                 envelope = header_of(one.envelope) if over else one.envelope
                 self.out.append(Send((self.home,), Publish((envelope,), headers_only=over)))

@@ -19,11 +19,14 @@ from antecede.errors import InputError
 
 __all__ = ["Subscriber"]
 
+ATTACH_TRIES = 16
+
 
 class Subscriber(Tier):
     role = "subscriber"
     attachment = 0
     _attach_at: int | None = None
+    _tries = 0
 
     def __init__(self, *args: object, id_of: Callable[[Mark], str | None], **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
@@ -60,9 +63,13 @@ class Subscriber(Tier):
         self._wanted = brokers
         self._joined = {}
         self._begun = False
+        self._tries = 0
         self._send_attach(now_us)
 
     def _send_attach(self, now_us: int) -> None:
+        self._tries += 1
+        if self._tries > ATTACH_TRIES and self._begun:  # a further source that cannot be had is done without
+            self._wanted = tuple(self._joined)
         missing = tuple(broker for broker in self._wanted if broker not in self._joined)
         self._attach_at = now_us + 2 * self.settings.retry_us if missing else None
         if missing:

@@ -35,7 +35,8 @@ class Claims:
     def discard(self, row: Row, ledger: Ledger, index: int) -> str | None:
         copies = ledger.copies.get(index, 0)
         if row.reason == "duplicate":
-            return None if copies >= 2 else "it is the first copy here"
+            known = copies >= 2 or ledger.delivered >> index & 1
+            return None if known else "it is the first copy here"
         rule = self._rules.get(row.reason or "")
         if rule is None:
             return "there is no such reason"

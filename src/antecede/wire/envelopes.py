@@ -18,7 +18,7 @@ from msgspec.msgpack import Decoder, Encoder
 
 from antecede.core.message import NO_STAMP, Envelope, Mark, Message, Stamp
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire.limits import MAX_NUMBER, MAX_PAYLOAD
+from antecede.wire.limits import MAX_NUMBER, MAX_PAYLOAD, MAX_RANK
 from antecede.wire.names import (
     BUDGET,
     Layout,
@@ -49,8 +49,8 @@ __all__ = [
 
 pack = Encoder().encode
 
-OWN_NONE, OWN_SENDER, OWN_TOPICS = 0, 1, 2
-"""No own marks; (sender, seq); one per topic, each one above what `covers` says of that stream."""
+OWN_NONE, OWN_SENDER, OWN_TOPICS, OWN_SEQ = 0, 1, 2, 3
+"""No own marks; (sender, seq); one per topic: one above what `covers` says of that stream, or the message's seq."""
 NEEDS_NONE, NEEDS_ALL = 0, 1
 
 
@@ -192,8 +192,8 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
         stamp_raw = stamps[index]
         note, row_ = read_note(note_raw), read_stamp(stamp_raw)
         rank, deadline_us, expires_us = row_.rank, note.deadline, note.expires
-        if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_NUMBER):
-            raise RemoteProtocolError("a sequence number or a rank outside 0..2^63-1")
+        if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK):
+            raise RemoteProtocolError("a sequence number or a rank that is out of bounds")
         if deadline_us is not None:
             deadline_us += rank
         if expires_us is not None:
@@ -236,12 +236,14 @@ def _stamp_row(
         if stamp.own == ((message.sender, message.seq),):
             own = OWN_SENDER
         else:
-            if stamp.own == _next_marks(message, covers):
+            streams = [f"{message.sender}@{topic}" for topic in message.topics]
+            own = [n for _, n in stamp.own]
+            if [stream for stream, _ in stamp.own] != streams:
+                own_at = [index_of(stream) for stream, _ in stamp.own]
+            elif own == [covers.get(stream, 0) + 1 for stream in streams]:
                 own = OWN_TOPICS
-            else:
-                own = [n for _, n in stamp.own]
-                if [stream for stream, _ in stamp.own] != [f"{message.sender}@{topic}" for topic in message.topics]:
-                    own_at = [index_of(stream) for stream, _ in stamp.own]
+            elif own == [message.seq] * len(own):
+                own = OWN_SEQ
     needs: int | bytes | list[int] = NEEDS_NONE
     lag: list[int] = []
     if stamp.needs:
@@ -285,7 +287,9 @@ def _read_stamp(
     if row.own == OWN_SENDER:
         own = ((message.sender, message.seq),)
     elif row.own == OWN_TOPICS:
-        own = _next_marks(message, covers)
+        own = tuple([(s := f"{message.sender}@{topic}", covers.get(s, 0) + 1) for topic in message.topics])
+    elif row.own == OWN_SEQ:
+        own = tuple([(f"{message.sender}@{topic}", message.seq) for topic in message.topics])
     elif isinstance(row.own, list):
         if row.own_at is None:
             at = [f"{message.sender}@{topic}" for topic in message.topics]
@@ -324,12 +328,6 @@ def _read_needs(
         if marks and not 0 <= min(n for _, n in marks) <= max(n for _, n in marks) <= MAX_NUMBER:
             raise RemoteProtocolError("a need outside 0..2^63-1")
     return marks
-
-
-def _next_marks(message: Message, covers: Mapping[str, int]) -> tuple[Mark, ...]:
-    sender = message.sender
-    streams = [f"{sender}@{topic}" for topic in message.topics]
-    return tuple((stream, covers.get(stream, 0) + 1) for stream in streams)
 
 
 def _stream(streams: tuple[str, ...], spare: tuple[str, ...], index: int) -> str:

@@ -49,6 +49,8 @@ MarksRow: TypeAlias = tuple[bytes, list[int], list[int]]
 IdsRow: TypeAlias = tuple[bytes, list[int], list[int]]
 NextMapRow: TypeAlias = tuple[bytes | None, list[int]]
 """A map after another one; without a layout: the same streams, and how much less each is (none: equal)."""
+DigestRow: TypeAlias = tuple[bool, list[NextMapRow]]
+"""reply; offer and have, or offer, have, done, stable."""
 RangesRow: TypeAlias = tuple[bytes, list[int], list[int], list[int]]
 ItemsRow: TypeAlias = tuple[Number, list[int], list[int | bytes], list[int]]
 """attachment, indexes, `after` bitmaps, positions of the gone."""
@@ -143,11 +145,12 @@ def _ids(row: IdsRow) -> tuple[str, ...]:
 
 def _next_map_row(numbers: Mapping[str, int], before: Mapping[str, int]) -> NextMapRow:
     """What is offered, held and done are mostly the same marks: then almost nothing is written."""
+    if numbers == before:
+        return None, []
     if numbers.keys() != before.keys():
         return _map_row(numbers)
     pick = layout_for(numbers).pick
-    behind = [first - second for first, second in zip(pick(before), pick(numbers), strict=True)]
-    return None, behind if any(behind) else []
+    return None, [first - second for first, second in zip(pick(before), pick(numbers), strict=True)]
 
 
 def _next_map(row: NextMapRow, before: dict[str, int]) -> dict[str, int]:
@@ -162,16 +165,22 @@ def _next_map(row: NextMapRow, before: dict[str, int]) -> dict[str, int]:
     return result
 
 
-def _digest_row(frame: Digest) -> object:
-    have = _next_map_row(frame.have, frame.offer)
-    done = None if not frame.done else _next_map_row(frame.done, frame.have)
-    return frame.reply, _map_row(frame.offer), have, done
+def _digest_row(frame: Digest) -> DigestRow:
+    maps = [_map_row(frame.offer), _next_map_row(frame.have, frame.offer)]
+    if frame.done or frame.stable:
+        maps += [_next_map_row(frame.done, frame.have), _next_map_row(frame.stable, frame.done)]
+    return frame.reply, maps
 
 
-def _digest(row: tuple[bool, MapRow, NextMapRow, NextMapRow | None]) -> Digest:
-    offer = _map(row[1])
-    have = _next_map(row[2], offer)
-    return Digest(offer, have, {} if row[3] is None else _next_map(row[3], have), row[0])
+def _digest(row: DigestRow) -> Digest:
+    reply, maps = row
+    if len(maps) not in (2, 4):
+        raise RemoteProtocolError("a digest with some of its parts")
+    read: list[dict[str, int]] = []
+    for one in maps:
+        read.append(_next_map(one, read[-1] if read else {}))
+    offer, have, done, stable = read if len(read) == 4 else [*read, {}, {}]
+    return Digest(offer, have, done, stable, reply)
 
 
 def _items_row(frame: Items) -> ItemsRow:
@@ -262,7 +271,7 @@ def _kind(number: int, of: type, row: Callable[[Any], object], form: Any, frame:
 _kind(
     1, Data, lambda f: (f.answer, batch_row(f.envelopes)), tuple[bool, BatchRow], lambda r: Data(read_batch(r[1]), r[0])
 )
-_kind(2, Digest, _digest_row, tuple[bool, MapRow, NextMapRow, NextMapRow | None], _digest)
+_kind(2, Digest, _digest_row, DigestRow, _digest)
 _kind(3, Request, lambda f: _ranges_row(f.ranges), RangesRow, lambda r: Request(_ranges(r)))
 _kind(
     4,
@@ -315,10 +324,9 @@ _kind(
     Snapshot,
     lambda f: (
         _map_row(f.past),
-        _marks_row(f.skipped),
         _ids_row(f.cut),
         batch_row(f.envelopes) if f.envelopes else None,
     ),
-    tuple[MapRow, MarksRow, IdsRow, BatchRow | None],
-    lambda r: Snapshot(_map(r[0]), tuple(_marks(r[1])), _ids(r[2]), _envelopes(r[3])),
+    tuple[MapRow, IdsRow, BatchRow | None],
+    lambda r: Snapshot(_map(r[0]), _ids(r[1]), _envelopes(r[2])),
 )

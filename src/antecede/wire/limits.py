@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MAX_DATAGRAM", "MAX_FRAME", "MAX_MARKS", "MAX_NAME", "MAX_NUMBER", "MAX_PAYLOAD"]
+__all__ = ["MAX_DATAGRAM", "MAX_FRAME", "MAX_MARKS", "MAX_NAME", "MAX_NUMBER", "MAX_PAYLOAD", "MAX_RANK"]
 
 MAX_FRAME = 16 * 2**20
 """Bytes. Everything decoded is bounded by a small multiple of this; a snapshot of a well filled store still fits.
@@ -23,3 +23,6 @@ MAX_MARKS = 2**16
 
 MAX_NUMBER = 2**63 - 1
 """Counters, indexes, times: what a signed 64-bit column of the trace can hold."""
+
+MAX_RANK = 2**62
+"""Ranks: times travel as their distance from the rank, which must fit 64 bits too."""
