@@ -7,7 +7,8 @@
     q 90 end quiet
 
 Names that begin with a capital are brokers, with `s` or `c` subscribers, others members. The simulator's clock equals
-the process's unless `true=` says otherwise. A deliver without a reason says `causes`. Blank lines are skipped, and what follows `# `.
+the process's unless `true=` says otherwise. A deliver without a reason says `causes`.
+Blank lines are skipped, and what follows `# `.
 """
 
 from __future__ import annotations
