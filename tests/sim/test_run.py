@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from antecede.core.recipes import RECIPES
 from antecede.sim.run import Run, simulate
 from antecede.sim.scenario import Scenario
+from antecede.trace.witness import witness
 from tests.sim.echo import FLAT, HOME, TWO_TIERS, Facts, build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,3 +117,14 @@ def test_witness_payloads_name_what_was_seen(declare: float) -> None:
             assert mark == "saw" and (named == mine if row[10] is None else set(named) == {*row[10], *own})
         if row[5] in ("publish", "deliver"):
             mine.append(row[6])
+
+
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_payloads_alone_show_no_inversion(recipe: str) -> None:
+    facts = RECIPES[recipe]
+    deadline_ms = None if facts.deadlines == "none" else (80, 200)
+    for seed in range(3):
+        scenario = Scenario(recipe=recipe, seed=seed, witness=True, loss=0.1, duplicate=0.1, spike=0.05, move=0.5,
+                            deadline_ms=deadline_ms, messages=40)  # fmt: skip
+        findings = witness(simulate(scenario).testimony)
+        assert facts.ordered is False or findings == []

@@ -22,6 +22,7 @@ from antecede.sim.network import Latency, Network, read_latency
 from antecede.sim.process import NEVER, Process
 from antecede.sim.records import FLUSH_ROWS, Records, Sink
 from antecede.sim.scenario import RecipeFacts, Scenario
+from antecede.trace.witness import seen_payload
 from antecede.wire import measure
 
 __all__ = ["Build", "Driver", "Workload"]
@@ -210,7 +211,7 @@ class Driver:
             deadline_us = local_us + int(between(self._deadline_dice, *scenario.deadline_ms) * 1000)
         payload = b"x" * scenario.payload_bytes
         if scenario.witness:
-            payload = b"saw " + " ".join(process.seen if after is None else _declared(process, after)).encode()
+            payload = seen_payload(process.seen if after is None else _declared(process, after))
         message, effects = process.machine.publish(topics, payload, local_us, deadline_us=deadline_us, after=after)
         if scenario.witness:
             self._testify(process, message)
