@@ -70,3 +70,5 @@ class Envelope:
     size: int = -1
     """Bytes on the wire, remembered by the wire after the first look; -1: not asked yet."""
     stamp_size: int = -1
+    wire: object = None
+    """The encoded parts, kept by the wire so that an envelope in many frames is encoded once."""

@@ -1,0 +1,330 @@
+"""Traces on disk: Parquet for what is finished, an Arrow IPC stream for what a live node is still writing.
+
+Decided in this file: a run directory holds `records.parquet` (or several `records-*`), `scenario.json` and
+`totals.json`; output appears under its name only when it is complete; both writing and reading need memory for one
+batch, not for the run; and what is not a trace is refused with one sentence that says what and where.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from antecede.errors import InputError
+from antecede.trace.record import COLUMNS, FORMAT, Row, arrow_schema
+
+__all__ = [
+    "StreamAppender",
+    "TraceWriter",
+    "open_parquet",
+    "read_batches",
+    "read_rows",
+    "read_scenario",
+    "read_totals",
+    "write_run",
+]
+
+ROW_GROUP = 65_536
+"""Rows per row group: about 10 MB in memory while they wait; raising it costs memory, lowering it costs size."""
+
+
+def to_batch(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
+    arrays = [pa.array(values, type=field.type) for values, field in zip(zip(*rows, strict=True), schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+class TraceWriter:
+    """Writes one run: `write` any number of times, `close` once; before `close` nothing appears under its name.
+
+    Used as a context manager it closes on success and leaves nothing behind on an exception.
+    """
+
+    def __init__(self, directory: str | Path, *, row_group: int = ROW_GROUP) -> None:
+        self.directory = Path(directory)
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot write a trace to {self.directory}: {error.strerror}") from error
+        self._target = self.directory / "records.parquet"
+        self._temporary = self.directory / f".records.parquet.{os.getpid()}.tmp"
+        self._schema = arrow_schema()
+        self._rows: list[Sequence[Any]] = []
+        self._row_group = row_group
+        self._writer: pq.ParquetWriter | None = pq.ParquetWriter(
+            self._temporary, self._schema, compression="zstd", write_page_checksum=True
+        )
+
+    def write(self, rows: Iterable[Sequence[Any]]) -> None:
+        self._rows.extend(rows)
+        while len(self._rows) >= self._row_group:
+            self._put(self._rows[: self._row_group])
+            del self._rows[: self._row_group]
+
+    def _put(self, rows: Sequence[Sequence[Any]]) -> None:
+        assert self._writer is not None
+        self._writer.write_batch(to_batch(rows, self._schema))
+
+    def close(self, scenario: dict[str, Any] | None = None, totals: dict[str, Any] | None = None) -> Path:
+        """Complete the run: the side files first, so that a directory with records is a whole one."""
+        if self._writer is None:
+            return self._target
+        if self._rows:
+            self._put(self._rows)
+            self._rows = []
+        self._writer.close()
+        self._writer = None
+        for name, value in (("scenario.json", scenario), ("totals.json", totals)):
+            if value is not None:
+                write_json(self.directory / name, {"format": FORMAT, **value})
+        self._temporary.replace(self._target)
+        return self._target
+
+    def abandon(self) -> None:
+        """Leave nothing behind."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+            self._temporary.unlink(missing_ok=True)
+
+    def __enter__(self) -> TraceWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+
+def write_run(
+    directory: str | Path,
+    rows: Iterable[Sequence[Any]],
+    scenario: dict[str, Any] | None = None,
+    totals: dict[str, Any] | None = None,
+) -> Path:
+    """A whole run at once; returns the path of its records."""
+    with TraceWriter(directory) as writer:
+        for row in rows:
+            writer.write((row,))
+        return writer.close(scenario, totals)
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    temporary.replace(path)
+
+
+class StreamAppender:
+    """Appends rows of a live node to an Arrow IPC stream; what `append` has returned from survives kill -9.
+
+    (Not a power cut: nothing is fsynced.) A file is never continued, since a torn tail would hide what follows:
+    a node that starts again begins a new one.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._schema = arrow_schema()
+        self.path = Path(path)
+        try:
+            self._file = self.path.open("xb", buffering=0)
+        except OSError as error:
+            raise InputError(f"cannot begin a trace at {self.path}: {error.strerror}") from error
+        self._writer = pa.ipc.new_stream(self._file, self._schema)
+
+    def append(self, rows: Sequence[Sequence[Any]]) -> None:
+        if rows:
+            self._writer.write_batch(to_batch(rows, self._schema))
+
+    def close(self) -> None:
+        self._writer.close()
+        self._file.close()
+
+
+def trace_files(path: str | Path) -> list[Path]:
+    """The files that make up the trace at `path`, in the order of their names."""
+    root = Path(path)
+    if not root.exists():
+        raise InputError(f"{root} does not exist: give a run directory or a records file")
+    if root.is_file():
+        return [root]
+    found = sorted(
+        f for f in root.iterdir() if f.is_file() and f.name.startswith("records") and f.suffix in (".parquet", ".arrow")
+    ) or sorted(f for f in root.iterdir() if f.is_file() and f.suffix == ".arrow")
+    if not found:
+        raise InputError(f"{root} holds no records (expected records.parquet, records-*.parquet or *.arrow)")
+    return found
+
+
+def open_parquet(path: Path) -> pq.ParquetFile:
+    """The file, if it is Parquet at all and whole."""
+    try:
+        with path.open("rb") as f:
+            head = f.read(4)
+            f.seek(0, os.SEEK_END)
+            size = f.tell()
+            f.seek(max(0, size - 4))
+            tail = f.read(4)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    if head != b"PAR1":
+        raise InputError(f"{path} is not a trace: neither Parquet nor an Arrow stream")
+    if tail != b"PAR1" or size < 12:
+        raise InputError(f"{path} is a truncated Parquet file ({size} bytes, no footer)")
+    try:
+        return pq.ParquetFile(path, page_checksum_verification=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path} is a damaged Parquet file: {one_line(error)}") from error
+
+
+def one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+def validated(schema: pa.Schema, path: Path) -> None:
+    """Refuse what is not a trace; say which columns are missing or of another type."""
+    missing = [c.name for c in COLUMNS if c.name not in schema.names]
+    if missing:
+        raise InputError(
+            f"{path} is not a trace: column{'s' * (len(missing) > 1)} {', '.join(missing)} missing "
+            "(for a table of your own, name its columns: --id --parents --receiver --position)"
+        )
+    version = (schema.metadata or {}).get(b"antecede.format")
+    if version is not None and version != str(FORMAT).encode():
+        raise InputError(f"{path} is a trace of format {version.decode(errors='replace')}; this reads format {FORMAT}")
+    for column in COLUMNS:
+        kind = schema.field(column.name).type
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        good = {
+            "string": pa.types.is_string(kind) or pa.types.is_large_string(kind),
+            "int64": pa.types.is_integer(kind),
+            "int32": pa.types.is_integer(kind),
+            "list<string>": pa.types.is_list(kind) or pa.types.is_large_list(kind),
+        }[column.type]
+        if not good and not (column.nullable and pa.types.is_null(kind)):
+            raise InputError(f"{path} is not a trace: column {column.name} is {kind}, not {column.type}")
+
+
+def read_batches(path: str | Path, *, size: int = ROW_GROUP) -> Iterator[pa.RecordBatch]:
+    """Record batches of the trace at `path`, columns in the order of the schema."""
+    names = [c.name for c in COLUMNS]
+    for file in trace_files(path):
+        if file.suffix == ".arrow" or not _is_parquet(file):
+            yield from _stream_batches(file, names)
+            continue
+        parquet = open_parquet(file)
+        validated(parquet.schema_arrow, file)
+        try:
+            for batch in parquet.iter_batches(batch_size=size, columns=names):
+                yield batch.select(names)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{file} is a damaged Parquet file: {one_line(error)}") from error
+
+
+def _is_parquet(file: Path) -> bool:
+    """By its name or its first bytes: a stream begins with ff ff ff ff."""
+    if file.suffix == ".parquet":
+        return True
+    try:
+        with file.open("rb") as f:
+            return f.read(4) != b"\xff\xff\xff\xff"
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from error
+
+
+def _stream_batches(file: Path, names: list[str]) -> Iterator[pa.RecordBatch]:
+    """Whole batches up to the end or the torn tail; steps that a tear hides show as a process without an `end`."""
+    with contextlib.ExitStack() as stack:
+        try:
+            source = stack.enter_context(pa.memory_map(str(file)))
+        except (pa.ArrowException, OSError) as error:
+            if file.exists() and file.stat().st_size == 0:
+                return  # killed before the first byte
+            raise InputError(f"cannot read {file}: {one_line(error)}") from error
+        if source.size() == 0:
+            return
+        try:
+            reader = pa.ipc.open_stream(source)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            if source.size() < 4096 and _is_stream_head(file):
+                return  # killed while the schema was written
+            raise InputError(f"{file} is not a trace: {one_line(error)}") from error
+        validated(reader.schema, file)
+        while True:
+            try:
+                batch = reader.read_next_batch()
+                batch.validate(full=True)
+            except StopIteration:
+                return
+            except (pa.ArrowException, OSError, ValueError):
+                return  # torn: what was not written completely did not happen for the reader
+            yield batch.select(names)
+
+
+def _is_stream_head(file: Path) -> bool:
+    with file.open("rb") as f:
+        return b"\xff\xff\xff\xff".startswith(f.read(4))
+
+
+def column_values(array: Any) -> Iterable[Any]:
+    """The column as Python values, much faster than `to_pylist` where values repeat or are missing."""
+    count = len(array)
+    if array.null_count == count:
+        return repeat(None, count)
+    if pa.types.is_integer(array.type):
+        if not array.null_count:
+            values: list[Any] = array.to_numpy().tolist()
+            return values
+        filled = array.fill_null(0).to_numpy().tolist()
+        valid = array.is_valid().to_numpy(zero_copy_only=False).tolist()
+        return [v if ok else None for v, ok in zip(filled, valid, strict=True)]
+    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        array = array.dictionary_encode()
+    if pa.types.is_dictionary(array.type):
+        words = [*array.dictionary.to_pylist(), None]
+        indexes = array.indices.fill_null(len(words) - 1).to_numpy().tolist()
+        return [words[i] for i in indexes]
+    return [tuple(v) if v is not None else None for v in array.to_pylist()]
+
+
+def read_rows(path: str | Path) -> Iterator[Row]:
+    """Every row of the trace at `path`, in bounded memory, in the order of the files."""
+    required = [c.name for c in COLUMNS if not c.nullable]
+    for batch in read_batches(path):
+        for name in required:
+            if batch.column(name).null_count:
+                raise InputError(f"{path} is not a trace: column {name} has empty cells")
+        yield from map(Row._make, zip(*map(column_values, batch.columns), strict=True))
+
+
+def _read_json(path: str | Path, name: str) -> dict[str, Any] | None:
+    root = Path(path)
+    file = (root if root.is_dir() else root.parent) / name
+    if not file.is_file():
+        return None
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file} is not JSON: {one_line(error)}") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{file} is not a JSON object")
+    return value
+
+
+def read_scenario(path: str | Path) -> dict[str, Any] | None:
+    """`scenario.json` beside the records; None where there is none."""
+    return _read_json(path, "scenario.json")
+
+
+def read_totals(path: str | Path) -> dict[str, Any] | None:
+    """`totals.json` beside the records; None where there is none."""
+    return _read_json(path, "totals.json")

@@ -1,0 +1,303 @@
+"""Frames to bytes and back: one pair of functions per kind, in one table; what a frame costs.
+
+A frame is a version byte, a kind byte and one MessagePack value (its integers are varints). Kinds are numbers for ever:
+a new kind takes a new one, a changed kind a new version. Everything malformed is a RemoteProtocolError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+from msgspec import Meta, MsgspecError
+from msgspec.msgpack import Decoder
+
+from antecede.core.frames import (
+    Ack,
+    Attach,
+    Attached,
+    Data,
+    Detach,
+    Digest,
+    Frame,
+    Gone,
+    Item,
+    Items,
+    Publish,
+    Published,
+    Request,
+    Snapshot,
+    SnapshotRequest,
+    Top,
+    Want,
+)
+from antecede.core.message import Envelope, Mark, make_id
+from antecede.errors import InputError, RemoteProtocolError
+from antecede.wire.envelopes import BatchRow, batch_row, batch_size, pack, read_batch
+from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
+from antecede.wire.names import deltas, joined, layout_for, read_layout, split_names, sums
+
+__all__ = ["VERSION", "decode", "encode", "measure"]
+
+VERSION = 1
+
+Number: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
+MapRow: TypeAlias = tuple[bytes, list[int]]
+MarksRow: TypeAlias = tuple[bytes, list[int], list[int]]
+IdsRow: TypeAlias = tuple[bytes, list[int], list[int]]
+ItemsRow: TypeAlias = tuple[Number, Number, list[int], list[int | bytes], list[bytes], list[list[int]], list[int]]
+"""attachment, base, indexes, `after` bitmaps, layouts of gains, gains (layout, then numbers), positions of the gone."""
+
+
+def encode(frame: Frame) -> bytes:
+    kind = _KIND_OF.get(type(frame))
+    if kind is None:
+        raise InputError(f"{type(frame).__name__} is not a frame")
+    try:
+        data = kind.prefix + pack(kind.row(frame))
+    except (OverflowError, UnicodeEncodeError, ValueError) as fault:
+        raise InputError(f"a {frame.kind} frame cannot be sent: {fault}") from None
+    if len(data) > MAX_FRAME:
+        raise InputError(f"a {frame.kind} frame has {len(data)} bytes; at most {MAX_FRAME} are sent")
+    return data
+
+
+def decode(data: bytes | memoryview) -> Frame:
+    if not 3 <= len(data) <= MAX_FRAME:
+        raise RemoteProtocolError(f"a frame of {len(data)} bytes")
+    if data[0] != VERSION:
+        raise RemoteProtocolError(f"wire version {data[0]}; this is version {VERSION}")
+    kind = _KINDS.get(data[1])
+    if kind is None:
+        raise RemoteProtocolError(f"unknown kind of frame: {data[1]}")
+    try:
+        return kind.frame(kind.parse(memoryview(data)[2:]))
+    except (MsgspecError, ValueError, IndexError, StopIteration) as fault:
+        # ValueError: bytes that are not UTF-8, columns of different lengths. IndexError: a reference to nothing.
+        raise RemoteProtocolError(f"a malformed {kind.name} frame: {fault}") from None
+
+
+def measure(frame: Frame) -> tuple[int, int]:
+    """(bytes on the wire, of which stamps), exactly what `encode` would make; remembered in the frame."""
+    if frame.size >= 0:
+        return frame.size, frame.control
+    if isinstance(frame, Data):
+        size, control = batch_size(frame.envelopes)
+        size += 4  # version, kind, the array of two, `answer`
+    elif isinstance(frame, Items):
+        size, control = _items_size(frame)
+    elif isinstance(frame, Publish):
+        size, control = batch_size(frame.envelopes, frame.headers_only)
+        size += 4
+    else:
+        size = len(encode(frame))
+        control = batch_size(frame.envelopes)[1] if isinstance(frame, Snapshot) and frame.envelopes else 0
+    frame.size, frame.control = size, control
+    return size, control
+
+
+def _map_row(numbers: Mapping[str, int]) -> MapRow:
+    layout = layout_for(numbers)
+    return layout.raw, deltas(layout.pick(numbers))
+
+
+def _map(row: MapRow) -> dict[str, int]:
+    numbers = sums(row[1])
+    return dict(zip(read_layout(row[0], len(numbers)).streams, numbers, strict=True))
+
+
+def _marks_row(marks: Sequence[Mark]) -> MarksRow:
+    layout = layout_for(dict.fromkeys(stream for stream, _ in marks))
+    return layout.raw, deltas([layout.at[stream] for stream, _ in marks]), deltas([n for _, n in marks])
+
+
+def _marks(row: MarksRow) -> list[Mark]:
+    streams = read_layout(row[0], len(row[1])).streams
+    return list(zip([streams[index] for index in sums(row[1])], sums(row[2]), strict=True))
+
+
+def _ids_row(ids: Sequence[str]) -> IdsRow:
+    names: dict[str, int] = {}
+    places, seqs = [], []
+    for message_id in ids:
+        sender, _, seq = message_id.rpartition(":")
+        if not (seq.isascii() and seq.isdigit()) or make_id(sender, int(seq)) != message_id:
+            raise InputError(f"not a message id: {message_id!r}")
+        places.append(names.setdefault(sender, len(names)))
+        seqs.append(int(seq))
+    return joined(tuple(names)) if names else b"", deltas(places), deltas(seqs)
+
+
+def _ids(row: IdsRow) -> tuple[str, ...]:
+    names = split_names(row[0])
+    return tuple(make_id(names[place], seq) for place, seq in zip(sums(row[1]), sums(row[2]), strict=True))
+
+
+def _items_row(frame: Items) -> ItemsRow:
+    layouts: dict[bytes, int] = {}
+    gains = []
+    for item in frame.items:
+        row: list[int] = []
+        if item.gains:
+            raw, numbers = _map_row(item.gains)
+            row = [layouts.setdefault(raw, len(layouts)), *numbers]
+        gains.append(row)
+    after = [
+        i.after if i.after <= MAX_NUMBER else i.after.to_bytes(-(-i.after.bit_length() // 8), "little")
+        for i in frame.items
+    ]
+    indexes = deltas([item.index for item in frame.items])
+    gone = deltas([place for place, item in enumerate(frame.items) if item.gone])
+    return frame.attachment, frame.base, indexes, after, list(layouts), gains, gone
+
+
+def _items_batch(frame: Items) -> BatchRow:
+    """What is gone travels as a header: its payload is dropped."""
+    row = batch_row([item.envelope for item in frame.items])
+    payloads = row[-1]
+    for place, item in enumerate(frame.items):
+        if item.gone:
+            payloads[place] = b""
+    return row
+
+
+def _items(row: tuple[ItemsRow, BatchRow]) -> Items:
+    (attachment, base, indexes, after, layouts, gains, gone), batch = row
+    absent = set(sums(gone))
+    items = []
+    columns = zip(sums(indexes), after, gains, read_batch(batch), strict=True)
+    for place, (index, bits, gain, envelope) in enumerate(columns):
+        if isinstance(bits, bytes):
+            bits = int.from_bytes(bits, "little")
+        if bits < 0 or (gain and gain[0] < 0):
+            raise RemoteProtocolError("an item that points outside its frame")
+        gained = _map((layouts[gain[0]], gain[1:])) if gain else {}
+        items.append(Item(index, bits, gained, envelope, place in absent))
+    return Items(attachment, base, tuple(items))
+
+
+def _items_size(frame: Items) -> tuple[int, int]:
+    """The index, `after` and the gains are the stamp of the lower tier: control bytes, all of them."""
+    own = len(pack(_items_row(frame)))
+    if any(item.gone for item in frame.items):
+        size = len(pack(_items_batch(frame)))
+        control = batch_size([item.envelope for item in frame.items])[1]
+    else:
+        size, control = batch_size([item.envelope for item in frame.items])
+    return 3 + own + size, own + control
+
+
+def _request(row: tuple[bytes, list[int], list[int], list[int]]) -> Request:
+    raw, places, lows, widths = row
+    streams = read_layout(raw, len(places)).streams
+    below = sums(lows)
+    highs = [low + width for low, width in zip(below, widths, strict=True)]
+    if highs and not 0 <= min(highs) <= max(highs) <= MAX_NUMBER:
+        raise RemoteProtocolError("a range outside 0..2^63-1")
+    return Request(tuple(zip([streams[place] for place in sums(places)], below, highs, strict=True)))
+
+
+def _request_row(frame: Request) -> object:
+    layout = layout_for(dict.fromkeys(stream for stream, _, _ in frame.ranges))
+    places = deltas([layout.at[stream] for stream, _, _ in frame.ranges])
+    return (
+        layout.raw,
+        places,
+        deltas([low for _, low, _ in frame.ranges]),
+        [high - low for _, low, high in frame.ranges],
+    )
+
+
+def _envelopes(row: BatchRow | None) -> tuple[Envelope, ...]:
+    return () if row is None else read_batch(row)
+
+
+@dataclass(slots=True, frozen=True)
+class Kind:
+    number: int
+    name: str
+    row: Callable[[Any], object]
+    parse: Callable[[bytes | memoryview], Any]
+    frame: Callable[[Any], Frame]
+    prefix: bytes
+
+
+_KIND_OF: dict[type, Kind] = {}
+_KINDS: dict[int, Kind] = {}
+
+
+def _kind(number: int, of: type, row: Callable[[Any], object], form: Any, frame: Callable[[Any], Frame]) -> None:
+    name = of.kind  # type: ignore[attr-defined]
+    _KIND_OF[of] = _KINDS[number] = Kind(number, name, row, Decoder(form).decode, frame, bytes((VERSION, number)))
+
+
+_kind(
+    1, Data, lambda f: (f.answer, batch_row(f.envelopes)), tuple[bool, BatchRow], lambda r: Data(read_batch(r[1]), r[0])
+)
+_kind(
+    2,
+    Digest,
+    lambda f: (f.reply, _map_row(f.have), _map_row(f.known)),
+    tuple[bool, MapRow, MapRow],
+    lambda r: Digest(_map(r[1]), _map(r[2]), r[0]),
+)
+_kind(3, Request, _request_row, tuple[bytes, list[int], list[int], list[int]], _request)
+_kind(4, Gone, lambda f: _marks_row(f.marks), MarksRow, lambda r: Gone(tuple(_marks(r))))
+_kind(
+    5,
+    Publish,
+    lambda f: (f.headers_only, batch_row(f.envelopes, f.headers_only)),
+    tuple[bool, BatchRow],
+    lambda r: Publish(read_batch(r[1], r[0]), r[0]),
+)
+_kind(6, Published, lambda f: _ids_row(f.ids), IdsRow, lambda r: Published(_ids(r)))
+_kind(
+    7,
+    Attach,
+    lambda f: (
+        f.attachment,
+        joined(f.filters) if f.filters else None,
+        None if f.frontier is None else _map_row(f.frontier),
+        _ids_row(f.unacked),
+    ),
+    tuple[Number, bytes | None, MapRow | None, IdsRow],
+    lambda r: Attach(r[0], () if r[1] is None else split_names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3])),
+)
+_kind(
+    8,
+    Attached,
+    lambda f: (f.attachment, _map_row(f.start), _ids_row(f.cut)),
+    tuple[Number, MapRow, IdsRow],
+    lambda r: Attached(r[0], _map(r[1]), _ids(r[2])),
+)
+_kind(9, Items, lambda f: (_items_row(f), _items_batch(f)), tuple[ItemsRow, BatchRow], _items)
+_kind(10, Top, lambda f: (f.attachment, f.top), tuple[Number, Number], lambda r: Top(r[0], r[1]))
+_kind(
+    11,
+    Want,
+    lambda f: (f.attachment, deltas(f.indexes)),
+    tuple[Number, list[int]],
+    lambda r: Want(r[0], tuple(sums(r[1]))),
+)
+_kind(
+    12,
+    Ack,
+    lambda f: (f.attachment, f.index, f.base, deltas(f.missed)),
+    tuple[Number, Number, Number, list[int]],
+    lambda r: Ack(r[0], r[1], r[2], tuple(sums(r[3]))),
+)
+_kind(13, Detach, lambda f: (f.attachment,), tuple[Number], lambda r: Detach(r[0]))
+_kind(14, SnapshotRequest, lambda f: (f.whole,), tuple[bool], lambda r: SnapshotRequest(r[0]))
+_kind(
+    15,
+    Snapshot,
+    lambda f: (
+        _map_row(f.past),
+        _marks_row(f.skipped),
+        _ids_row(f.cut),
+        batch_row(f.envelopes) if f.envelopes else None,
+    ),
+    tuple[MapRow, MarksRow, IdsRow, BatchRow | None],
+    lambda r: Snapshot(_map(r[0]), tuple(_marks(r[1])), _ids(r[2]), _envelopes(r[3])),
+)

@@ -1,0 +1,195 @@
+"""What is written comes back; what is torn is read up to the tear; what is no trace is refused in one sentence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from antecede.errors import InputError
+from antecede.trace.parquet import (
+    StreamAppender,
+    TraceWriter,
+    read_batches,
+    read_rows,
+    read_scenario,
+    read_totals,
+    write_run,
+)
+from antecede.trace.record import Recorder, arrow_schema, digest
+
+
+def sample(count: int = 50) -> list[tuple[Any, ...]]:
+    recorder = Recorder("r")
+    for n in range(count):
+        recorder.row("p", "member", n, "publish", f"p:{n}", ("G1", "G2"), deadline_us=n + 9 if n % 2 else None)
+        recorder.row("q", "member", n, "join", groups=("G1",), cut=(f"p:{n}",), guard_us=3, peer="p", bytes=n)
+    recorder.row("p", "member", 99, "end", reason="quiet", true_us=99)
+    return recorder.rows
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    rows = sample()
+    write_run(tmp_path, rows, scenario={"seed": 7}, totals={"frames": 3})
+    back = list(read_rows(tmp_path))
+    assert back == rows
+    assert digest(back) == digest(rows)
+    assert list(read_rows(tmp_path / "records.parquet")) == rows
+    assert read_scenario(tmp_path) == {"format": 1, "seed": 7}
+    assert read_totals(tmp_path) == {"format": 1, "frames": 3}
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["records.parquet", "scenario.json", "totals.json"]
+
+
+def test_row_groups_bound_the_memory(tmp_path: Path) -> None:
+    with TraceWriter(tmp_path, row_group=10) as writer:
+        writer.write(sample())
+    assert pq.ParquetFile(tmp_path / "records.parquet").metadata.num_row_groups == 11
+    assert max(b.num_rows for b in read_batches(tmp_path, size=16)) <= 16
+
+
+def test_an_interrupted_writer_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), TraceWriter(tmp_path) as writer:
+        writer.write(sample())
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_run_replaces_the_old_one_only_when_complete(tmp_path: Path) -> None:
+    write_run(tmp_path, sample(3))
+    writer = TraceWriter(tmp_path)
+    writer.write(sample(5))
+    assert len(list(read_rows(tmp_path))) == 7
+    writer.close()
+    assert len(list(read_rows(tmp_path))) == 11
+
+
+def test_several_files_and_both_kinds(tmp_path: Path) -> None:
+    rows = sample(4)
+    write_run(tmp_path, rows[:4])
+    (tmp_path / "records.parquet").rename(tmp_path / "records-0.parquet")
+    stream = StreamAppender(tmp_path / "records-1.arrow")
+    stream.append(rows[4:])
+    stream.append([])
+    stream.close()
+    assert list(read_rows(tmp_path)) == rows
+    assert list(read_rows(tmp_path / "records-1.arrow")) == rows[4:]
+
+
+def test_a_stream_is_never_continued(tmp_path: Path) -> None:
+    StreamAppender(tmp_path / "a.arrow").close()
+    with pytest.raises(InputError, match="exists"):
+        StreamAppender(tmp_path / "a.arrow")
+
+
+def test_a_torn_tail_costs_only_what_is_torn(tmp_path: Path) -> None:
+    rows = sample(4)
+    stream = StreamAppender(tmp_path / "whole.arrow")
+    sizes = []
+    for row in rows:
+        stream.append([row])
+        sizes.append((tmp_path / "whole.arrow").stat().st_size)
+    whole = (tmp_path / "whole.arrow").read_bytes()
+    stream.close()
+    torn = tmp_path / "torn.arrow"
+    for length in range(0, len(whole), 7):
+        torn.write_bytes(whole[:length])
+        complete = sum(size <= length for size in sizes)
+        assert list(read_rows(torn)) == rows[:complete]
+
+
+def test_a_stream_survives_kill_9(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from antecede.trace.parquet import StreamAppender;"
+        "from antecede.trace.record import Recorder; r = Recorder('r');"
+        "[r.row('p', 'member', n, 'collect', f'p:{n}') for n in range(5)];"
+        f"s = StreamAppender({str(tmp_path / 'records-p.arrow')!r}); s.append(r.rows); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=False, env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
+    assert [r.step for r in read_rows(tmp_path)] == [0, 1, 2, 3, 4]
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        list(read_rows(path))
+    sentence = str(caught.value)
+    assert str(path) in sentence and "\n" not in sentence
+    return sentence
+
+
+def test_missing_path(tmp_path: Path) -> None:
+    assert "does not exist" in refused(tmp_path / "nothing")
+
+
+def test_empty_directory(tmp_path: Path) -> None:
+    assert "holds no records" in refused(tmp_path)
+
+
+def test_truncated_parquet(tmp_path: Path) -> None:
+    whole = write_run(tmp_path / "run", sample()).read_bytes()
+    for length in (5, len(whole) // 2, len(whole) - 1):
+        (tmp_path / "records.parquet").write_bytes(whole[:length])
+        assert "truncated" in refused(tmp_path)
+
+
+def test_damaged_parquet(tmp_path: Path) -> None:
+    whole = write_run(tmp_path, sample()).read_bytes()
+    for place in (60, len(whole) // 4, len(whole) - 1000):
+        damaged = bytearray(whole)
+        damaged[place : place + 40] = bytes(40)
+        (tmp_path / "records.parquet").write_bytes(damaged)
+        assert "damaged" in refused(tmp_path)
+
+
+def test_foreign_parquet_names_the_missing_columns(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"process": ["p"], "step": [0]}), tmp_path / "records.parquet")
+    sentence = refused(tmp_path)
+    assert "columns run, role, at_us, kind" in sentence and "missing" in sentence and "process," not in sentence
+
+
+def test_a_column_of_another_type(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([], schema=arrow_schema())
+    table = table.set_column(3, "step", pa.array([], pa.string()))
+    pq.write_table(table, tmp_path / "records.parquet")
+    assert "column step is string, not int64" in refused(tmp_path)
+
+
+def test_empty_cells_where_none_may_be(tmp_path: Path) -> None:
+    row = list(sample(1)[0])
+    row[1] = None
+    schema = pa.schema([f.with_nullable(True) for f in arrow_schema()])
+    table = pa.Table.from_pylist([dict(zip(schema.names, row, strict=True))], schema=schema)
+    pq.write_table(table, tmp_path / "records.parquet")
+    assert "column process has empty cells" in refused(tmp_path)
+
+
+def test_a_later_format(tmp_path: Path) -> None:
+    schema = arrow_schema().with_metadata({"antecede.format": "9"})
+    pq.write_table(pa.Table.from_pylist([], schema=schema), tmp_path / "records.parquet")
+    assert "format 9" in refused(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["records.parquet", "records.arrow", "notes.txt"])
+def test_not_a_trace_at_all(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("once upon a time\n" * 400)
+    assert "is not a trace" in refused(tmp_path / name)
+
+
+def test_a_directory_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write"):
+        TraceWriter(tmp_path / "file" / "run")
+
+
+def test_side_files_that_are_not_json(tmp_path: Path) -> None:
+    (tmp_path / "scenario.json").write_text("{")
+    with pytest.raises(InputError, match="not JSON"):
+        read_scenario(tmp_path)
+    (tmp_path / "totals.json").write_text("[]")
+    with pytest.raises(InputError, match="not a JSON object"):
+        read_totals(tmp_path)
