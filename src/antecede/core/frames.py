@@ -67,6 +67,7 @@ class Digest(Base):
     offer   newest message here per stream that the receiver may want: what can be asked for
     have    what lies behind at the sender, for streams either side offered
     done    as `have`, lowered to what the sender's subscribers have confirmed too (only where an Order asks for it)
+    stable  what is known to be done everywhere (likewise)
     reply   please answer with yours: I do not know yet that you have all this
     """
 
@@ -74,6 +75,7 @@ class Digest(Base):
     offer: Mapping[str, int]
     have: Mapping[str, int]
     done: Mapping[str, int] = field(default_factory=dict)
+    stable: Mapping[str, int] = field(default_factory=dict)
     reply: bool = False
 
 

@@ -32,7 +32,7 @@ class Held:
 
 
 class Inbox:
-    __slots__ = ("_due", "_tick", "blocked", "guard_us", "held", "marks", "memory_us", "on_deliver", "out", "reader", "seen")
+    __slots__ = ("_due", "_forget_at", "_tick", "blocked", "guard_us", "held", "marks", "memory_us", "on_deliver", "out", "reader", "seen")
 
     def __init__(
         self,
@@ -57,6 +57,7 @@ class Inbox:
         self.seen: dict[str, int] = {}
         self._due: list[tuple[int, int, Held]] = []
         self._tick = 0
+        self._forget_at = 4096
 
     # -- arrivals --------------------------------------------------------------------------------------------------
 
@@ -66,6 +67,8 @@ class Inbox:
             self.out.append(Discard(message.id, "duplicate"))
             return
         seen[message.id] = now_us
+        if len(seen) > self._forget_at:
+            self._forget(now_us)
         deadline = message.deadline_us
         late = deadline is not None and now_us > deadline - self.guard_us
         if reader.stale(stamp):
@@ -140,8 +143,8 @@ class Inbox:
             if self.reader.freed:
                 self._settle(now_us)
 
-    def forget(self, now_us: int) -> None:
-        """Arrivals longer ago than `memory_us` can no longer be told from new ones."""
+    def _forget(self, now_us: int) -> None:
+        """Arrivals longer ago than `memory_us` can no longer be told from new ones. Done when the number doubled."""
         seen, limit = self.seen, now_us - self.memory_us
         old = []
         for message_id, at_us in seen.items():
@@ -149,7 +152,9 @@ class Inbox:
                 break
             old.append(message_id)
         for message_id in old:
-            del seen[message_id]
+            if message_id not in self.held:
+                del seen[message_id]
+        self._forget_at = max(4096, 2 * len(seen))
 
     # -- the three ways out ----------------------------------------------------------------------------------------
 

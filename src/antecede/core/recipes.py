@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
+from antecede.core.broker import Broker
 from antecede.core.member import Member
+from antecede.core.order.graph import GraphWriter
 from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
+from antecede.core.subscriber import Subscriber
 from antecede.core.tier import Writer
 from antecede.errors import InputError
 
@@ -41,6 +43,8 @@ RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
     for recipe in (
         Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional"),
+        Recipe("graph", "001 s2.3", "graph", deadlines="optional"),
+        Recipe("cbcast", "Birman, Schiper, Stephenson 1991", "vector", deadlines="none"),
         Recipe("dcco", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
     )
 }
@@ -68,15 +72,23 @@ def build(
         recipe = recipe_named(recipe)
     if reading not in recipe.readings:
         raise InputError(f"Recipe {recipe.name!r} has no reading {reading!r}; it has {', '.join(recipe.readings)}.")
+    guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
     interest = Interest(groups)
-    return Member(
-        name,
-        interest,
-        settings,
-        dice,
-        writer=VectorWriter(name, flat=True),
-        reader=Reader(interest.concerns, dense=True),
-        guard_us=settings.guard_us,
-        asks=recipe.asks,
+    writer = _writer(recipe, name, interest, settings)
+    reader = Reader(interest.concerns, dense=writer.dense)
+    if role == "subscriber":
+        return Subscriber(
+            name, interest, settings, dice, writer=None, reader=reader, guard_us=guard_us, asks=recipe.asks,
+            digests=False, id_of=writer.id_of,
+        )  # fmt: skip
+    kind = Member if recipe.flat else Broker
+    return kind(
+        name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
         digests=recipe.digests,
-    )
+    )  # fmt: skip
+
+
+def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -> Writer:
+    if recipe.order == "graph":
+        return GraphWriter(name, interest, deadlines=settings.deadlines, slack_us=2 * settings.clock_bound_us)
+    return VectorWriter(name, flat=recipe.flat)

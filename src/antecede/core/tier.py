@@ -30,14 +30,18 @@ class Writer(Protocol):
     """The Writer's end of an Order."""
 
     dense: bool
+    cuts: bool
+    """Whether it wants to know what is stable."""
+    stable: dict[str, int]
 
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp: ...
     def learn(self, envelope: Envelope, *, whole: bool) -> None: ...
     def arrived(self, envelope: Envelope) -> Envelope: ...
+    def relay(self, envelope: Envelope) -> Envelope: ...
     def project(self, envelope: Envelope, interest: Interest) -> Envelope: ...
     def id_of(self, mark: Mark) -> str | None: ...
     def forget(self, now_us: int) -> None: ...
-    def heard(self, peer: str, done: Mapping[str, int]) -> None: ...
+    def heard(self, stable: Mapping[str, int]) -> None: ...
 
 
 class Tier:
@@ -96,9 +100,9 @@ class Tier:
     def forward(self, envelope: Envelope, now_us: int) -> None:
         """A message was delivered or published here: pass it on to the tier below."""
 
-    def answer_for(self, envelope: Envelope, interest: Interest) -> Envelope:
+    def answer_for(self, envelope: Envelope, peer: str) -> Envelope:
         """A message as one peer gets it when it asks."""
-        return envelope
+        return envelope if self.writer is None else self.writer.relay(envelope)
 
     # -- view ------------------------------------------------------------------------------------------------------
 
@@ -197,12 +201,12 @@ class Tier:
         found = [e for e in self.store.find(frame.ranges) if self._in_time(e, now_us) and interest.wants(e.message.topics)]
         found += [e for e in self._held_within(frame.ranges) if interest.wants(e.message.topics)]
         for start in range(0, len(found), BATCH):
-            batch = tuple(self.answer_for(e, interest) for e in found[start : start + BATCH])
+            batch = tuple(self.answer_for(e, sender) for e in found[start : start + BATCH])
             self.out.append(Answer(sender, tuple(e.message.id for e in batch)))
             self.out.append(Send((sender,), Data(batch, answer=True)))
         headers = [e for e in self.store.find(frame.ranges) if not self._in_time(e, now_us)]
         headers += self.store.find_headers(frame.ranges)
-        gone = tuple(self.answer_for(e, interest) for e in headers if interest.wants(e.message.topics))
+        gone = tuple(self.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
         lacks = self._lacked(frame.ranges) if self.departed else ()
         if gone or lacks:
             self.out.append(Send((sender,), Gone(tuple(map(_header, gone)), lacks)))
@@ -275,14 +279,19 @@ class Tier:
         offer = self.offers(peer_interest)
         front = self.reader.front
         have = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
-        return Digest(offer, have, self.done(have), reply)
+        if self.writer is None or not self.writer.cuts:
+            return Digest(offer, have, reply=reply)
+        return Digest(offer, have, self.done(have), dict(self.writer.stable), reply)
 
-    def done(self, have: Mapping[str, int]) -> dict[str, int]:
-        return {}
+    def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
+        """What lies behind here and in the tier below."""
+        return have
 
     def _round(self, now_us: int) -> None:
         self._round_at = None
         version = self.store.version
+        if self.writer is not None:
+            self.writer.forget(now_us)
         if not self.store.by_id:
             return
         behind = [peer for peer in self.peers() if self._in_step.get(peer, -1) < version]
@@ -311,8 +320,8 @@ class Tier:
         offer = self.offers(interest)
         if all(frame.have.get(stream, 0) >= n for stream, n in offer.items()):
             self._in_step[sender] = self.store.version
-        if frame.done and self.writer is not None:
-            self.writer.heard(sender, frame.done)
+        if frame.stable and self.writer is not None:
+            self.writer.heard(frame.stable)
         if frame.reply:
             self.out.append(Send((sender,), self.digest(interest, frame.offer, reply=False)))
 
@@ -363,7 +372,6 @@ class Tier:
         if self._collect_at is not None and now_us >= self._collect_at:
             self._collect_at = None
             self.store.collect(now_us)
-            self.inbox.forget(now_us)
             if self.writer is not None:
                 self.writer.forget(now_us)
         if self._round_at is not None and now_us >= self._round_at:

@@ -34,6 +34,10 @@ class Reader:
         self.freed: list[Any] = []
         """Whoever watched a mark that now lies behind, in the order in which they began to watch."""
 
+    def look_at(self, concerns: Callable[[str], bool]) -> None:
+        """Only streams that concern the process count, in everything below."""
+        self._concerns = concerns
+
     # -- what lies behind ------------------------------------------------------------------------------------------
 
     def behind(self, stream: str, n: int) -> bool:

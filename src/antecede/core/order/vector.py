@@ -18,7 +18,8 @@ __all__ = ["VectorWriter"]
 
 class VectorWriter:
     dense = True
-    __slots__ = ("_epoch", "_last", "_rose", "_sent", "clock", "flat", "name", "rank")
+    cuts = False
+    __slots__ = ("_epoch", "_last", "_rose", "_sent", "clock", "flat", "name", "rank", "stable")
 
     def __init__(self, name: str, *, flat: bool) -> None:
         self.name = name
@@ -26,6 +27,7 @@ class VectorWriter:
         self.clock: dict[str, int] = {}
         """Marks of everything in this process's past, closed; ordered by when each last rose."""
         self.rank = 0
+        self.stable: dict[str, int] = {}
         self._rose: dict[str, int] = {}
         self._sent: dict[str, int] = {}
         self._epoch = 1
@@ -93,6 +95,10 @@ class VectorWriter:
         """A stamp as it came from a peer; nothing is left to work out."""
         return envelope
 
+    def relay(self, envelope: Envelope) -> Envelope:
+        """As it travels between peers."""
+        return envelope
+
     def project(self, envelope: Envelope, interest: Interest) -> Envelope:
         """For the tier below: the same stamp. Its reader looks only at the streams that concern it."""
         return envelope
@@ -100,7 +106,7 @@ class VectorWriter:
     def forget(self, now_us: int) -> None:
         """Nothing is kept per message."""
 
-    def heard(self, peer: str, done: Mapping[str, int]) -> None:
+    def heard(self, stable: Mapping[str, int]) -> None:
         """Nothing is cut by what others have."""
 
 
