@@ -289,6 +289,10 @@ class Broker(BrokerBase):
         confirmed = self._confirmed.setdefault(sender, {})
         for stream, n in start.items():
             confirmed.setdefault(stream, n)
+        if self.writer is not None:  # of groups carried by others only: what precedes something delivered here
+            for stream, n in self.writer.clock.items():
+                if interest.concerns(stream) and not self.interest.concerns(stream):
+                    start[stream] = n
         self.out.append(Send((sender,), Attached(frame.attachment, start, self.cut())))
         if self.store.version:
             self._begin_round(now_us)

@@ -1,7 +1,9 @@
 """A subscriber of one or more brokers (001, 003): receives, asks its brokers for what is missing, publishes nothing.
 
-The first broker it names carries all it wants, and decides where it begins: at that broker's cut. The others are more
-sources; each counts from the moment its own past covers that cut. A move is a leave and a join at the new cut.
+It begins at a causal cut: for each group, the past of the first broker it named that carries it. Brokers answer at
+different moments, so their pasts may not fit together: what one has delivered may follow something that another has not.
+Such a set of answers is no cut, and all are asked again. A further broker of the same group counts from the moment its
+own past covers that cut. A move is a leave and a join at a new cut.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, 
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message
 from antecede.core.tier import Tier
+from antecede.core.topics import matches
 from antecede.errors import InputError
 
 __all__ = ["Subscriber"]
@@ -28,7 +31,9 @@ class Subscriber(Tier):
         self._id_of = id_of
         self._wanted: tuple[str, ...] = ()
         self._joined: dict[str, None] = {}
-        self._start: dict[str, int] | None = None
+        self._replies: dict[str, Attached] = {}
+        self._start: dict[str, int] = {}
+        self._begun = False
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []
@@ -45,32 +50,61 @@ class Subscriber(Tier):
         self.attachment += 1
         self._wanted = brokers
         self._joined = {}
-        self._start = None
+        self._begun = False
         self._send_attach(now_us)
 
     def _send_attach(self, now_us: int) -> None:
         missing = tuple(broker for broker in self._wanted if broker not in self._joined)
-        self._attach_at = now_us + self.settings.retry_us if missing else None
+        self._replies = {}
+        self._attach_at = now_us + 2 * self.settings.retry_us if missing else None
         if missing:
             self.out.append(Send(missing, Attach(self.attachment, self.interest.filters, None)))
 
     def _on_attached(self, frame: Attached, sender: str, now_us: int) -> None:
         if frame.attachment != self.attachment or sender in self._joined or sender not in self._wanted:
             return
-        if self._start is None:
-            if sender != self._wanted[0]:
+        self._replies[sender] = frame
+        if not self._begun:
+            if len(self._replies) < len(self._wanted):
                 return
-            self._start = dict(frame.start)
-            self.reader.start_at(frame.start)
+            start = self._fit()
+            if start is None:
+                return
+            self._begun = True
+            self._start = start
+            self.reader.start_at(start)
             self.inbox.settle(now_us)
-        elif any(frame.start.get(stream, 0) < n for stream, n in self._start.items() if self._carries(sender, stream)):
-            return
-        self._joined[sender] = None
-        known = self.members.get(sender)
+        for broker in self._wanted:
+            reply = self._replies.get(broker)
+            if reply is not None and broker not in self._joined and self._reaches(broker, reply):
+                self._join(broker, reply)
+
+    def _fit(self) -> dict[str, int] | None:
+        """One cut from all answers, None when they do not fit together."""
+        start: dict[str, int] = {}
+        for stream in {s: None for reply in self._replies.values() for s in reply.start}:
+            first = next((b for b in self._wanted if self._carries(b, stream)), None)
+            if first is not None:
+                start[stream] = self._replies[first].start.get(stream, 0)
+                for broker, reply in self._replies.items():
+                    if not self._carries(broker, stream) and reply.start.get(stream, 0) > start[stream]:
+                        return None  # `broker` has delivered something that follows what `first` still lacks
+        first_ones = {next((b for b in self._wanted if self._carries(b, stream)), None) for stream in start}
+        self._start = start
+        if all(self._reaches(b, self._replies[b]) for b in first_ones if b is not None):
+            return start
+        return None
+
+    def _reaches(self, broker: str, reply: Attached) -> bool:
+        return all(reply.start.get(s, 0) >= n for s, n in self._start.items() if self._carries(broker, s))
+
+    def _join(self, broker: str, reply: Attached) -> None:
+        self._joined[broker] = None
+        known = self.members.get(broker)
         filters = self.interest.filters
         if known is not None:
-            filters = tuple(f for f in filters if any(Interest((f,)).wants((g,)) for g in known.groups))
-        self.out.append(Join(filters, sender, frame.cut, self.inbox.guard_us))
+            filters = tuple(f for f in filters if any(matches(f, group) for group in known.groups))
+        self.out.append(Join(filters, broker, reply.cut, self.inbox.guard_us))
         if len(self._joined) == len(self._wanted):
             self._attach_at = None
 

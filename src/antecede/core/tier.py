@@ -33,6 +33,8 @@ class Writer(Protocol):
     cuts: bool
     """Whether it wants to know what is stable."""
     stable: dict[str, int]
+    clock: dict[str, int]
+    """Marks known to lie in the past of what was delivered here, of all groups."""
 
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp: ...
     def learn(self, envelope: Envelope, *, whole: bool) -> None: ...

@@ -1,9 +1,9 @@
 """A message and its stamp to bytes: what is written, what is derived, and what several frames share.
 
-An envelope is encoded once into *parts* that stay with it: the numbers of the message, the numbers of the stamp, and the
-tables of names they refer to. A frame is its envelopes' parts with each distinct table once; so the size of a frame is a
-sum, and measuring is adding. Derived instead of written: `own` where it follows from sender, seq, topics and `covers`;
-`needs` as indexes into `covers`; deadlines relative to the rank (close where the rank is a clock).
+An envelope is encoded once into *parts* that stay with it: the numbers of the message, the numbers of the stamp, and
+the tables of names they refer to. A frame is its envelopes' parts with each distinct table once; so the size of a frame
+is a sum, and measuring is adding. Derived instead of written: `own` where it follows from sender, seq, topics and
+`covers`; `needs` as indexes into `covers`; deadlines relative to the rank (close where the rank is a clock).
 The marks of `needs` come back in the layout's order: they are a set.
 """
 
@@ -20,8 +20,9 @@ from antecede.core.message import NO_STAMP, Envelope, Mark, Message, Stamp
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.limits import MAX_NUMBER, MAX_PAYLOAD
 from antecede.wire.names import (
-    EMPTY,
+    BUDGET,
     Layout,
+    Memo,
     bits_of,
     deltas,
     joined,
@@ -33,7 +34,18 @@ from antecede.wire.names import (
 )
 from antecede.wire.nodes import Node, NodesRow, decode_nodes, encode_nodes
 
-__all__ = ["BatchRow", "Parts", "array_size", "batch_row", "batch_size", "bin_size", "pack", "parts_of", "read_batch"]
+__all__ = [
+    "BatchRow",
+    "Parts",
+    "array_size",
+    "batch_row",
+    "batch_size",
+    "bin_size",
+    "pack",
+    "parts_of",
+    "read_batch",
+    "weigh",
+]
 
 pack = Encoder().encode
 
@@ -68,28 +80,21 @@ class StampRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
 _STAMP_DEFAULTS: tuple[object, ...] = (OWN_NONE, 0, [], NEEDS_NONE, [], None, None)
 
 BatchRow: TypeAlias = tuple[list[bytes], list[bytes], list[int], list[Raw], list[Raw], list[bytes]]
-"""Heads (sender, topics, spare streams); tables (layouts, names of nodes); for each envelope the index of its head, of its
-layout and, with nodes, of their names; notes; stamps; payloads (none at all where only headers travel)."""
+"""Heads (sender, topics, spare streams); tables (layouts, names of nodes); for each envelope the index of its head, of
+its layout and, with nodes, of their names; notes; stamps; payloads (none at all where only headers travel)."""
+
+Parts: TypeAlias = tuple[bytes, bytes, bytes | None, bytes, bytes]
+"""One envelope, encoded: head, layout, names of nodes, note, stamp. Tables stay apart so that frames can share them."""
 
 read_note = Decoder(NoteRow).decode
 read_stamp = Decoder(StampRow).decode
 
-
-class Parts:
-    """One envelope, encoded; tables are not in `note` and `stamp`, so that frames can share them."""
-
-    __slots__ = ("head", "layout", "names", "note", "stamp")
-
-    def __init__(self, head: bytes, layout: bytes, names: bytes | None, note: bytes, stamp: bytes) -> None:
-        self.head = head
-        self.layout = layout
-        self.names = names
-        self.note = note
-        self.stamp = stamp
+Head: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
+_heads: Memo[Head] = Memo(BUDGET)
 
 
 def parts_of(envelope: Envelope) -> Parts:
-    """Encodes on the first call; `size` and `stamp_size` then say what the envelope costs in a frame of its own."""
+    """Encodes on the first call and keeps the result in the envelope."""
     if envelope.wire is not None:
         return cast(Parts, envelope.wire)
     message, stamp = envelope.message, envelope.stamp
@@ -108,7 +113,21 @@ def parts_of(envelope: Envelope) -> Parts:
         base_us = stamp.rank if message.deadline_us is None else message.deadline_us
         note += cast("list[int]", [None] * (2 - len(note)))
         note.append(message.expires_us - base_us)
-    return _keep(envelope, Parts(head, layout.raw, names, pack(note), pack(row)))
+    parts = head, layout.raw, names, pack(note), pack(row)
+    envelope.wire = parts
+    return parts
+
+
+def weigh(envelope: Envelope) -> tuple[int, int]:
+    """(bytes, control bytes) of this envelope in a frame of its own; remembered in the envelope."""
+    if envelope.size < 0:
+        head, layout, names, note, stamp = parts_of(envelope)
+        control = bin_size(layout) + 1 + len(stamp)
+        if names is not None:
+            control += 1 + (0 if names == layout else bin_size(names))
+        envelope.stamp_size = control
+        envelope.size = control + bin_size(head) + 1 + len(note) + bin_size(envelope.message.payload)
+    return envelope.size, envelope.stamp_size
 
 
 def batch_row(envelopes: Iterable[Envelope], bare: bool = False) -> BatchRow:
@@ -120,13 +139,13 @@ def batch_row(envelopes: Iterable[Envelope], bare: bool = False) -> BatchRow:
     stamps: list[Raw] = []
     payloads: list[bytes] = []
     for envelope in envelopes:
-        parts = parts_of(envelope)
-        refs.append(heads.setdefault(parts.head, len(heads)))
-        refs.append(tables.setdefault(parts.layout, len(tables)))
-        if parts.names is not None:
-            refs.append(tables.setdefault(parts.names, len(tables)))
-        notes.append(Raw(parts.note))
-        stamps.append(Raw(parts.stamp))
+        head, layout, names, note, stamp = parts_of(envelope)
+        refs.append(heads.setdefault(head, len(heads)))
+        refs.append(tables.setdefault(layout, len(tables)))
+        if names is not None:
+            refs.append(tables.setdefault(names, len(tables)))
+        notes.append(Raw(note))
+        stamps.append(Raw(stamp))
         if not bare:
             payloads.append(envelope.message.payload)
     return list(heads), list(tables), refs, notes, stamps, payloads
@@ -135,22 +154,20 @@ def batch_row(envelopes: Iterable[Envelope], bare: bool = False) -> BatchRow:
 def batch_size(envelopes: Sequence[Envelope], bare: bool = False) -> tuple[int, int]:
     """(bytes, control bytes) of `pack(batch_row(...))`, without building it."""
     if len(envelopes) == 1 and not bare:
-        envelope = envelopes[0]
-        if envelope.size < 0:
-            parts_of(envelope)
-        return envelope.size + 7, envelope.stamp_size  # seven array headers
+        size, control = weigh(envelopes[0])
+        return size + 7, control  # seven array headers
     heads: dict[bytes, int] = {}
     tables: dict[bytes, int] = {}
     size = control = refs = 0
     for envelope in envelopes:
-        parts = parts_of(envelope)
-        at = heads.setdefault(parts.head, len(heads))
-        size += len(parts.note) + (1 if at < 128 else 2 if at < 256 else 3 if at < 65_536 else 5)
-        for table in (parts.layout,) if parts.names is None else (parts.layout, parts.names):
+        head, layout, names, note, stamp = parts_of(envelope)
+        at = heads.setdefault(head, len(heads))
+        size += len(note) + (1 if at < 128 else 2 if at < 256 else 3 if at < 65_536 else 5)
+        for table in (layout,) if names is None else (layout, names):
             at = tables.setdefault(table, len(tables))
             control += 1 if at < 128 else 2 if at < 256 else 3 if at < 65_536 else 5
             refs += 1
-        control += len(parts.stamp)
+        control += len(stamp)
         if not bare:
             size += bin_size(envelope.message.payload)
     control += sum(map(bin_size, tables))
@@ -171,29 +188,23 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
     left = iter(refs)
     envelopes = []
     for index, note_raw in enumerate(notes):
-        head, layout_raw = heads[next(left)], tables[next(left)]
+        head, layout = heads[next(left)], tables[next(left)]
         stamp_raw = stamps[index]
         note, row_ = read_note(note_raw), read_stamp(stamp_raw)
-        names = None if row_.nodes is None else tables[next(left)]
-        if head.find(b"\xff") < 0:
-            sender, *rest = split_names(head)
-            spare: tuple[str, ...] = ()
-        else:
-            first, _, second = head.partition(b"\xff")
-            sender, *rest = split_names(first)
-            spare = split_names(second)
-        topics = tuple(rest)
-        if not 0 <= note.seq <= MAX_NUMBER:
-            raise RemoteProtocolError("a sequence number outside 0..2^63-1")
-        deadline_us = None if note.deadline is None else note.deadline + row_.rank
-        base_us = row_.rank if deadline_us is None else deadline_us
-        expires_us = None if note.expires is None else note.expires + base_us
-        if max(abs(deadline_us or 0), abs(expires_us or 0)) > MAX_NUMBER:
+        rank, deadline_us, expires_us = row_.rank, note.deadline, note.expires
+        if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_NUMBER):
+            raise RemoteProtocolError("a sequence number or a rank outside 0..2^63-1")
+        if deadline_us is not None:
+            deadline_us += rank
+        if expires_us is not None:
+            expires_us += rank if deadline_us is None else deadline_us
+        if not -MAX_NUMBER <= (deadline_us or 0) <= MAX_NUMBER or not -MAX_NUMBER <= (expires_us or 0) <= MAX_NUMBER:
             raise RemoteProtocolError("a time that no clock can show")
+        sender, topics, spare = _heads.get(head) or _read_head(head)
         message = Message(sender, note.seq, topics, b"" if bare else payloads[index], deadline_us, expires_us)
-        stamp = _read_stamp(message, row_, layout_raw, spare, names)
-        envelope = Envelope(message, stamp)
-        _keep(envelope, Parts(head, layout_raw, names, bytes(note_raw), bytes(stamp_raw)))
+        names = None if row_.nodes is None else tables[next(left)]
+        envelope = Envelope(message, _read_stamp(message, row_, layout, spare, names))
+        envelope.wire = (head, layout, names, bytes(note_raw), bytes(stamp_raw))
         envelopes.append(envelope)
     if next(left, None) is not None:
         raise RemoteProtocolError("more references than envelopes")
@@ -207,16 +218,6 @@ def bin_size(data: bytes) -> int:
 
 def array_size(length: int) -> int:
     return 1 if length < 16 else 3 if length < 65_536 else 5
-
-
-def _keep(envelope: Envelope, parts: Parts) -> Parts:
-    control = bin_size(parts.layout) + 1 + len(parts.stamp)
-    if parts.names is not None:
-        control += 1 + (0 if parts.names == parts.layout else bin_size(parts.names))
-    envelope.stamp_size = control
-    envelope.size = control + bin_size(parts.head) + 1 + len(parts.note) + bin_size(envelope.message.payload)
-    envelope.wire = parts
-    return parts
 
 
 def _stamp_row(
@@ -265,15 +266,21 @@ def _stamp_row(
     return row, names
 
 
+def _read_head(head: bytes) -> Head:
+    first, more, second = head.partition(b"\xff")
+    sender, *topics = split_names(first)
+    spare = split_names(second) if more else ()
+    return _heads.put(head, (sender, tuple(topics), spare), 2 + len(topics) + len(spare))
+
+
 def _read_stamp(
     message: Message, row: StampRow, layout_raw: bytes, spare: tuple[str, ...], names: bytes | None
 ) -> Stamp:
     numbers = sums(row.covers)
-    layout = read_layout(layout_raw, len(numbers)) if layout_raw else EMPTY
-    streams = layout.streams
-    if len(streams) != len(numbers) or not 0 <= row.rank <= MAX_NUMBER:
+    streams = read_layout(layout_raw, len(numbers)).streams
+    if len(streams) != len(numbers):
         raise RemoteProtocolError("a stamp whose numbers do not fit its streams")
-    covers = dict(zip(streams, numbers))
+    covers = dict(zip(streams, numbers, strict=True))
     own: tuple[Mark, ...] = ()
     if row.own == OWN_SENDER:
         own = ((message.sender, message.seq),)
@@ -284,39 +291,38 @@ def _read_stamp(
             at = [f"{message.sender}@{topic}" for topic in message.topics]
         else:
             at = [_stream(streams, spare, index) for index in row.own_at]
-        if len(at) != len(row.own) or min(row.own, default=0) < 0 or max(row.own, default=0) > MAX_NUMBER:
-            raise RemoteProtocolError("own marks that do not fit their streams")
-        own = tuple(zip(at, row.own))
+        if min(row.own, default=0) < 0 or max(row.own, default=0) > MAX_NUMBER:
+            raise RemoteProtocolError("an own mark outside 0..2^63-1")
+        own = tuple(zip(at, row.own, strict=True))
     elif row.own != OWN_NONE:
         raise RemoteProtocolError("an unknown form of own marks")
-    extra = None if row.nodes is None or names is None else decode_nodes(names, row.nodes)
-    if not (own or covers or row.needs or row.rank) and extra is None:
-        return NO_STAMP
-    return Stamp(own, _read_needs(row, streams, spare, covers), covers, row.rank, extra)
+    needs = _read_needs(row, streams, spare, covers, numbers) if row.needs else ()
+    if row.nodes is not None and names is not None:
+        return Stamp(own, needs, covers, row.rank, decode_nodes(names, row.nodes))
+    return Stamp(own, needs, covers, row.rank) if own or covers or needs or row.rank else NO_STAMP
 
 
 def _read_needs(
-    row: StampRow, streams: tuple[str, ...], spare: tuple[str, ...], covers: Mapping[str, int]
+    row: StampRow, streams: tuple[str, ...], spare: tuple[str, ...], covers: Mapping[str, int], numbers: list[int]
 ) -> tuple[Mark, ...]:
     form = row.needs
     marks: tuple[Mark, ...]
     if isinstance(form, list):
-        named = [_stream(streams, spare, index) for index in sums(form)]
-        marks = tuple((stream, covers.get(stream, 0)) for stream in named)
+        if spare:
+            named = [_stream(streams, spare, index) for index in sums(form)]
+            marks = tuple([(stream, covers.get(stream, 0)) for stream in named])
+        else:
+            marks = tuple([(streams[index], numbers[index]) for index in sums(form)])
     elif isinstance(form, bytes):
         marks = tuple(compress(covers.items(), marked(form, len(streams))))
     elif form == NEEDS_ALL:
         marks = tuple(covers.items())
-    elif form == NEEDS_NONE:
-        marks = ()
     else:
         raise RemoteProtocolError("an unknown form of needs")
     if row.lag:
-        if len(row.lag) != len(marks):
-            raise RemoteProtocolError("a stamp whose needs and lags differ in number")
-        marks = tuple((stream, n - behind) for (stream, n), behind in zip(marks, row.lag))
-        if min(n for _, n in marks) < 0:
-            raise RemoteProtocolError("a need below zero")
+        marks = tuple([(stream, n - behind) for (stream, n), behind in zip(marks, row.lag, strict=True)])
+        if marks and not 0 <= min(n for _, n in marks) <= max(n for _, n in marks) <= MAX_NUMBER:
+            raise RemoteProtocolError("a need outside 0..2^63-1")
     return marks
 
 

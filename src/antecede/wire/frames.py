@@ -26,6 +26,7 @@ from antecede.core.frames import (
     Items,
     Publish,
     Published,
+    Ranges,
     Request,
     Snapshot,
     SnapshotRequest,
@@ -46,8 +47,11 @@ Number: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
 MapRow: TypeAlias = tuple[bytes, list[int]]
 MarksRow: TypeAlias = tuple[bytes, list[int], list[int]]
 IdsRow: TypeAlias = tuple[bytes, list[int], list[int]]
-ItemsRow: TypeAlias = tuple[Number, Number, list[int], list[int | bytes], list[bytes], list[list[int]], list[int]]
-"""attachment, base, indexes, `after` bitmaps, layouts of gains, gains (layout, then numbers), positions of the gone."""
+NextMapRow: TypeAlias = tuple[bytes | None, list[int]]
+"""A map after another one; without a layout: the same streams, and how much less each is (none: equal)."""
+RangesRow: TypeAlias = tuple[bytes, list[int], list[int], list[int]]
+ItemsRow: TypeAlias = tuple[Number, list[int], list[int | bytes], list[int]]
+"""attachment, indexes, `after` bitmaps, positions of the gone."""
 
 
 def encode(frame: Frame) -> bytes:
@@ -91,8 +95,11 @@ def measure(frame: Frame) -> tuple[int, int]:
         size, control = batch_size(frame.envelopes, frame.headers_only)
         size += 4
     else:
-        size = len(encode(frame))
-        control = batch_size(frame.envelopes)[1] if isinstance(frame, Snapshot) and frame.envelopes else 0
+        size, control = len(encode(frame)), 0
+        if isinstance(frame, Snapshot) and frame.envelopes:
+            control = batch_size(frame.envelopes)[1]
+        elif isinstance(frame, Gone) and frame.headers:
+            control = batch_size(frame.headers, True)[1]
     frame.size, frame.control = size, control
     return size, control
 
@@ -108,7 +115,7 @@ def _map(row: MapRow) -> dict[str, int]:
 
 
 def _marks_row(marks: Sequence[Mark]) -> MarksRow:
-    layout = layout_for(dict.fromkeys(stream for stream, _ in marks))
+    layout = layout_for([stream for stream, _ in marks])
     return layout.raw, deltas([layout.at[stream] for stream, _ in marks]), deltas([n for _, n in marks])
 
 
@@ -134,22 +141,44 @@ def _ids(row: IdsRow) -> tuple[str, ...]:
     return tuple(make_id(names[place], seq) for place, seq in zip(sums(row[1]), sums(row[2]), strict=True))
 
 
+def _next_map_row(numbers: Mapping[str, int], before: Mapping[str, int]) -> NextMapRow:
+    """What is offered, held and done are mostly the same marks: then almost nothing is written."""
+    if numbers.keys() != before.keys():
+        return _map_row(numbers)
+    pick = layout_for(numbers).pick
+    behind = [first - second for first, second in zip(pick(before), pick(numbers), strict=True)]
+    return None, behind if any(behind) else []
+
+
+def _next_map(row: NextMapRow, before: dict[str, int]) -> dict[str, int]:
+    raw, numbers = row
+    if raw is not None:
+        return _map((raw, numbers))
+    if not numbers:
+        return dict(before)
+    result = {stream: n - behind for (stream, n), behind in zip(before.items(), numbers, strict=True)}
+    if not 0 <= min(result.values()) <= max(result.values()) <= MAX_NUMBER:
+        raise RemoteProtocolError("a counter lies outside 0..2^63-1")
+    return result
+
+
+def _digest_row(frame: Digest) -> object:
+    have = _next_map_row(frame.have, frame.offer)
+    done = None if not frame.done else _next_map_row(frame.done, frame.have)
+    return frame.reply, _map_row(frame.offer), have, done
+
+
+def _digest(row: tuple[bool, MapRow, NextMapRow, NextMapRow | None]) -> Digest:
+    offer = _map(row[1])
+    have = _next_map(row[2], offer)
+    return Digest(offer, have, {} if row[3] is None else _next_map(row[3], have), row[0])
+
+
 def _items_row(frame: Items) -> ItemsRow:
-    layouts: dict[bytes, int] = {}
-    gains = []
-    for item in frame.items:
-        row: list[int] = []
-        if item.gains:
-            raw, numbers = _map_row(item.gains)
-            row = [layouts.setdefault(raw, len(layouts)), *numbers]
-        gains.append(row)
-    after = [
-        i.after if i.after <= MAX_NUMBER else i.after.to_bytes(-(-i.after.bit_length() // 8), "little")
-        for i in frame.items
-    ]
+    after = [i.after if i.after <= MAX_NUMBER else _as_bytes(i.after) for i in frame.items]
     indexes = deltas([item.index for item in frame.items])
     gone = deltas([place for place, item in enumerate(frame.items) if item.gone])
-    return frame.attachment, frame.base, indexes, after, list(layouts), gains, gone
+    return frame.attachment, indexes, after, gone
 
 
 def _items_batch(frame: Items) -> BatchRow:
@@ -163,22 +192,21 @@ def _items_batch(frame: Items) -> BatchRow:
 
 
 def _items(row: tuple[ItemsRow, BatchRow]) -> Items:
-    (attachment, base, indexes, after, layouts, gains, gone), batch = row
+    (attachment, indexes, after, gone), batch = row
     absent = set(sums(gone))
     items = []
-    columns = zip(sums(indexes), after, gains, read_batch(batch), strict=True)
-    for place, (index, bits, gain, envelope) in enumerate(columns):
+    columns = zip(sums(indexes), after, read_batch(batch), strict=True)
+    for place, (index, bits, envelope) in enumerate(columns):
         if isinstance(bits, bytes):
             bits = int.from_bytes(bits, "little")
-        if bits < 0 or (gain and gain[0] < 0):
-            raise RemoteProtocolError("an item that points outside its frame")
-        gained = _map((layouts[gain[0]], gain[1:])) if gain else {}
-        items.append(Item(index, bits, gained, envelope, place in absent))
-    return Items(attachment, base, tuple(items))
+        if bits < 0:
+            raise RemoteProtocolError("a bitmap below zero")
+        items.append(Item(index, bits, envelope, place in absent))
+    return Items(attachment, tuple(items))
 
 
 def _items_size(frame: Items) -> tuple[int, int]:
-    """The index, `after` and the gains are the stamp of the lower tier: control bytes, all of them."""
+    """The index and `after` are the stamp of the lower tier: control bytes, all of them."""
     own = len(pack(_items_row(frame)))
     if any(item.gone for item in frame.items):
         size = len(pack(_items_batch(frame)))
@@ -188,29 +216,28 @@ def _items_size(frame: Items) -> tuple[int, int]:
     return 3 + own + size, own + control
 
 
-def _request(row: tuple[bytes, list[int], list[int], list[int]]) -> Request:
+def _ranges(row: RangesRow) -> Ranges:
     raw, places, lows, widths = row
     streams = read_layout(raw, len(places)).streams
     below = sums(lows)
     highs = [low + width for low, width in zip(below, widths, strict=True)]
     if highs and not 0 <= min(highs) <= max(highs) <= MAX_NUMBER:
         raise RemoteProtocolError("a range outside 0..2^63-1")
-    return Request(tuple(zip([streams[place] for place in sums(places)], below, highs, strict=True)))
+    return tuple(zip([streams[place] for place in sums(places)], below, highs, strict=True))
 
 
-def _request_row(frame: Request) -> object:
-    layout = layout_for(dict.fromkeys(stream for stream, _, _ in frame.ranges))
-    places = deltas([layout.at[stream] for stream, _, _ in frame.ranges])
-    return (
-        layout.raw,
-        places,
-        deltas([low for _, low, _ in frame.ranges]),
-        [high - low for _, low, high in frame.ranges],
-    )
+def _ranges_row(ranges: Ranges) -> RangesRow:
+    layout = layout_for([stream for stream, _, _ in ranges])
+    places = deltas([layout.at[stream] for stream, _, _ in ranges])
+    return layout.raw, places, deltas([low for _, low, _ in ranges]), [high - low for _, low, high in ranges]
 
 
-def _envelopes(row: BatchRow | None) -> tuple[Envelope, ...]:
-    return () if row is None else read_batch(row)
+def _envelopes(row: BatchRow | None, bare: bool = False) -> tuple[Envelope, ...]:
+    return () if row is None else read_batch(row, bare)
+
+
+def _as_bytes(number: int) -> bytes:
+    return number.to_bytes((number.bit_length() + 7) // 8, "little")
 
 
 @dataclass(slots=True, frozen=True)
@@ -235,15 +262,15 @@ def _kind(number: int, of: type, row: Callable[[Any], object], form: Any, frame:
 _kind(
     1, Data, lambda f: (f.answer, batch_row(f.envelopes)), tuple[bool, BatchRow], lambda r: Data(read_batch(r[1]), r[0])
 )
+_kind(2, Digest, _digest_row, tuple[bool, MapRow, NextMapRow, NextMapRow | None], _digest)
+_kind(3, Request, lambda f: _ranges_row(f.ranges), RangesRow, lambda r: Request(_ranges(r)))
 _kind(
-    2,
-    Digest,
-    lambda f: (f.reply, _map_row(f.have), _map_row(f.known)),
-    tuple[bool, MapRow, MapRow],
-    lambda r: Digest(_map(r[1]), _map(r[2]), r[0]),
+    4,
+    Gone,
+    lambda f: (_ranges_row(f.lacks), batch_row(f.headers, True) if f.headers else None),
+    tuple[RangesRow, BatchRow | None],
+    lambda r: Gone(_envelopes(r[1], True), _ranges(r[0])),
 )
-_kind(3, Request, _request_row, tuple[bytes, list[int], list[int], list[int]], _request)
-_kind(4, Gone, lambda f: _marks_row(f.marks), MarksRow, lambda r: Gone(tuple(_marks(r))))
 _kind(
     5,
     Publish,
@@ -280,13 +307,7 @@ _kind(
     tuple[Number, list[int]],
     lambda r: Want(r[0], tuple(sums(r[1]))),
 )
-_kind(
-    12,
-    Ack,
-    lambda f: (f.attachment, f.index, f.base, deltas(f.missed)),
-    tuple[Number, Number, Number, list[int]],
-    lambda r: Ack(r[0], r[1], r[2], tuple(sums(r[3]))),
-)
+_kind(12, Ack, lambda f: (f.attachment, f.index), tuple[Number, Number], lambda r: Ack(r[0], r[1]))
 _kind(13, Detach, lambda f: (f.attachment,), tuple[Number], lambda r: Detach(r[0]))
 _kind(14, SnapshotRequest, lambda f: (f.whole,), tuple[bool], lambda r: SnapshotRequest(r[0]))
 _kind(

@@ -22,8 +22,10 @@ from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.limits import MAX_MARKS, MAX_NAME, MAX_NUMBER
 
 __all__ = [
+    "BUDGET",
     "EMPTY",
     "Layout",
+    "Memo",
     "bits_of",
     "deltas",
     "joined",
@@ -74,12 +76,13 @@ class Layout:
 
 EMPTY = Layout((), b"")
 
-# In names, not bytes: about 50 MB at the very most, reached only by processes that hear of a million streams.
-_BUDGET = 400_000
-_written: Memo[Layout] = Memo(_BUDGET)
-_read: Memo[Layout] = Memo(_BUDGET)
-_joined: Memo[bytes] = Memo(_BUDGET)
-_split: Memo[tuple[str, ...]] = Memo(_BUDGET)
+BUDGET = 400_000
+"""Of one memo, in names: about 50 MB at the very most, reached only by processes that hear of as many streams."""
+
+_written: Memo[Layout] = Memo(BUDGET)
+_read: Memo[Layout] = Memo(BUDGET)
+_joined: Memo[bytes] = Memo(BUDGET)
+_split: Memo[tuple[str, ...]] = Memo(BUDGET)
 
 
 def joined(names: tuple[str, ...]) -> bytes:
@@ -98,7 +101,7 @@ def split_names(raw: bytes) -> tuple[str, ...]:
 
 def layout_for(streams: Iterable[str]) -> Layout:
     """The layout of these distinct streams (a mapping's keys)."""
-    key = tuple(streams)
+    key = frozenset(streams)  # clocks are often kept in the order in which they last rose: order is no part of the key
     if not key:
         return EMPTY
     known = _written.get(key)
@@ -123,18 +126,18 @@ def layout_for(streams: Iterable[str]) -> Layout:
     layout = _read.get(raw)
     if layout is None:
         layout = _remember(tuple(base + suffix for base, suffix in compress(grid, present)), raw)
-    return _written.put(key, layout, len(key))
+    return _written.put(key, layout, 2 * len(key))
 
 
 def read_layout(raw: bytes, most: int) -> Layout:
     """`most`: how many streams the sender's numbers speak of; more are refused before anything is built."""
+    if not raw:
+        return EMPTY
     known = _read.get(raw)
     if known is not None:
         if len(known.streams) > most:
             raise RemoteProtocolError(f"{len(known.streams)} streams for {most} numbers")
         return known
-    if not raw:
-        return EMPTY
     parts = raw.split(b"\xff", 2)
     bases = _cut(parts[0])
     if len(parts) == 1:

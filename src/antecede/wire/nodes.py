@@ -1,7 +1,7 @@
 """The context graph's part of a stamp: nodes as plain tuples to numbers, and back. Names live in the frame's tables.
 
-A node is `(sender, seq, groups, preds, deadline_us)`, preds are `(sender, seq)`. A predecessor that stands earlier in the
-same list is written as the distance back to it, so a chain costs one byte per edge.
+A node is `(sender, seq, groups, preds, deadline_us)`, preds are `(sender, seq)`. A predecessor that stands earlier in
+the same list is written as the distance back to it, so a chain costs one byte per edge.
 """
 
 from __future__ import annotations

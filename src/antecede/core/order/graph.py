@@ -59,6 +59,7 @@ class GraphWriter:
         self.rank = 0
         self.stable: dict[str, int] = {}
         """Per stream: up to here everybody has it, brokers and their subscribers."""
+        self.clock: dict[str, int] = {}
         self._travel: dict[str, Entry] = {}
         self._last: Entry | None = None
         self._expiry: list[tuple[int, int, str]] = []
@@ -102,6 +103,9 @@ class GraphWriter:
         entry.until_us = until
         if self.deadlines:
             entry.tops = _merge(entry.preds)
+        for stream, n in entry.marks:
+            if n > self.clock.get(stream, 0):
+                self.clock[stream] = n
         self._travel[message_id] = entry
         if until is not None:
             heappush(self._expiry, (until + self.slack_us, self._order, message_id))
