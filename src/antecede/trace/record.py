@@ -198,7 +198,9 @@ class Digest:
     def update(self, rows: Iterable[Sequence[Any]]) -> None:
         texts: dict[str, list[str]] = {}
         for row in rows:
-            values = tuple(tuple(v) if isinstance(v, list) else v for v in row[1:])
+            values = row[1:]
+            if type(values) is not tuple or list in map(type, values):
+                values = tuple(tuple(v) if isinstance(v, list) else v for v in values)
             texts.setdefault(row[1], []).append(ascii(values))
         for process, lines in texts.items():
             part = self._parts.get(process)

@@ -1,0 +1,99 @@
+"""The oracle: slow, obvious, and not to be talked out of a finding. It reads rows and never a stamp.
+
+    happened-before from rows (history) -> who is owed what (pairs) -> every row judged by what stood before it
+    (verdicts, claims) -> one fate per pair, and what is stuck or undelivered (fates) -> a Report
+
+It is the dumb twin of `core/inbox.py` and shares no code with any protocol. Memory grows with the square of the number
+of messages (one bit per pair of messages): tens of thousands are fine; for more there is `antecede audit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from antecede.errors import InputError
+from antecede.trace.claims import Claims
+from antecede.trace.fates import Fates
+from antecede.trace.history import History
+from antecede.trace.holders import Holders, Partition
+from antecede.trace.pairs import Receiver
+from antecede.trace.parquet import read_rows, read_scenario
+from antecede.trace.report import VERDICTS, Finding, Report
+from antecede.trace.verdicts import Judge
+
+__all__ = ["EXEMPT", "Finding", "Report", "check"]
+
+EXEMPT: dict[str, tuple[str, ...]] = {
+    "colour": ("idle",),
+    "colour-eager": ("gap", "idle", "stuck", "undelivered"),
+    "home-plain": ("idle",),
+}
+"""What a recipe does not promise (PROTOCOLS.md s1, s2). Nothing is ever exempt from inversion."""
+
+
+def check(
+    source: Iterable[Sequence[Any]] | str | Path,
+    *,
+    scenario: Mapping[str, Any] | None = None,
+    idle: bool = True,
+    exempt: Collection[str] = (),
+) -> Report:
+    """Judge one run: its rows, or the path of its directory or file (then `scenario.json` beside it is read).
+
+    From the scenario only three things are taken: `skew_ms` (what it leaves open is in doubt, where rows have no
+    common clock), `partition` (who cannot be reached when) and `recipe` (what is not promised).
+    """
+    if isinstance(source, str | Path):
+        scenario = read_scenario(source) if scenario is None else scenario
+        rows: Iterable[Sequence[Any]] = read_rows(source)
+    else:
+        rows = source
+    scenario = scenario or {}
+    skew_us = round(1000 * float(scenario.get("skew_ms") or 0))
+    skip = {*exempt, *EXEMPT.get(str(scenario.get("recipe")), ())} | (set() if idle else {"idle"})
+    if skip - set(VERDICTS) or "inversion" in skip:
+        raise InputError(f"cannot exempt from {', '.join(sorted(skip))}: choose among {', '.join(VERDICTS[1:])}")
+
+    history = History(rows)
+    receivers = {name: Receiver(name, history) for name in sorted(history.processes)}
+    holders = Holders(history, receivers, partitions_of(scenario.get("partition")))
+    claims = Claims(history, receivers, holders)
+    judges = {name: Judge(r, history, receivers, claims, skew_us) for name, r in receivers.items()}
+    report = Report(
+        messages=len(history.messages),
+        processes=len(receivers),
+        rows=history.row_count,
+        exempt=tuple(sorted(skip)),
+        findings=list(history.findings),
+    )
+    for judge in judges.values():
+        judge.walk()
+        report.findings += judge.findings
+        report.in_doubt += judge.in_doubt
+    ledgers = {name: judge.ledger for name, judge in judges.items()}
+    Fates(history, receivers, ledgers, holders, skew_us).judge(report)
+    report.findings = [f for f in report.findings if f.verdict not in skip]
+    return report
+
+
+def partitions_of(text: object) -> tuple[Partition, ...]:
+    """`A,B|C,D@1000-2000` (milliseconds), several separated by `;`; nothing else is known to the oracle."""
+    found = []
+    for part in str(text or "").split(";"):
+        if not part.strip():
+            continue
+        try:
+            sides, _, span = part.partition("@")
+            start, end = span.split("-")
+            found.append(
+                Partition(
+                    tuple(frozenset(n.strip() for n in side.split(",")) for side in sides.split("|")),
+                    round(float(start) * 1000),
+                    round(float(end) * 1000),
+                )
+            )
+        except ValueError as error:
+            raise InputError(f"scenario.json: partition {part!r} does not read like A,B|C,D@1000-2000") from error
+    return tuple(found)

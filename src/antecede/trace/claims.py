@@ -1,0 +1,120 @@
+"""`false`: every claim of a protocol, recomputed. A claim excuses nothing; an untrue one is a finding by itself.
+
+Decided in this file: when each `reason` of a discard is untrue, and which messages a `cut` may put behind a receiver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from antecede.trace.history import History, bits, time_of
+from antecede.trace.holders import Holders
+from antecede.trace.ledger import Ledger
+from antecede.trace.pairs import Receiver
+from antecede.trace.record import Row
+
+__all__ = ["Claims"]
+
+
+class Claims:
+    """Each method returns why the claim in the row is untrue, as the end of a sentence, or None if it holds."""
+
+    def __init__(self, history: History, receivers: dict[str, Receiver], holders: Holders) -> None:
+        self.history = history
+        self.receivers = receivers
+        self.holders = holders
+        self._rules: dict[str, Callable[[Row, Ledger, int], str | None]] = {
+            "late": self._too_late,
+            "expired": self._too_late,
+            "superseded": self._superseded,
+            "overflow": self._overflow,
+            "foreign": self._foreign,
+            "gone": self._gone,
+        }
+
+    def discard(self, row: Row, ledger: Ledger, index: int) -> str | None:
+        copies = ledger.copies.get(index, 0)
+        if row.reason == "duplicate":
+            return None if copies >= 2 else "it is the first copy here"
+        rule = self._rules.get(row.reason or "")
+        if rule is None:
+            return "there is no such reason"
+        why = rule(row, ledger, index)
+        if why is None and row.reason != "foreign" and copies >= 2 and ledger.outcomes.get(index):
+            return "the first copy has its outcome already, a second is `duplicate`"
+        return why
+
+    def _too_late(self, row: Row, ledger: Ledger, index: int) -> str | None:
+        due_us = self.history.messages[index].due_us(ledger.receiver.role)
+        if due_us is None:
+            return "it has no deadline"
+        if ledger.in_time_at(index, row.at_us):
+            return f"at {row.at_us} us it is in time (deadline {due_us}, guard {ledger.guard_us})"
+        return None
+
+    def _superseded(self, row: Row, ledger: Ledger, index: int) -> str | None:
+        return None if ledger.past >> index & 1 else "no successor of it has been delivered or published here"
+
+    def _overflow(self, row: Row, ledger: Ledger, index: int) -> str | None:
+        return None if ledger.arrived >> index & 1 else "it never arrived here"
+
+    def _foreign(self, row: Row, ledger: Ledger, index: int) -> str | None:
+        if not ledger.owed >> index & 1:
+            return None  # no filter matches, or it lies behind the cut, or it is its own
+        senders = ledger.senders.get(index)
+        if senders and not ledger.attached(senders[-1][1]):
+            return None  # from a broker it is not attached to
+        return "a filter matches it and it does not lie behind the cut"
+
+    def _gone(self, row: Row, ledger: Ledger, index: int) -> str | None:
+        if not ledger.in_time_at(index, row.at_us):
+            return None  # expired by now: nobody owes it
+        holder = self.holders.serving(index, time_of(row), row.process)
+        return None if holder is None else f"{holder} still holds it"
+
+    def cut(self, row: Row, ledger: Ledger) -> str | None:
+        """At `join`: what the peer had delivered, published or discarded, or learned as past. At both: our own past."""
+        behind = self.history.closure(row.cut or ())
+        allowed = ledger.delivered | ledger.past
+        for mine in self.receivers[row.process].rows[: row.step]:
+            if mine.kind == "join":
+                allowed |= self.history.closure(mine.cut or ())
+        peer = self.receivers.get(row.peer) if row.peer is not None else None
+        named = 0
+        for name in row.cut or ():
+            index = self.history.index.get(name)
+            if index is None:
+                return f"nobody published {name}"
+            named |= 1 << index
+        if row.kind == "join" and peer is not None:
+            allowed |= self._past_of(peer, row)
+        relevant = named
+        for filter in row.groups or ():
+            relevant |= self.history.matching(filter) & behind
+        if row.kind == "move":
+            relevant = behind
+        wrong = relevant & ~allowed
+        if not wrong:
+            return None
+        name = self.history.messages[next(bits(wrong))].id
+        if row.kind == "join":
+            return f"{row.peer} had not delivered, published or discarded {name}"
+        return f"{name} is not in the past of what {row.process} delivered or published"
+
+    def _past_of(self, peer: Receiver, row: Row) -> int:
+        """All that lies behind `peer` at that instant; without a common clock: at its end."""
+        mask = 0
+        for theirs in peer.rows:
+            if row.true_us is not None and theirs.true_us is not None and theirs.true_us > row.true_us:
+                break
+            if theirs.kind == "join":
+                mask |= self.history.closure(theirs.cut or ())
+            index = self.history.index.get(theirs.message) if theirs.message is not None else None
+            if index is None:
+                continue
+            told = self.history.messages[index]
+            if theirs.kind in ("deliver", "publish"):
+                mask |= told.ancestors | told.bit
+            elif theirs.kind == "discard" and theirs.reason not in ("duplicate", "foreign"):
+                mask |= told.bit
+        return mask

@@ -1,0 +1,191 @@
+"""Happened-before, from rows alone: who published and delivered what, in which local order. No stamp is ever read.
+
+Decided in this file: the causes of a message are its sender's previous message, always, and - as its `publish` row
+says - everything that process had delivered or published so far (`after` null) or exactly `after`; transitively
+closed. Sets of messages are Python integers used as bit masks: bit i stands for the i-th message of a causal order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from antecede.core.topics import matches
+from antecede.errors import InputError
+from antecede.trace.record import Row
+from antecede.trace.report import Finding
+
+__all__ = ["History", "Told", "bits", "time_of"]
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The members of a set, smallest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def time_of(row: Row) -> int:
+    """The simulator's clock where there is one, else the process's own."""
+    return row.at_us if row.true_us is None else row.true_us
+
+
+class Told:
+    """A message, as its `publish` row tells of it."""
+
+    __slots__ = ("ancestors", "bit", "deadline_us", "expires_us", "id", "index", "publisher", "step", "topics")
+
+    def __init__(self, row: Row, index: int, ancestors: int) -> None:
+        assert row.message is not None
+        self.id = row.message
+        self.index = index
+        self.bit = 1 << index
+        self.ancestors = ancestors
+        self.publisher = row.process
+        self.step = row.step
+        self.topics = tuple(row.groups or ())
+        self.deadline_us = row.deadline_us
+        self.expires_us = row.expires_us
+
+    def due_us(self, role: str) -> int | None:
+        """After this it is of no use to a process of that role: the deadline, at subscribers also the lifetime."""
+        if role == "subscriber" and self.expires_us is not None:
+            return self.expires_us if self.deadline_us is None else min(self.deadline_us, self.expires_us)
+        return self.deadline_us
+
+
+class History:
+    """All rows by process and step, and every message with its ancestors."""
+
+    def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
+        self.processes: dict[str, list[Row]] = {}
+        self.findings: list[Finding] = []
+        self.messages: list[Told] = []
+        self.index: dict[str, int] = {}
+        self.out: dict[str, dict[int, int]] = {}
+        """process -> message -> the step at which it first delivered or published it."""
+        self._last_own: dict[str, Told] = {}
+        self.has_true_time = True
+        self._topics: dict[str, int] = {}
+        self._filters: dict[str, int] = {}
+        self.row_count = self._sort(rows)
+        self._order()
+        for told in self.messages:
+            for topic in told.topics:
+                self._topics[topic] = self._topics.get(topic, 0) | told.bit
+
+    def _sort(self, rows: Iterable[Sequence[Any]]) -> int:
+        runs: set[str] = set()
+        for values in rows:
+            row = values if isinstance(values, Row) else Row._make(values)
+            self.processes.setdefault(row.process, []).append(row)
+            runs.add(row.run)
+            if row.true_us is None:
+                self.has_true_time = False
+        if len(runs) > 1:
+            raise InputError(f"these records hold {len(runs)} runs ({', '.join(sorted(runs)[:3])} ...): check one")
+        if not runs:
+            raise InputError("these records hold no row: nothing to check")
+        for process, mine in self.processes.items():
+            mine.sort(key=lambda row: row.step)
+            for place, row in enumerate(mine):
+                if row.step != place:
+                    what = "twice" if row.step < place else f"after step {place - 1}"
+                    raise InputError(f"process {process}: step {row.step} comes {what}; steps must run from 0 on")
+        return sum(map(len, self.processes.values()))
+
+    def _order(self) -> None:
+        """Number the messages in a causal order, near the order of time; a delivery waits for its publication."""
+        published: dict[str, Row] = {}
+        relevant: dict[str, list[Row]] = {}
+        for process, mine in self.processes.items():
+            relevant[process] = [r for r in mine if r.kind in ("publish", "deliver") and r.message is not None]
+            self.out[process] = {}
+            for row in relevant[process]:
+                if row.kind == "publish":
+                    assert row.message is not None
+                    first = published.setdefault(row.message, row)
+                    if first is not row:
+                        self._contradiction(row, f"{row.message} is published again (first by {first.process})")
+        place = dict.fromkeys(relevant, 0)
+        past = dict.fromkeys(relevant, 0)
+        waiting: dict[str, list[str]] = {}
+        ready = [(time_of(rows[0]), process) for process, rows in relevant.items() if rows]
+        heapify(ready)
+        while ready:
+            _, process = heappop(ready)
+            row = relevant[process][place[process]]
+            assert row.message is not None
+            if row.kind == "deliver":
+                needs: Sequence[str] = (row.message,)
+            else:
+                needs = row.after or ()
+            blocker = next((m for m in needs if m in published and m not in self.index), None)
+            if blocker is not None:
+                waiting.setdefault(blocker, []).append(process)
+                continue
+            if row.kind == "deliver":
+                self._delivered(row, past)
+            elif published[row.message] is row:
+                self._published(row, past)
+                for other in waiting.pop(row.message, ()):
+                    heappush(ready, (time_of(relevant[other][place[other]]), other))
+            place[process] += 1
+            if place[process] < len(relevant[process]):
+                heappush(ready, (time_of(relevant[process][place[process]]), process))
+        for message, processes in waiting.items():
+            row = relevant[processes[0]][place[processes[0]]]
+            raise InputError(
+                f"the records contradict themselves: {message} is its own cause "
+                f"(process {row.process}, step {row.step}, needs it before it is published)"
+            )
+
+    def _delivered(self, row: Row, past: dict[str, int]) -> None:
+        index = self.index.get(row.message or "")
+        if index is None:
+            return  # nobody published it: the walk through this process says so
+        self.out[row.process].setdefault(index, row.step)
+        past[row.process] |= self.messages[index].ancestors | self.messages[index].bit
+
+    def _published(self, row: Row, past: dict[str, int]) -> None:
+        assert row.message is not None
+        if row.after is None:
+            causes = past[row.process]
+        else:
+            causes = self.closure(row.after)
+            previous = self._last_own.get(row.process)
+            if previous is not None:
+                causes |= previous.ancestors | previous.bit
+            for unknown in (m for m in row.after if m not in self.index):
+                self._contradiction(row, f"{row.message} names the cause {unknown}, which nobody published")
+        told = Told(row, len(self.messages), causes)
+        self.index[told.id] = told.index
+        self.messages.append(told)
+        self._last_own[row.process] = told
+        self.out[row.process].setdefault(told.index, row.step)
+        past[row.process] |= causes | told.bit
+
+    def _contradiction(self, row: Row, text: str) -> None:
+        self.findings.append(Finding("unexplained", row.process, row.message, None, row.step, text))
+
+    def closure(self, ids: Iterable[str]) -> int:
+        """These messages and their whole past (ids that nobody published add nothing)."""
+        mask = 0
+        for name in ids:
+            index = self.index.get(name)
+            if index is not None:
+                mask |= self.messages[index].ancestors | self.messages[index].bit
+        return mask
+
+    def matching(self, filter: str) -> int:
+        """Every message one of whose topics the filter matches."""
+        mask = self._filters.get(filter)
+        if mask is None:
+            mask = 0
+            for topic, members in self._topics.items():
+                if matches(filter, topic):
+                    mask |= members
+            self._filters[filter] = mask
+        return mask

@@ -1,0 +1,94 @@
+"""Who held which message when, from rows alone: a process holds what it published, got or delivered until it lets go.
+
+Decided in this file: letting go is a `collect`, a discard of what it never delivered, or a crash. Only members and
+brokers answer for others; a publishing client counts where nothing expires, since it repeats until it is heard.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from antecede.trace.history import History, time_of
+from antecede.trace.pairs import Receiver
+
+__all__ = ["Holders", "Partition"]
+
+
+@dataclass(slots=True, frozen=True)
+class Partition:
+    """From `start_us` to `end_us` the sides cannot reach each other; who is on no side reaches everyone."""
+
+    sides: tuple[frozenset[str], ...]
+    start_us: int
+    end_us: int
+
+    def parts(self, a: str, b: str, at_us: int) -> bool:
+        if not self.start_us <= at_us < self.end_us:
+            return False
+        homes = [next((i for i, side in enumerate(self.sides) if name.split(".")[0] in side), None) for name in (a, b)]
+        return None not in homes and homes[0] != homes[1]
+
+
+class Holders:
+    def __init__(
+        self, history: History, receivers: dict[str, Receiver], partitions: tuple[Partition, ...] = ()
+    ) -> None:
+        self.history = history
+        self.receivers = receivers
+        self.partitions = partitions
+        self._spans: list[dict[str, tuple[int, int | None]]] = [{} for _ in history.messages]
+        """message -> process -> (since, until), until None: to the end."""
+        for name, receiver in receivers.items():
+            self._note(name, receiver)
+
+    def _note(self, name: str, receiver: Receiver) -> None:
+        serves = receiver.role != "subscriber"
+        since: dict[int, int] = {}
+        until: dict[int, int] = {}
+        kept: set[int] = set()
+        for row in receiver.rows:
+            if row.kind == "crash" and receiver.crashed:
+                for index in since:
+                    until.setdefault(index, time_of(row))
+            index_or_none = self.history.index.get(row.message) if row.message is not None else None
+            if index_or_none is None:
+                continue
+            index = index_or_none
+            if row.kind == "publish" or (serves and row.kind in ("arrive", "deliver")):
+                since.setdefault(index, time_of(row))
+                if row.kind != "arrive":
+                    kept.add(index)
+                    until.pop(index, None)
+                continue
+            dropped = row.kind == "discard" and row.reason != "duplicate" and index not in kept
+            if index in since and (dropped or row.kind == "collect"):
+                until.setdefault(index, time_of(row))
+        for index, start in since.items():
+            self._spans[index][name] = (start, until.get(index))
+
+    def until(self, index: int, at_us: int, slack_us: int) -> bool:
+        """Whether some member or broker held the message up to `at_us`."""
+        for name, (since, end) in self._spans[index].items():
+            receiver = self.receivers[name]
+            if receiver.role == "subscriber" or since > at_us:
+                continue
+            if end is None or end >= at_us - slack_us - receiver.guard_at(len(receiver.rows)):
+                return True
+        return False
+
+    def serving(self, index: int, at_us: int, asker: str) -> str | None:
+        """A correct member or broker in reach of `asker` that holds the message at that instant."""
+        for name, (since, end) in self._spans[index].items():
+            receiver = self.receivers[name]
+            if receiver.role == "subscriber" or not receiver.correct or name == asker:
+                continue
+            if since < at_us and (end is None or end > at_us) and self.in_reach(name, asker, at_us):
+                return name
+        return None
+
+    def surviving(self, index: int) -> bool:
+        """Whether some correct process holds it at the end (its publisher included)."""
+        return any(end is None and self.receivers[name].correct for name, (_, end) in self._spans[index].items())
+
+    def in_reach(self, a: str, b: str, at_us: int) -> bool:
+        return not any(p.parts(a, b, at_us) for p in self.partitions)

@@ -1,0 +1,148 @@
+"""What one process has done so far, at any step of its rows: plain bookkeeping, no judgement.
+
+The verdicts look at the ledger as it stands *before* a row and judge the row by it; then the ledger takes the row in.
+Decided in this file: which arrivals count (after the `join` that owes them; at a subscriber from a broker it is
+attached to at that moment; not before a later `move` or `restart`), and what the logical deadline is.
+"""
+
+from __future__ import annotations
+
+from antecede.trace.history import History, bits
+from antecede.trace.pairs import Receiver
+from antecede.trace.record import Row
+
+__all__ = ["Ledger"]
+
+
+class Ledger:
+    def __init__(self, receiver: Receiver, history: History) -> None:
+        self.receiver = receiver
+        self.history = history
+        self.delivered = 0
+        """Delivered or published here."""
+        self.past = 0
+        """The causal past of all that: whatever has a successor that is out here."""
+        self.discarded = 0
+        """Discarded here with any reason but `duplicate` (that speaks of a copy, not of the message)."""
+        self.settled = 0
+        """Delivered, published, or discarded with a reason that is final (not `foreign`, not `duplicate`)."""
+        self.overflowed = 0
+        self.gone = 0
+        self.arrived = 0
+        """Every arrival, counted or not: the logical deadline takes them all."""
+        self.came = 0
+        """Arrivals that count."""
+        self.in_time = 0
+        """Of those, the ones that came in time."""
+        self.must: dict[int, int] = {}
+        """message -> step: came in time with no successor out: nothing but overflow excuses its absence."""
+        self.moved_away = 0
+        """In `must` when a `move` or `restart` dropped what was held."""
+        self.copies: dict[int, int] = {}
+        """message -> arrivals since the first `join` (or in all, before it); one more if published here."""
+        self.outcomes: dict[int, int] = {}
+        """message -> deliveries and discards (neither `duplicate` nor `foreign`) that had an arrival before them."""
+        self.senders: dict[int, list[tuple[int, str | None]]] = {}
+        """message -> (step, peer) of its arrivals."""
+        self.peers: set[str] = set()
+        """Brokers it is attached to now."""
+        self.all_peers: set[str] = set()
+        self.fresh_from = 0
+        """Step of the last `move` or `restart`."""
+        self.owed = 0
+        """Mask of what the memberships that hold now owe."""
+        self.guard_us = receiver.guard_at(0)
+        self._joined = False
+
+    def in_time_at(self, index: int, at_us: int) -> bool:
+        """By this process's clock, less its guard."""
+        due_us = self.history.messages[index].due_us(self.receiver.role)
+        return due_us is None or at_us <= due_us - self.guard_us
+
+    def logical_deadline_us(self, index: int) -> int | None:
+        """The earliest deadline among the message and its successors that have arrived here so far."""
+        messages, role = self.history.messages, self.receiver.role
+        earliest = messages[index].due_us(role)
+        bit = 1 << index
+        for above in bits(self.arrived >> (index + 1)):  # a successor has a higher number
+            other = messages[index + 1 + above]
+            if other.ancestors & bit:
+                due_us = other.due_us(role)
+                if due_us is not None and (earliest is None or due_us < earliest):
+                    earliest = due_us
+        return earliest
+
+    def attached(self, peer: str | None) -> bool:
+        """Whether a frame from `peer` is one this process must heed: at a subscriber, from a broker of its own."""
+        return self.receiver.role != "subscriber" or peer is None or not self.all_peers or peer in self.peers
+
+    def take(self, row: Row) -> None:
+        """Let the row have happened."""
+        kind = row.kind
+        if kind == "join":
+            if not self._joined:
+                self._joined = True
+                self.copies.clear()
+                self.outcomes.clear()
+            if row.peer is not None:
+                self.peers.add(row.peer)
+                self.all_peers.add(row.peer)
+            self._bounds(row)
+        elif kind == "leave":
+            self._bounds(row)
+            still = self.receiver.active_at(row.step + 1)
+            if not still:
+                self.peers.clear()
+            elif row.peer is not None and all(m.peer != row.peer for m in still):
+                self.peers.discard(row.peer)
+            for dropped in [i for i in self.must if not self.owed >> i & 1]:
+                del self.must[dropped]
+        elif kind in ("move", "restart"):
+            self.fresh_from = row.step
+            for held in self.must:
+                self.moved_away |= (1 << held) & ~self.settled
+            self.must.clear()
+            if kind == "move" and row.peer is not None:
+                self.peers = {row.peer}
+                self.all_peers.add(row.peer)
+        elif row.message is not None:
+            index = self.history.index.get(row.message)
+            if index is not None:
+                self._message(row, kind, index)
+
+    def _bounds(self, row: Row) -> None:
+        self.owed = self.receiver.owed_at(row.step + 1)
+        self.guard_us = self.receiver.guard_at(row.step + 1)
+
+    def _message(self, row: Row, kind: str, index: int) -> None:
+        told = self.history.messages[index]
+        if kind == "arrive":
+            self.arrived |= told.bit
+            self.copies[index] = self.copies.get(index, 0) + 1
+            self.senders.setdefault(index, []).append((row.step, row.peer))
+            if self.owed & told.bit:
+                self.came |= told.bit
+                if self.in_time_at(index, row.at_us):
+                    self.in_time |= told.bit
+                    if not self.past & told.bit and self.attached(row.peer):
+                        self.must.setdefault(index, row.step)
+        elif kind in ("deliver", "publish"):
+            self.delivered |= told.bit
+            self.settled |= told.bit
+            self.past |= told.ancestors
+            self._count(index, kind)
+        elif kind == "discard" and row.reason != "duplicate":
+            self.discarded |= told.bit
+            if row.reason != "foreign":
+                self.settled |= told.bit
+                self._count(index, kind)
+            if row.reason == "overflow":
+                self.overflowed |= told.bit
+            elif row.reason == "gone":
+                self.gone |= told.bit
+
+    def _count(self, index: int, kind: str) -> None:
+        if kind == "publish":
+            self.copies[index] = self.copies.get(index, 0) + 1
+        if self.copies.get(index):
+            self.outcomes[index] = self.outcomes.get(index, 0) + 1

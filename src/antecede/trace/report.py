@@ -1,0 +1,77 @@
+"""What the oracle says: findings by verdict, fates by pair. Decided in this file: the names, and what `clean` means.
+
+A report is clean when there is no finding and every process told its whole story (an `end`, `crash` or `leave`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["FATES", "VERDICTS", "Finding", "Report"]
+
+VERDICTS = ("inversion", "gap", "late", "duplicate", "stuck", "idle", "false", "undelivered", "unexplained")
+"""`unexplained` is what no rule accounts for: records that contradict each other, a pair without a fate."""
+
+FATES = ("delivered", "superseded", "late", "overflow", "expired", "departed", "pending", "lost")
+
+
+@dataclass(slots=True, frozen=True)
+class Finding:
+    verdict: str
+    process: str
+    message: str | None
+    other: str | None
+    """The message it conflicts with, where there is one."""
+    step: int | None
+    """Where in the process's records; None: at their end."""
+    text: str
+    """One sentence for a person."""
+
+
+@dataclass(slots=True)
+class Report:
+    findings: list[Finding] = field(default_factory=list)
+    in_doubt: list[Finding] = field(default_factory=list)
+    """What clocks without a common time cannot decide: counted, never a violation."""
+    pairs: int = 0
+    fates: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FATES, 0))
+    fates_by_role: dict[str, dict[str, int]] = field(default_factory=dict)
+    messages: int = 0
+    processes: int = 0
+    rows: int = 0
+    unknown_tails: list[str] = field(default_factory=list)
+    """Processes whose records stop without `end`, `crash` or `leave`: nothing they did later is known."""
+    exempt: tuple[str, ...] = ()
+    """Verdicts that were not looked for, because the recipe does not promise them."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Findings per verdict; every verdict is named, also those with none."""
+        counts = dict.fromkeys(VERDICTS, 0)
+        for finding in self.findings:
+            counts[finding.verdict] += 1
+        return counts
+
+    @property
+    def clean(self) -> bool:
+        return not self.findings and not self.unknown_tails
+
+    def to_json(self) -> dict[str, Any]:
+        def plain(finding: Finding) -> dict[str, Any]:
+            return {name: getattr(finding, name) for name in Finding.__slots__}
+
+        return {
+            "clean": self.clean,
+            "rows": self.rows,
+            "processes": self.processes,
+            "messages": self.messages,
+            "pairs": self.pairs,
+            "counts": self.counts,
+            "fates": self.fates,
+            "fates_by_role": self.fates_by_role,
+            "exempt": list(self.exempt),
+            "unknown_tails": self.unknown_tails,
+            "in_doubt": [plain(f) for f in self.in_doubt],
+            "findings": [plain(f) for f in self.findings],
+        }
