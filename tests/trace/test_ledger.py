@@ -72,3 +72,10 @@ def test_a_duplicate_settles_nothing_and_foreign_not_for_good() -> None:
         "c 0 join G1 from=A\nc 5 arrive p:1 from=A\nc 5 discard p:1 duplicate\nc 6 discard q:1 foreign"
     )
     assert ledger.settled == 0 and ledger.discarded == 1 << history.index["q:1"]
+
+
+def test_after_a_return_only_what_the_broker_had_out_since_counts() -> None:
+    # The copy may be one of the first attachment, which the client must ignore.
+    back = "c 0 join G1 from=A\nc 5 move from=B\nc 9 move from=A\n"
+    assert must(back + "A 8 deliver p:1\nc 20 arrive p:1 from=A") == set()
+    assert must(back + "A 10 deliver p:1\nc 20 arrive p:1 from=A") == {"p:1"}
