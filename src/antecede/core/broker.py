@@ -209,6 +209,9 @@ class Broker(BrokerBase):
         link = self.links.get(peer)
         return link[1] if link is not None else super().interest_of(peer)
 
+    def serves(self, peer: str) -> bool:
+        return peer in self.links
+
     def answer_for(self, envelope: Envelope, peer: str) -> Envelope:
         assert self.writer is not None
         link = self.links.get(peer)

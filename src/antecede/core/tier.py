@@ -78,6 +78,7 @@ class Tier:
         self.joined = False
         self._in_step: dict[str, int] = {}
         self._lacks: dict[Mark, set[str]] = {}
+        self._given_up: set[Mark] = set()
         self._round_at: int | None = None
         self._collect_at: int | None = None
         self._interests: dict[tuple[str, ...], Interest] = {}
@@ -213,7 +214,7 @@ class Tier:
         headers = [e for e in self.store.find(frame.ranges) if not self._in_time(e, now_us)]
         headers += self.store.find_headers(frame.ranges)
         gone = tuple(self.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
-        lacks = self._lacked(frame.ranges) if self.departed else ()
+        lacks = self._lacked(frame.ranges, sender) if self.departed else ()
         if gone or lacks:
             self.out.append(Send((sender,), Gone(tuple(map(header_of, gone)), lacks)))
 
@@ -230,16 +231,23 @@ class Tier:
             return []
         return [h.envelope for h in self.inbox.held.values() if any(mark in wanted for mark in h.envelope.stamp.own)]
 
-    def _lacked(self, ranges: Ranges) -> Ranges:
-        """Of senders that left: what was never here, said so that nobody waits for it for ever."""
+    def _lacked(self, ranges: Ranges, peer: str) -> Ranges:
+        """Of senders that left: what cannot be had here, said so that nobody waits for it for ever.
+
+        To a peer: what is not here. To the tier below, which has nobody else to ask: what this process gave up itself.
+        """
         lacks = []
         for stream, low, high in ranges:
             if stream.partition("@")[0] in self.departed:
                 for n in range(low + 1 if self.reader.dense else high, high + 1):
-                    here = n in self.inbox.marks.get(stream, ()) or self.reader.behind(stream, n)
-                    if not here:
+                    held = n in self.inbox.marks.get(stream, ()) or n in self.store.index.get(stream, ())
+                    if (stream, n) in self._given_up or (not held and not self.serves(peer)):
                         lacks.append((stream, n - 1, n))
         return tuple(lacks)
+
+    def serves(self, peer: str) -> bool:
+        """Whether a peer is of the tier below."""
+        return False
 
     def on_gone(self, frame: Gone, sender: str, now_us: int) -> None:
         for envelope in frame.headers:
@@ -266,9 +274,23 @@ class Tier:
         if all(source in lacking for source in self.sources(mark)):
             del self._lacks[mark]
             self.wants.drop(mark)
-            self.out.append(Discard(id_of_mark(mark), "gone"))
-            self.reader.skipped((mark,), None)
-            self.inbox.settle(now_us)
+            self._give_up(mark, now_us)
+
+    def _give_up(self, mark: Mark, now_us: int) -> None:
+        self._given_up.add(mark)
+        self.out.append(Discard(id_of_mark(mark), "gone"))
+        self.reader.skipped((mark,), None)
+        self.inbox.settle(now_us)
+
+    def _orphaned(self, mark: Mark, now_us: int) -> int | None:
+        """Nobody is left to ask: when to look again; None: not at all."""
+        left = self.departed.get(mark[0].partition("@")[0])
+        if left is None or self.settings.deadlines:
+            return None  # whoever comes into view makes it wanted again
+        if now_us < left + self.settings.grace_us:
+            return left + self.settings.grace_us
+        self._give_up(mark, now_us)
+        return None
 
     # -- rounds ----------------------------------------------------------------------------------------------------
 
@@ -360,7 +382,7 @@ class Tier:
         return not self.reader.behind(*mark) and mark[1] not in self.inbox.marks.get(mark[0], ())
 
     def _ask(self, now_us: int) -> None:
-        for peer, marks in self.wants.due(now_us, self._is_missing, self._sources_from).items():
+        for peer, marks in self.wants.due(now_us, self._is_missing, self._sources_from, self._orphaned).items():
             self.out.append(Ask(peer, self.asked(marks)))
             self.out.append(Send((peer,), self.request(marks)))
 
