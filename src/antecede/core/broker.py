@@ -90,21 +90,12 @@ class BrokerBase(Tier):
             self.out.append(Send((donor,), SnapshotRequest(whole=True)))
 
     def _snapshot_for(self, sender: str) -> None:
-        """All that is retained, and as past only what was let go of: whoever joins delivers the rest itself."""
-        interest = self.interest_of(sender)
-        if interest is None:
-            known = self.members.get(sender)
-            interest = self.known_interest(known.groups) if known is not None else self.interest
-        past: dict[str, int] = {}
-        skipped: list[Mark] = []
-        for stream, front in self.reader.closed().items():
-            kept = self.store.index.get(stream)
-            oldest = min(kept) if kept else front + 1
-            past[stream] = min(front, oldest - 1)
-            if kept and self.reader.dense:
-                skipped += [(stream, n) for n in range(oldest, front + 1) if n not in kept]
+        """All that is retained, and as past only what expired: whoever joins delivers the rest itself.
+
+        What was skipped or overtaken here is not past there: it may still be had from others, in time.
+        """
         envelopes = tuple(self.answer_for(e, sender) for e in self.store.by_id.values())
-        self.out.append(Send((sender,), Snapshot(past, tuple(skipped), (), envelopes)))
+        self.out.append(Send((sender,), Snapshot(self.store.collected(), (), envelopes)))
 
     def _on_snapshot(self, frame: Snapshot, sender: str, now_us: int) -> None:
         donor = self.members.get(sender)
@@ -123,8 +114,6 @@ class BrokerBase(Tier):
         self.out.append(Join(self.interest.filters, donor, (), self.inbox.guard_us))
         for _, snapshot in self._snapshots:
             self.reader.start_at(snapshot.past)
-            for mark in snapshot.skipped:
-                self.reader.skipped((mark,), None)
         for sender, snapshot in self._snapshots:
             self.take([e for e in snapshot.envelopes if self.interest.wants(e.message.topics)], sender, now_us)
         self._snapshots = []
@@ -161,6 +150,8 @@ class BrokerBase(Tier):
                 self.on_gone(frame, sender, now_us)
             elif isinstance(frame, SnapshotRequest):
                 self._snapshot_for(sender)
+            elif isinstance(frame, Snapshot):  # one more than was needed to begin
+                self.take([e for e in frame.envelopes if self.interest.wants(e.message.topics)], sender, now_us)
             else:
                 self.on_other(frame, sender, now_us)
         elif isinstance(frame, Snapshot):

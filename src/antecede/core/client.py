@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from antecede.core.effects import Effect, Join, Leave, Move, Send
+from antecede.core.effects import Discard, Effect, Join, Leave, Move, Send
 from antecede.core.frames import Ack, Attach, Attached, Detach, Frame, Items, Publish, Published, Top, Want
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message, Stamp
@@ -59,7 +59,9 @@ class Client(Tier):
         return self.flush(now_us)
 
     def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
-        if to[0] != self.home or not self.joined:
+        if to[0] != self.home:
+            if not self._fresh:
+                self.out.append(Move(to[0], self.cut()))
             self._attach(to[0], now_us)
         return self.flush(now_us)
 
@@ -103,8 +105,6 @@ class Client(Tier):
         if self._fresh:
             self._fresh = False
             self.out.append(Join(self.interest.filters, sender, frame.cut, self.inbox.guard_us))
-        else:
-            self.out.append(Move(sender, self.cut()))
 
     # -- out -------------------------------------------------------------------------------------------------------
 
@@ -144,10 +144,13 @@ class Client(Tier):
     def _resend(self, now_us: int) -> None:
         if self.home is None:
             return
-        for one in self.unacked.values():
+        for message_id, one in list(self.unacked.items()):
             if one.resend_at <= now_us:
                 one.resend_at = now_us + self._resend_us()
                 deadline = one.envelope.message.deadline_us
+                if deadline is not None and now_us > deadline + self.settings.grace_us:
+                    del self.unacked[message_id]  # nobody can be waiting for it any more
+                    continue
                 over = deadline is not None and now_us > deadline + 2 * self.settings.clock_bound_us
                 envelope = header_of(one.envelope) if over else one.envelope
                 self.out.append(Send((self.home,), Publish((envelope,), headers_only=over)))
@@ -170,14 +173,21 @@ class Client(Tier):
         elif isinstance(frame, Attached):
             self._on_attached(frame, sender, now_us)
         elif isinstance(frame, (Items, Top)):
-            if sender != self.home:
-                self.out.append(Send((sender,), Detach(self.attachment)))
-            elif frame.attachment == self.attachment and self.joined:
-                if isinstance(frame, Items):
+            if sender == self.home and frame.attachment == self.attachment and not self._fresh:
+                if isinstance(frame, Items):  # they say as much as ATTACHED
                     self._on_items(frame, now_us)
                 else:
                     self._on_top(frame, now_us)
+            else:
+                self._ignore(frame, sender)
         return self.flush(now_us)
+
+    def _ignore(self, frame: Items | Top, sender: str) -> None:
+        """Of an attachment that is over (H1): its numbers mean nothing any more."""
+        if not self._fresh:
+            self.out += [Discard(message.id, "foreign") for message in frame.messages()]
+        if sender != self.home:
+            self.out.append(Send((sender,), Detach(self.attachment)))
 
     def _on_items(self, frame: Items, now_us: int) -> None:
         assert self.home is not None
@@ -232,10 +242,13 @@ class Client(Tier):
         return []
 
     def sources(self, mark: Mark) -> Sequence[str]:
-        return (self.home,) if self.home is not None and self.joined else ()
+        return (self.home,) if self.home is not None and self.home not in self.departed else ()
 
     def interest_of(self, peer: str) -> Interest | None:
         return None
+
+    def asked(self, marks: list[Mark]) -> tuple[str, ...]:
+        return ()  # it knows indexes, not ids
 
     def request(self, marks: list[Mark]) -> Frame:
         return Want(self.attachment, tuple(sorted(n for _, n in marks)))
@@ -243,16 +256,20 @@ class Client(Tier):
     # -- time ------------------------------------------------------------------------------------------------------
 
     def own_wake(self) -> int | None:
+        if self.home is None or self.home in self.departed:
+            return None
         best = self._attach_at
         if self._ack_at is not None and (best is None or self._ack_at < best):
             best = self._ack_at
-        if self.unacked and self.home is not None:
+        if self.unacked:
             resend = min(one.resend_at for one in self.unacked.values())
             if best is None or resend < best:
                 best = resend
         return best
 
     def woken(self, now_us: int) -> None:
+        if self.home is None or self.home in self.departed:
+            return
         if self._attach_at is not None and now_us >= self._attach_at:
             self._send_attach(now_us)
         if self._ack_at is not None and now_us >= self._ack_at:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
-from antecede.core.message import Envelope, Mark, Message
+from antecede.core.message import Envelope, Message
 
 __all__ = [
     "FRAMES",
@@ -200,11 +200,10 @@ class SnapshotRequest(Base):
 
 @dataclass(slots=True, eq=False)
 class Snapshot(Base):
-    """Where to begin: `past` lies behind (with single marks `skipped` above it); `envelopes` follow, in order."""
+    """Where to begin: `past` lies behind, `cut` says the same in message ids; `envelopes` are retained, in order."""
 
     kind: ClassVar[str] = "snapshot"
     past: Mapping[str, int]
-    skipped: tuple[Mark, ...]
     cut: tuple[str, ...]
     envelopes: tuple[Envelope, ...] = ()
 

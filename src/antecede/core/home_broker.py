@@ -82,6 +82,8 @@ class HomeBroker(BrokerBase):
             self._unsafe[message_id] = (client, envelope)
             if not others or self._is_safe(envelope):
                 self._acknowledge(message_id)
+            else:
+                self.compare_again(now_us)
 
     def _is_safe(self, envelope: Envelope) -> bool:
         return any(n <= self._elsewhere.get(stream, 0) for stream, n in envelope.stamp.own)
@@ -147,14 +149,15 @@ class HomeBroker(BrokerBase):
         log = self.logs.get(sender)
         if log is not None and log.number > frame.attachment:
             return
-        attached = Send((sender,), Attached(frame.attachment, {}, self.cut()))
-        if log is not None and log.number == frame.attachment:
-            self.out.append(attached)
-            return
+        again = log is not None and log.number == frame.attachment
         fresh = frame.frontier is None
-        frontier = self.reader.closed() if frame.frontier is None else frame.frontier
-        log = self.logs[sender] = Log(frame.attachment, self.known_interest(frame.filters), frontier, plain=self.plain)
-        self.out.append(attached)
+        if log is None or not again:
+            frontier = self.reader.closed() if frame.frontier is None else frame.frontier
+            interest = self.known_interest(frame.filters)
+            log = self.logs[sender] = Log(frame.attachment, interest, frontier, self.cut(), plain=self.plain)
+        self.out.append(Send((sender,), Attached(log.number, {}, log.cut)))
+        if again:
+            return
         if not fresh:
             items: list[Item] = []
             for envelope in self.store.by_id.values():
@@ -180,6 +183,10 @@ class HomeBroker(BrokerBase):
         self._send_items(client, log, items)
 
     def _round(self, now_us: int) -> None:
+        for message_id, (_, envelope) in list(self._unsafe.items()):
+            deadline = envelope.message.deadline_us
+            if deadline is not None and now_us > deadline + self.settings.grace_us:
+                del self._unsafe[message_id]
         super()._round(now_us)
         waiting = bool(self._unsafe)
         for client, log in self.logs.items():

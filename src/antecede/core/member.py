@@ -107,7 +107,7 @@ class Member(Tier):
             elif isinstance(frame, Gone):
                 self.on_gone(frame, sender, now_us)
             elif isinstance(frame, SnapshotRequest):
-                self.out.append(Send((sender,), Snapshot(self.reader.closed(), (), self.cut())))
+                self.out.append(Send((sender,), Snapshot(self.reader.closed(), self.cut())))
         elif isinstance(frame, Snapshot):
             self.reader.start_at(frame.past)
             self._join(sender, frame.cut)

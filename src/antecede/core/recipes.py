@@ -93,7 +93,7 @@ def build(
     if role == "subscriber":
         return Subscriber(
             name, interest, settings, dice, writer=None, reader=reader, guard_us=guard_us, asks=recipe.asks,
-            digests=False, id_of=writer.id_of,
+            digests=False,
         )  # fmt: skip
     kind = Member if recipe.flat else Broker
     return kind(

@@ -17,7 +17,7 @@ __all__ = ["Store"]
 
 
 class Store:
-    __slots__ = ("_expiry", "_headers_until", "_tick", "by_id", "grace_us", "headers", "index", "out", "slack_us", "version")
+    __slots__ = ("_expired", "_expired_to", "_expiry", "_headers_until", "_tick", "by_id", "grace_us", "headers", "index", "out", "slack_us", "version")
 
     def __init__(self, out: list[Effect], *, grace_us: int, slack_us: int) -> None:
         self.out = out
@@ -32,6 +32,8 @@ class Store:
         self._expiry: list[tuple[int, int, Envelope]] = []
         self._headers_until: deque[tuple[int, Envelope]] = deque()
         self._tick = 0
+        self._expired: dict[str, set[int]] = {}
+        self._expired_to: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self.by_id)
@@ -66,9 +68,26 @@ class Store:
             self._drop(self.index, envelope)
             self.add_header(envelope, now_us)
             self.out.append(Collect(envelope.message.id))
+            for stream, n in envelope.stamp.own:
+                self._note_expired(stream, n)
         headers = self._headers_until
         while headers and headers[0][0] <= now_us:
             self._drop(self.headers, headers.popleft()[1])
+
+    def _note_expired(self, stream: str, n: int) -> None:
+        reached = self._expired_to.get(stream, 0)
+        if n == reached + 1:
+            above = self._expired.get(stream)
+            while above and n + 1 in above:
+                n += 1
+                above.discard(n)
+            self._expired_to[stream] = n
+        elif n > reached:
+            self._expired.setdefault(stream, set()).add(n)
+
+    def collected(self) -> dict[str, int]:
+        """Per stream, up to where everything came here and has expired."""
+        return dict(self._expired_to)
 
     @staticmethod
     def _drop(index: dict[str, dict[int, Envelope]], envelope: Envelope) -> None:

@@ -7,9 +7,9 @@ further sources; each counts from the moment its own past covers that cut. A mov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from antecede.core.effects import Effect, Join, Leave, Send
+from antecede.core.effects import Discard, Effect, Join, Leave, Send
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Gone
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message
@@ -19,15 +19,17 @@ from antecede.errors import InputError
 
 __all__ = ["Subscriber"]
 
+ATTACH_TRIES = 16
+
 
 class Subscriber(Tier):
     role = "subscriber"
     attachment = 0
     _attach_at: int | None = None
+    _tries = 0
 
-    def __init__(self, *args: object, id_of: Callable[[Mark], str | None], **kwargs: object) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self._id_of = id_of
         self._wanted: tuple[str, ...] = ()
         self._joined: dict[str, None] = {}
         self._start: dict[str, int] = {}
@@ -60,10 +62,14 @@ class Subscriber(Tier):
         self._wanted = brokers
         self._joined = {}
         self._begun = False
+        self._tries = 0
         self._send_attach(now_us)
 
     def _send_attach(self, now_us: int) -> None:
-        missing = tuple(broker for broker in self._wanted if broker not in self._joined)
+        self._tries += 1
+        if self._tries > ATTACH_TRIES and self._begun:  # a further source that cannot be had is done without
+            self._wanted = tuple(self._joined)
+        missing = tuple(b for b in self._wanted if b not in self._joined and b not in self.departed)
         self._attach_at = now_us + 2 * self.settings.retry_us if missing else None
         if missing:
             self.out.append(Send(missing, Attach(self.attachment, self.interest.filters, None)))
@@ -79,13 +85,14 @@ class Subscriber(Tier):
             self.reader.start_at(self._start)
             self.inbox.settle(now_us)
         if self._reaches(sender, frame):
-            self._join(sender, frame)
+            self._join(sender, frame, now_us)
 
     def _reaches(self, broker: str, reply: Attached) -> bool:
         return all(reply.start.get(s, 0) >= n for s, n in self._start.items() if self._carries(broker, s))
 
-    def _join(self, broker: str, reply: Attached) -> None:
+    def _join(self, broker: str, reply: Attached, now_us: int) -> None:
         self._joined[broker] = None
+        self.want_again(now_us)
         known = self.members.get(broker)
         filters = self.interest.filters
         if known is not None:
@@ -116,6 +123,10 @@ class Subscriber(Tier):
             self.out.append(Send(tuple(self._joined), Detach(self.attachment)))
         self._joined = {}
 
+    def viewed(self, now_us: int) -> None:
+        if self._attach_at is None and any(b in self.members and b not in self._joined for b in self._wanted):
+            self._send_attach(now_us)
+
     # -- who is there ----------------------------------------------------------------------------------------------
 
     def peers(self) -> Sequence[str]:
@@ -126,9 +137,6 @@ class Subscriber(Tier):
 
     def interest_of(self, peer: str) -> Interest | None:
         return self.interest if peer in self._joined else None
-
-    def id_of(self, mark: Mark) -> str | None:
-        return self._id_of(mark)
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -142,8 +150,11 @@ class Subscriber(Tier):
                 self.on_digest(frame, sender, now_us)
             elif isinstance(frame, Gone):
                 self.on_gone(frame, sender, now_us)
-        elif sender not in self._wanted:
-            self.out.append(Send((sender,), Detach(self.attachment)))
+        else:
+            if self._begun:
+                self.out += [Discard(message.id, "foreign") for message in frame.messages()]
+            if sender not in self._wanted:
+                self.out.append(Send((sender,), Detach(self.attachment)))
         return self.flush(now_us)
 
     def _keep(self, envelope: Envelope, now_us: int) -> None:

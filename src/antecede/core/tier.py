@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from antecede.core.effects import Answer, Ask, Effect, Send
+from antecede.core.effects import Answer, Ask, Discard, Effect, Send
 from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Peer, Settings
-from antecede.core.message import Envelope, Mark, Message, Stamp
+from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
 from antecede.core.order.reader import Reader
 from antecede.core.spread.solicit import Solicitation, ranges_of
 from antecede.core.store import Store
@@ -39,7 +39,6 @@ class Writer(Protocol):
     def arrived(self, envelope: Envelope) -> Envelope: ...
     def relay(self, envelope: Envelope) -> Envelope: ...
     def project(self, envelope: Envelope, interest: Interest) -> Envelope: ...
-    def id_of(self, mark: Mark) -> str | None: ...
     def forget(self, now_us: int) -> None: ...
     def heard(self, stable: Mapping[str, int]) -> None: ...
 
@@ -115,9 +114,16 @@ class Tier:
             self.departed.pop(name, None)
         self.members = dict(members)
         self.viewed(now_us)
+        self.want_again(now_us)
         if self.store.version:
             self._begin_round(now_us)
         return self.flush(now_us)
+
+    def want_again(self, now_us: int) -> None:
+        """There is somebody new to ask: look at all that is held once more."""
+        if self.inbox.held:
+            self.inbox.blocked.extend(self.inbox.held.values())
+            self._want_blocked(None, now_us)
 
     def viewed(self, now_us: int) -> None:
         """The view changed (roles add what they do then)."""
@@ -229,7 +235,7 @@ class Tier:
         lacks = []
         for stream, low, high in ranges:
             if stream.partition("@")[0] in self.departed:
-                for n in range(low + 1, high + 1):
+                for n in range(low + 1 if self.reader.dense else high, high + 1):
                     here = n in self.inbox.marks.get(stream, ()) or self.reader.behind(stream, n)
                     if not here:
                         lacks.append((stream, n - 1, n))
@@ -260,10 +266,16 @@ class Tier:
         if all(source in lacking for source in self.sources(mark)):
             del self._lacks[mark]
             self.wants.drop(mark)
+            self.out.append(Discard(id_of_mark(mark), "gone"))
             self.reader.skipped((mark,), None)
             self.inbox.settle(now_us)
 
     # -- rounds ----------------------------------------------------------------------------------------------------
+
+    def compare_again(self, now_us: int) -> None:
+        """Something changed that peers must confirm."""
+        self.store.version += 1
+        self._begin_round(now_us)
 
     def _begin_round(self, now_us: int) -> None:
         if self.digests and self._round_at is None:
@@ -349,9 +361,7 @@ class Tier:
 
     def _ask(self, now_us: int) -> None:
         for peer, marks in self.wants.due(now_us, self._is_missing, self._sources_from).items():
-            id_of = self.writer.id_of if self.writer is not None else self.id_of
-            ids = tuple(i for i in map(id_of, marks) if i is not None)
-            self.out.append(Ask(peer, ids))
+            self.out.append(Ask(peer, self.asked(marks)))
             self.out.append(Send((peer,), self.request(marks)))
 
     def _sources_from(self, mark: Mark, hint: str) -> Sequence[str]:
@@ -377,8 +387,9 @@ class Tier:
             ranges.append((stream, low, n))
         return tuple(ranges)
 
-    def id_of(self, mark: Mark) -> str | None:
-        return None
+    def asked(self, marks: list[Mark]) -> tuple[str, ...]:
+        """Which messages marks mean, each once (a message has a mark in each of its groups)."""
+        return tuple(dict.fromkeys(map(id_of_mark, marks)))
 
     # -- time ------------------------------------------------------------------------------------------------------
 

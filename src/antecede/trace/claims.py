@@ -35,7 +35,8 @@ class Claims:
     def discard(self, row: Row, ledger: Ledger, index: int) -> str | None:
         copies = ledger.copies.get(index, 0)
         if row.reason == "duplicate":
-            return None if copies >= 2 else "it is the first copy here"
+            known = copies >= 2 or ledger.delivered >> index & 1
+            return None if known else "it is the first copy here"
         rule = self._rules.get(row.reason or "")
         if rule is None:
             return "there is no such reason"
@@ -62,8 +63,8 @@ class Claims:
         if not ledger.owed >> index & 1:
             return None  # no filter matches, or it lies behind the cut, or it is its own
         senders = ledger.senders.get(index)
-        if senders and not ledger.attached(senders[-1][1]):
-            return None  # from a broker it is not attached to
+        if senders and (not ledger.attached(senders[-1][1]) or senders[-1][1] in ledger.returned):
+            return None  # from a broker it is not attached to, or of an attachment to it that is over
         return "a filter matches it and it does not lie behind the cut"
 
     def _gone(self, row: Row, ledger: Ledger, index: int) -> str | None:

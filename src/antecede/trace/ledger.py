@@ -47,6 +47,8 @@ class Ledger:
         self.peers: set[str] = set()
         """Brokers it is attached to now."""
         self.all_peers: set[str] = set()
+        self.returned: set[str] = set()
+        """Brokers it came back to: a frame of theirs may belong to an attachment that is over."""
         self.fresh_from = 0
         """Step of the last `move` or `restart`."""
         self.owed = 0
@@ -85,8 +87,8 @@ class Ledger:
                 self.copies.clear()
                 self.outcomes.clear()
             if row.peer is not None:
+                self._attach(row.peer)
                 self.peers.add(row.peer)
-                self.all_peers.add(row.peer)
             self._bounds(row)
         elif kind == "leave":
             self._bounds(row)
@@ -103,12 +105,17 @@ class Ledger:
                 self.moved_away |= (1 << held) & ~self.settled
             self.must.clear()
             if kind == "move" and row.peer is not None:
+                self._attach(row.peer)
                 self.peers = {row.peer}
-                self.all_peers.add(row.peer)
         elif row.message is not None:
             index = self.history.index.get(row.message)
             if index is not None:
                 self._message(row, kind, index)
+
+    def _attach(self, peer: str) -> None:
+        if peer in self.all_peers:
+            self.returned.add(peer)
+        self.all_peers.add(peer)
 
     def _bounds(self, row: Row) -> None:
         self.owed = self.receiver.owed_at(row.step + 1)

@@ -158,10 +158,12 @@ class Judge:
         if row.kind == "arrive":
             if index in self.ledger.must and not self.ledger.settled >> index & 1:
                 self._wait(index, row.true_us)
-        elif row.kind in ("deliver", "discard", "publish") and self.ledger.settled >> index & 1:
+        elif row.kind in ("deliver", "discard", "publish") and row.reason != "duplicate":
             self._ready.pop(index, None)
+            if not self.ledger.settled >> index & 1:
+                return  # `foreign`: this copy is not held, but another may still come
             for waiter in self._waiting.pop(index, ()):
-                if not self.ledger.settled >> waiter & 1:
+                if not (self.ledger.settled | self.ledger.discarded) >> waiter & 1:
                     self._wait(waiter, row.true_us)
 
     def _wait(self, index: int, now_us: int) -> None:

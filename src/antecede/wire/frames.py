@@ -324,10 +324,9 @@ _kind(
     Snapshot,
     lambda f: (
         _map_row(f.past),
-        _marks_row(f.skipped),
         _ids_row(f.cut),
         batch_row(f.envelopes) if f.envelopes else None,
     ),
-    tuple[MapRow, MarksRow, IdsRow, BatchRow | None],
-    lambda r: Snapshot(_map(r[0]), tuple(_marks(r[1])), _ids(r[2]), _envelopes(r[3])),
+    tuple[MapRow, IdsRow, BatchRow | None],
+    lambda r: Snapshot(_map(r[0]), _ids(r[1]), _envelopes(r[2])),
 )

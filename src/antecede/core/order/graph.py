@@ -20,14 +20,10 @@ from typing import TypeAlias
 from antecede.core.interest import Interest, stream_of
 from antecede.core.message import Envelope, Mark, Message, Stamp
 
-__all__ = ["GraphWriter", "Node", "id_of_mark"]
+__all__ = ["GraphWriter", "Node"]
 
 Node: TypeAlias = tuple[str, int, tuple[str, ...], tuple[tuple[str, int], ...], int | None]
 """(sender, seq, groups, predecessors, deadline_us): a node as it travels."""
-
-
-def id_of_mark(mark: Mark) -> str | None:
-    return f"{mark[0].partition('@')[0]}:{mark[1]}"
 
 
 class Entry:
@@ -153,9 +149,6 @@ class GraphWriter:
             self._become_leaf(envelope.message.id, entry)
         if envelope.stamp.rank > self.rank:
             self.rank = envelope.stamp.rank
-
-    def id_of(self, mark: Mark) -> str | None:
-        return id_of_mark(mark)
 
     # -- for others ------------------------------------------------------------------------------------------------
 

@@ -68,10 +68,14 @@ def item_stamp(item: Item) -> Stamp:
 class Log:
     """What one attachment was and is to be sent."""
 
-    __slots__ = ("acked", "entries", "frontier", "interest", "number", "plain", "top")
+    __slots__ = ("acked", "cut", "entries", "frontier", "interest", "number", "plain", "top")
 
-    def __init__(self, number: int, interest: Interest, frontier: Mapping[str, int], *, plain: bool) -> None:
+    def __init__(
+        self, number: int, interest: Interest, frontier: Mapping[str, int], cut: tuple[str, ...], *, plain: bool
+    ) -> None:
         self.number = number
+        self.cut = cut
+        """Where a newcomer began, as message ids: the same however often it asks."""
         self.interest = interest
         self.frontier = frontier
         """The client's past when it attached: nothing in it is sent."""

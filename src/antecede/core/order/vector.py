@@ -1,9 +1,10 @@
 """Vector per group (Birman, Schiper, Stephenson 1991; 003 s2; PROTOCOLS s3.2): the Writer's end.
 
-One counter per (group, sender); a flat group is the case of one group (000, 002, where the stream is the sender). A
-message is stamped with all counters its sender knows, also of groups it is not in: without them order through a third
-group is lost. To test all of them costs time in the number of senders, so `needs` holds only those that rose since the
-sender's previous message to the same groups, and that message itself: if it was delivered, the rest lies behind.
+One entry per (group, sender): the number of the newest message that sender addressed to that group. A flat group is the
+case of one group (000, 002, where the stream is the sender, and numbers have no holes). A message is stamped with all
+entries its sender knows, also of groups it is not in: without them order through a third group is lost. To test all of
+them costs time in the number of senders, so `needs` holds only those that rose since the sender's previous message to
+the same groups, and that message itself: if it was delivered, the rest lies behind.
 """
 
 from __future__ import annotations
@@ -17,13 +18,12 @@ __all__ = ["VectorWriter"]
 
 
 class VectorWriter:
-    dense = True
     cuts = False
-    __slots__ = ("_epoch", "_last", "_rose", "_sent", "clock", "flat", "name", "rank", "stable")
+    __slots__ = ("_epoch", "_last", "_rose", "_sent", "clock", "dense", "flat", "name", "rank", "stable")
 
     def __init__(self, name: str, *, flat: bool) -> None:
         self.name = name
-        self.flat = flat
+        self.flat = self.dense = flat
         self.clock: dict[str, int] = {}
         """Marks of everything in this process's past, closed; ordered by when each last rose."""
         self.rank = 0
@@ -39,7 +39,7 @@ class VectorWriter:
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp:
         """`after`: stamps of the declared causes; None means everything learned so far."""
         streams = self.streams(message.topics)
-        own = tuple((stream, self.clock.get(stream, 0) + 1) for stream in streams)
+        own = tuple((stream, message.seq) for stream in streams)
         self.rank += 1
         if after is None:
             covers = dict(self.clock)
@@ -76,9 +76,10 @@ class VectorWriter:
         """
         stamp = envelope.stamp
         clock = self.clock
+        sender = envelope.message.sender
         risen = True
-        for stream, n in stamp.own:
-            if n - 1 > clock.get(stream, 0):
+        for stream, n in stamp.needs:
+            if n > clock.get(stream, 0) and stream.partition("@")[0] == sender:
                 risen = False
         for stream, n in stamp.needs if risen else stamp.covers.items():
             if n > clock.get(stream, 0):
@@ -94,10 +95,6 @@ class VectorWriter:
         rose = self._rose
         rose.pop(stream, None)
         rose[stream] = self._epoch
-
-    def id_of(self, mark: Mark) -> str | None:
-        """Which message a mark means, where that can be known: counts per group say nothing of ids."""
-        return f"{mark[0]}:{mark[1]}" if self.flat else None
 
     def arrived(self, envelope: Envelope) -> Envelope:
         """A stamp as it came from a peer; nothing is left to work out."""

@@ -77,9 +77,11 @@ class Solicitation:
                 del self.wants[mark]
                 continue
             peers = sources(mark, want.hint)
-            if peers:
-                asks.setdefault(peers[want.tries % len(peers)], []).append(mark)
-                want.tries += 1
+            if not peers:  # nobody to ask; whoever comes into view makes the owner want again
+                del self.wants[mark]
+                continue
+            asks.setdefault(peers[want.tries % len(peers)], []).append(mark)
+            want.tries += 1
             self._schedule(mark, now_us + self._pause_us(want))
         return asks
 

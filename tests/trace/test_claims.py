@@ -1,0 +1,219 @@
+"""Every claim a protocol can make, made untrue, one at a time: `false`, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.trace.tables import found, plant, verdict
+
+# p:1 (due 300) -> q:1 (due 120). r never got p:1 in time and released q:1 by deadline; the place to plant is `r 200`.
+RUN = """
+p 0 join G1 guard=5
+q 0 join G1 guard=5
+r 0 join G1 guard=5
+p 10 publish p:1 G1 due=300
+q 20 arrive p:1 from=p
+q 20 deliver p:1
+q 30 publish q:1 G1 due=120
+p 40 arrive q:1 from=q
+p 40 deliver q:1
+r 40 arrive q:1 from=q
+r 115 deliver q:1 deadline
+r 200 arrive p:1 from=p
+r 200 discard p:1 superseded
+p 400 end quiet
+q 400 end quiet
+r 400 end quiet
+"""
+CLAIM = "r 200 discard p:1 superseded"
+
+
+def test_the_true_claims_are_clean() -> None:
+    assert found(RUN) == []
+    assert found(plant(RUN, (CLAIM, CLAIM + "\nr 210 arrive p:1 from=q\nr 210 discard p:1 duplicate"))) == []
+
+
+@pytest.mark.parametrize(
+    "untrue",
+    [
+        "r 200 discard p:1 late",  # in time: 200 <= 300 - 5
+        "r 200 discard p:1 expired",
+        "r 200 discard p:1 duplicate\nr 200 discard p:1 superseded",  # the first copy
+        "r 200 discard p:1 foreign",  # a filter matches
+        "r 200 discard p:1 gone",  # p holds it
+        "r 200 discard p:1 whatever",
+        # a second copy is `duplicate`, whatever became of the first
+        "r 200 discard p:1 superseded\nr 210 arrive p:1 from=q\nr 210 discard p:1 superseded",
+        "r 200 discard p:1 superseded\nr 310 arrive p:1 from=q\nr 310 discard p:1 late",
+    ],
+)
+def test_an_untrue_discard(untrue: str) -> None:
+    assert found(plant(RUN, (CLAIM, untrue))) == [("false", "r", "p:1", None)]
+
+
+def test_superseded_without_a_successor() -> None:
+    early = plant(
+        RUN,
+        ("r 40 arrive q:1 from=q", "r 300 arrive p:1 from=p\nr 300 discard p:1 superseded"),
+        ("r 115 deliver q:1 deadline", "# never"),
+        ("r 200 arrive p:1 from=p", "# moved"),
+        (CLAIM, "# moved"),
+    )
+    assert found(early) == [("false", "r", "p:1", None)]
+
+
+def test_superseded_by_what_it_published_itself() -> None:
+    # r publishes r:1 after q:1, whose past holds p:1.
+    assert found(plant(RUN, ("r 115 deliver q:1 deadline", "r 115 deliver q:1 deadline\nr 116 publish r:1 G2"))) == []
+
+
+def test_released_by_deadline_too_early() -> None:
+    # Nothing is missing at q, so it is no gap; but the reason is untrue.
+    assert found(plant(RUN, ("q 20 deliver p:1", "q 20 deliver p:1 deadline"))) == [("false", "q", "p:1", None)]
+
+
+def test_released_by_deadline_without_one() -> None:
+    free = RUN.replace("p:1 G1 due=300", "p:1 G1")
+    assert ("false", "q", "p:1", None) in found(plant(free, ("q 20 deliver p:1", "q 20 deliver p:1 deadline")))
+
+
+def test_overflow_without_arrival() -> None:
+    assert found(plant(RUN, ("r 200 arrive p:1 from=p", "# never"), (CLAIM, "r 200 discard p:1 overflow"))) == [
+        ("false", "r", "p:1", None)
+    ]
+
+
+def test_late_or_expired_without_a_deadline() -> None:
+    for reason in ("late", "expired"):
+        planted = RUN.replace("p:1 G1 due=300", "p:1 G1").replace(CLAIM, f"r 200 discard p:1 {reason}")
+        assert found(planted) == [("false", "r", "p:1", None)]
+
+
+def test_gone_is_true_once_all_have_let_go() -> None:
+    gone = plant(RUN, (CLAIM, "r 200 discard p:1 gone"), ("r 200 arrive p:1 from=p", "# never"))
+    assert found(gone) == [("false", "r", "p:1", None)]
+    let_go = plant(gone, ("p 400 end quiet", "p 150 collect p:1\np 400 end quiet"))
+    assert found(let_go) == [("false", "r", "p:1", None)]  # q still has it
+    assert found(plant(let_go, ("q 400 end quiet", "q 160 collect p:1\nq 400 end quiet"))) == []
+    assert found(plant(let_go, ("q 400 end quiet", "q 160 crash"))) == []
+
+
+def test_gone_behind_a_partition() -> None:
+    gone = plant(RUN, (CLAIM, "r 200 discard p:1 gone"), ("r 200 arrive p:1 from=p", "# never"))
+    assert found(gone, scenario={"partition": "p,q|r@0.1-0.3"}) == []
+    assert len(found(gone, scenario={"partition": "p,q|r@0.1-0.2"})) == 1
+    assert len(found(gone, scenario={"partition": "p|q,r@0.1-0.3"})) == 1
+
+
+def test_gone_without_a_common_clock_is_in_doubt() -> None:
+    gone = plant(RUN, (CLAIM, "r 200 discard p:1 gone"), ("r 200 arrive p:1 from=p", "# never"))
+    report = verdict(gone, clock=False)
+    assert report.findings == [] and [f.verdict for f in report.in_doubt if f.process == "r"][-1] == "false"
+
+
+# --- foreign, and cuts -----------------------------------------------------------------------------------------------
+
+# A delivers C:1 and C:2; s joins at A behind C:1; C:2 is owed, C:1 arrives all the same.
+JOINED = """
+A 0 join G1
+C 0 join G1
+C 10 publish C:1 G1
+A 20 arrive C:1 from=C
+A 20 deliver C:1
+s 30 join G1 cut=C:1 from=A
+s 35 arrive C:1 from=A
+s 35 discard C:1 foreign
+C 40 publish C:2 G1
+A 50 arrive C:2 from=C
+A 50 deliver C:2
+s 60 arrive C:2 from=A
+s 60 deliver C:2
+A 100 end quiet
+C 100 end quiet
+s 100 end quiet
+"""
+
+
+def test_what_lies_behind_the_cut_is_foreign() -> None:
+    assert found(JOINED) == []
+
+
+def test_what_comes_from_a_broker_it_is_not_attached_to_is_foreign() -> None:
+    other = plant(
+        JOINED, ("s 60 arrive C:2 from=A", "s 55 arrive C:2 from=C\ns 55 discard C:2 foreign\ns 60 arrive C:2 from=A")
+    )
+    assert found(other) == []
+    assert found(other.replace("s 55 arrive C:2 from=C", "s 55 arrive C:2 from=A")) == [("false", "s", "C:2", None)]
+
+
+def test_a_first_copy_from_before_the_join_does_not_make_a_duplicate() -> None:
+    early = plant(JOINED, ("s 30 join G1 cut=C:1 from=A", "s 25 arrive C:1 from=A\ns 30 join G1 cut=C:1 from=A"))
+    assert found(early) == []
+    assert found(early.replace("discard C:1 foreign", "discard C:1 duplicate")) == [("false", "s", "C:1", None)]
+
+
+def test_a_cut_the_peer_cannot_vouch_for() -> None:
+    # C:2 is published and delivered at A later: at 30 nobody at A knew it.
+    assert ("false", "s", None, None) in found(JOINED.replace("cut=C:1", "cut=C:2"))
+    report = verdict(JOINED.replace("cut=C:1 from=A", "cut=C:1"))
+    assert [f.text for f in report.findings] == [
+        "put C:1 behind itself at a join, but None had not delivered, published or discarded C:1"
+    ]
+
+
+def test_a_cut_that_names_what_nobody_published() -> None:
+    assert found(JOINED.replace("cut=C:1", "cut=X:9,C:1")) == [("false", "s", None, None)]
+
+
+def test_a_cut_hides_nothing_of_the_past_of_what_was_only_skipped() -> None:
+    # A skipped C:2 alone; putting C:2 behind also hides C:1, which A never had.
+    trace = """
+    A 0 join G1
+    C 0 join G1
+    C 10 publish C:1 G1 due=500
+    C 11 publish C:2 G1 due=20
+    A 30 arrive C:2 from=C
+    A 30 discard C:2 late
+    s 40 join G1 cut=C:2 from=A
+    A 50 arrive C:1 from=C
+    A 50 deliver C:1
+    s 60 arrive C:1 from=A
+    s 60 deliver C:1
+    A 600 end quiet
+    C 600 end quiet
+    s 600 end quiet
+    """
+    assert found(trace) == [("false", "s", None, None)]
+
+
+MOVED = """
+A 0 join G1
+B 0 join G1
+c 1 join G1 from=A
+A 10 publish A:1 G1
+B 20 arrive A:1 from=A
+B 20 deliver A:1
+c 20 arrive A:1 from=A
+c 20 deliver A:1
+c 30 move from=B cut=A:1
+A 40 publish A:2 G1
+B 50 arrive A:2 from=A
+B 50 deliver A:2
+c 60 arrive A:2 from=B
+c 60 deliver A:2
+A 100 end quiet
+B 100 end quiet
+c 100 end quiet
+"""
+
+
+def test_a_move_may_put_behind_only_what_was_here() -> None:
+    assert found(MOVED) == []
+    early = plant(MOVED, ("c 30 move from=B cut=A:1", "c 55 move from=B cut=A:2"))
+    assert found(early) == [("false", "c", None, None)]
+
+
+def test_a_move_cut_excuses_nothing() -> None:
+    early = plant(MOVED, ("c 30 move from=B cut=A:1", "c 55 move from=B cut=A:2"))
+    silent = plant(early, ("c 60 arrive A:2 from=B", "# swallowed"), ("c 60 deliver A:2", "# swallowed"))
+    assert found(silent) == [("false", "c", None, None), ("undelivered", "c", "A:2", None)]

@@ -1,0 +1,255 @@
+"""Each fate, and the verdicts on pairs. `verdict` asserts in every test that the fates add up to the pairs."""
+
+from __future__ import annotations
+
+from tests.trace.tables import found, plant, verdict
+
+# p publishes p:1, q answers q:1; r is the receiver in question.
+BASE = """
+p 0 join G1 guard=5
+q 0 join G1 guard=5
+r 0 join G1 guard=5
+p 10 publish p:1 G1 due=100
+q 20 arrive p:1 from=p
+q 20 deliver p:1
+q 30 publish q:1 G1 due=200
+p 40 arrive q:1 from=q
+p 40 deliver q:1
+r 40 arrive q:1 from=q
+r 50 arrive p:1 from=p
+r 50 deliver p:1
+r 50 deliver q:1
+p 400 end quiet
+q 400 end quiet
+r 400 end quiet
+"""
+
+
+def fates(text: str, *, clean: bool = True, **options: object) -> dict[str, int]:
+    """The fates that occur."""
+    report = verdict(text, **options)  # type: ignore[arg-type]
+    assert (report.findings == []) == clean, report.findings
+    return {fate: count for fate, count in report.fates.items() if count}
+
+
+def without(*lines: str, base: str = BASE) -> str:
+    return plant(base, *((line, "# -") for line in lines))
+
+
+def test_delivered() -> None:
+    assert fates(BASE) == {"delivered": 4}
+    assert verdict(BASE).fates_by_role["member"]["delivered"] == 4
+
+
+def test_superseded_when_it_never_came() -> None:
+    missed = plant(without("r 50 arrive p:1 from=p", "r 50 deliver p:1"), ("r 50 deliver q:1", "r 96 deliver q:1"))
+    assert fates(missed) == {"delivered": 3, "superseded": 1}
+
+
+def test_superseded_when_it_came_in_time_after_a_successor() -> None:
+    short = BASE.replace("q:1 G1 due=200", "q:1 G1 due=60")
+    after = plant(
+        without("r 50 arrive p:1 from=p", "r 50 deliver p:1", base=short),
+        ("r 50 deliver q:1", "r 55 deliver q:1 deadline\nr 70 arrive p:1 from=p\nr 70 discard p:1 superseded"),
+    )
+    assert fates(after) == {"delivered": 3, "superseded": 1}
+
+
+def test_superseded_at_the_home_broker() -> None:
+    # H12: A released C:2 over the lost C:1 by its deadline; c, in G1 only, is never sent C:1.
+    trace = """
+    A 0 join G1,G2
+    C 0 join G1,G2
+    c 1 join G1 from=A
+    C 10 publish C:1 G1 due=300
+    C 20 publish C:2 G2 due=100
+    A 30 arrive C:2 from=C
+    A 100 deliver C:2 deadline
+    A 150 arrive C:1 from=C
+    A 150 discard C:1 superseded
+    A 400 end quiet
+    C 400 end quiet
+    c 400 end quiet
+    """
+    assert fates(trace) == {"delivered": 1, "superseded": 2}
+
+
+def test_late_on_arrival() -> None:
+    late = plant(
+        without("r 50 arrive p:1 from=p", "r 50 deliver p:1"),
+        ("r 50 deliver q:1", "r 96 arrive p:1 from=p\nr 96 discard p:1 late\nr 96 deliver q:1"),
+    )
+    assert fates(late) == {"delivered": 3, "late": 1}
+
+
+def test_overflow() -> None:
+    assert fates(plant(BASE, ("r 50 deliver p:1", "r 50 discard p:1 overflow"))) == {"delivered": 3, "overflow": 1}
+
+
+def test_expired() -> None:
+    never = without("r 40 arrive q:1 from=q", "r 50 deliver q:1")
+    assert fates(never) == {"delivered": 3, "expired": 1}
+    stopped = never.replace("end quiet", "end stopped")
+    assert fates(stopped) == {"delivered": 3, "expired": 1}  # 400 is after the deadline
+
+
+def test_quiet_before_the_deadline_expires_all_the_same() -> None:
+    never = without("r 40 arrive q:1 from=q", "r 50 deliver q:1").replace(" 400 end", " 90 end")
+    assert fates(never) == {"delivered": 3, "expired": 1}
+
+
+def test_departed() -> None:
+    # r crashes holding q:1; what has no row there does not count: p:1 is no pair.
+    crashed = plant(
+        without("r 50 arrive p:1 from=p", "r 50 deliver p:1", "r 50 deliver q:1"), ("r 400 end quiet", "r 60 crash")
+    )
+    assert fates(crashed) == {"delivered": 2, "departed": 1}
+    left = plant(crashed, ("r 60 crash", "r 60 leave G1\nr 400 end quiet"))
+    assert fates(left) == {"delivered": 2, "departed": 1}
+
+
+def test_departed_between_leaving_and_joining_again() -> None:
+    # r leaves and joins again at a cut that has q:1 behind: held at the leave, it is departed, not stuck.
+    again = plant(
+        without("r 50 arrive p:1 from=p", "r 50 deliver p:1", "r 50 deliver q:1"),
+        ("r 400 end quiet", "r 60 leave G1\nr 70 join G1 cut=q:1 from=q\nr 400 end quiet"),
+    )
+    assert fates(again) == {"delivered": 2, "departed": 1}
+
+
+def test_pending_when_the_records_end_too_early() -> None:
+    stopped = without("r 40 arrive q:1 from=q", "r 50 deliver q:1").replace(" 400 end quiet", " 90 end stopped")
+    assert fates(stopped) == {"delivered": 3, "pending": 1}
+
+
+def test_a_process_without_an_end_is_pending_and_never_clean() -> None:
+    torn = without("r 50 arrive p:1 from=p", "r 50 deliver p:1", "r 50 deliver q:1", "r 400 end quiet")
+    report = verdict(torn)
+    assert report.findings == [] and report.unknown_tails == ["r"] and not report.clean
+    assert report.fates["pending"] == 2 and report.fates["delivered"] == 2
+
+
+def test_lost_with_all_who_held_it() -> None:
+    # q:1 reaches nobody before q crashes.
+    lost = plant(
+        without("p 40 arrive q:1 from=q", "p 40 deliver q:1", "r 40 arrive q:1 from=q", "r 50 deliver q:1"),
+        ("q 400 end quiet", "q 31 crash"),
+    )
+    assert fates(lost) == {"delivered": 2, "lost": 2}
+
+
+def test_lost_by_gone() -> None:
+    # No deadlines; everyone has let go of q:1, r is told so.
+    gone = plant(
+        without("r 40 arrive q:1 from=q", base=BASE.replace(" due=100", "").replace(" due=200", "")),
+        ("r 50 deliver q:1", "r 90 discard q:1 gone"),
+        ("p 40 deliver q:1", "p 40 deliver q:1\np 60 collect q:1"),
+        ("q 400 end quiet", "q 60 collect q:1\nq 400 end quiet"),
+    )
+    assert fates(gone) == {"delivered": 3, "lost": 1}
+
+
+def test_lost_behind_a_cause_that_is_lost() -> None:
+    # No deadlines: p:1 died with p; r holds q:1 for ever, and nobody can help.
+    blocked = """
+    p 0 join G1
+    q 0 join G1
+    r 0 join G1
+    p 10 publish p:1 G1
+    p 11 publish p:2 G1
+    p 12 crash
+    q 40 arrive p:2 from=p
+    r 40 arrive p:2 from=p
+    q 400 end quiet
+    r 400 end quiet
+    """
+    assert fates(blocked) == {"lost": 4}
+
+
+def test_a_message_to_a_client_never_acknowledged_is_lost() -> None:
+    trace = """
+    A 0 join G1
+    c 1 join G1 from=A
+    c 10 publish c:1 G1 due=100
+    A 400 end quiet
+    c 400 end quiet
+    """
+    assert fates(trace) == {"lost": 1}
+
+
+def test_held_when_its_client_moved_is_late() -> None:
+    trace = """
+    A 0 join G1
+    B 0 join G1
+    c 1 join G1 from=A
+    A 10 publish A:1 G1 due=100
+    A 11 publish A:2 G1 due=100
+    B 20 arrive A:1 from=A
+    B 20 deliver A:1
+    B 20 arrive A:2 from=A
+    B 20 deliver A:2
+    c 20 arrive A:2 from=A
+    c 30 move from=B cut=
+    A 400 end quiet
+    B 400 end quiet
+    c 400 end quiet
+    """
+    assert fates(trace) == {"delivered": 2, "late": 1, "expired": 1}
+
+
+# --- stuck and undelivered -------------------------------------------------------------------------------------------
+
+
+def test_stuck_whatever_the_discard_says() -> None:
+    for reason in ("late", "expired", "superseded", "gone"):
+        planted = plant(BASE, ("r 50 deliver p:1", f"r 50 discard p:1 {reason}"))
+        assert found(planted) == [("false", "r", "p:1", None), ("stuck", "r", "p:1", None)]
+
+
+def test_not_stuck_before_the_join_or_the_move_or_from_an_old_home() -> None:
+    trace = """
+    A 0 join G1
+    B 0 join G1
+    A 10 publish A:1 G1 due=100
+    B 20 arrive A:1 from=A
+    B 20 deliver A:1
+    c 20 arrive A:1 from=A
+    c 30 join G1 from=B
+    c 40 arrive A:1 from=A
+    A 400 end quiet
+    B 400 end quiet
+    c 400 end quiet
+    """
+    assert fates(trace) == {"delivered": 1, "late": 1}
+    assert [f[0] for f in found(trace.replace("c 40 arrive A:1 from=A", "c 40 arrive A:1 from=B"))] == ["idle", "stuck"]
+
+
+FREE = BASE.replace(" due=100", "").replace(" due=200", "")
+
+
+def test_undelivered() -> None:
+    assert found(FREE) == []
+    never = without("r 40 arrive q:1 from=q", "r 50 deliver q:1", base=FREE)
+    assert found(never) == [("undelivered", "r", "q:1", None)]
+    assert fates(never.replace("end quiet", "end stopped")) == {"delivered": 3, "pending": 1}
+
+
+def test_undelivered_though_it_waits_for_what_could_be_had() -> None:
+    held = without("r 50 arrive p:1 from=p", "r 50 deliver p:1", "r 50 deliver q:1", base=FREE)
+    assert found(held) == [("undelivered", "r", "p:1", None), ("undelivered", "r", "q:1", None)]
+
+
+def test_undelivered_at_a_subscriber_needs_a_correct_broker_of_its_own() -> None:
+    trace = """
+    A 0 join G1
+    B 0 join G1
+    s 1 join G1 from=A
+    B 10 publish B:1 G1
+    A 20 arrive B:1 from=B
+    A 20 deliver B:1
+    A 400 end quiet
+    B 400 end quiet
+    s 400 end quiet
+    """
+    assert found(trace) == [("undelivered", "s", "B:1", None)]
+    assert fates(plant(trace, ("A 400 end quiet", "A 30 crash"))) == {"delivered": 1, "lost": 1}

@@ -1,0 +1,139 @@
+"""Happened-before from rows, against an even dumber definition: sets, closed until nothing changes."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from antecede.errors import InputError
+from antecede.trace.check import check
+from antecede.trace.history import History, bits
+from antecede.trace.record import Recorder, Row
+from tests.trace.tables import rows
+
+
+def ancestors(history: History, name: str) -> set[str]:
+    return {history.messages[i].id for i in bits(history.messages[history.index[name]].ancestors)}
+
+
+def test_everything_delivered_so_far_is_a_cause() -> None:
+    history = History(rows("p 0 publish p:1 G\nq 1 deliver p:1\nq 2 publish q:1 G\nq 3 publish q:2 G"))
+    assert ancestors(history, "q:1") == {"p:1"}
+    assert ancestors(history, "q:2") == {"p:1", "q:1"}
+
+
+def test_after_narrows_the_causes_to_what_it_names_and_ones_own_previous() -> None:
+    history = History(
+        rows(
+            "p 0 publish p:1 G\no 0 publish o:1 G\nq 1 deliver p:1\nq 1 deliver o:1\nq 2 publish q:1 G after=o:1\nq 3 publish q:2 G after="
+        )
+    )
+    assert ancestors(history, "q:1") == {"o:1"}
+    assert ancestors(history, "q:2") == {"o:1", "q:1"}
+
+
+def test_clocks_do_not_matter() -> None:
+    history = History(rows("p 900 publish p:1 G\nq 1 deliver p:1\nq 2 publish q:1 G"))
+    assert ancestors(history, "q:1") == {"p:1"}
+
+
+def test_an_incarnation_is_another_sender() -> None:
+    history = History(rows("p 0 publish p:1 G\np 1 crash\np.1 2 restart\np.1 3 publish p.1:1 G"))
+    assert ancestors(history, "p.1:1") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("p 0 deliver q:1\np 1 publish p:1 G\nq 0 deliver p:1\nq 1 publish q:1 G", "its own cause"),
+        ("p 0 publish p:1 G after=p:2\np 1 publish p:2 G", "its own cause"),
+        ("", "hold no row"),
+    ],
+)
+def test_records_that_cannot_be(text: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        History(rows(text))
+
+
+def test_steps_must_run_from_zero() -> None:
+    one, two, three = rows("p 0 publish p:1 G\np 1 publish p:2 G\np 2 end quiet")
+    with pytest.raises(InputError, match="process p: step 2 comes after step 0"):
+        History([one, three])
+    with pytest.raises(InputError, match="process p: step 1 comes twice"):
+        History([one, two, two])
+    with pytest.raises(InputError, match="2 runs"):
+        History([one, two._replace(run="other")])
+
+
+def test_an_id_published_twice_is_not_explained() -> None:
+    history = History(rows("p 0 publish p:1 G\nq 0 publish p:1 G"))
+    assert [(f.verdict, f.message) for f in history.findings] == [("unexplained", "p:1")]
+    history = History(rows("p 0 publish p:1 G after=x:7"))
+    assert [(f.verdict, f.message) for f in history.findings] == [("unexplained", "p:1")]
+
+
+# --- the dumb twin ---------------------------------------------------------------------------------------------------
+
+
+def random_run(seed: int, size: int) -> list[Row]:
+    """Any order of deliveries at all, most of them wrong; sometimes narrowed causes."""
+    dice = random.Random(seed)
+    recorder = Recorder("random")
+    names = ["p", "q", "r"]
+    for name in names:
+        recorder.row(name, "member", 0, "join", groups=("G",))
+    sent: list[str] = []
+    seen: dict[str, list[str]] = {name: [] for name in names}
+    for now in range(1, size):
+        name = dice.choice(names)
+        missing = [m for m in sent if m not in seen[name]]
+        if missing and dice.random() < 0.7:
+            message = dice.choice(missing)
+            recorder.row(name, "member", now, "arrive", message, peer="?")
+            recorder.row(name, "member", now, "deliver", message, reason="causes")
+            seen[name].append(message)
+        else:
+            after = None
+            if dice.random() < 0.4:
+                after = tuple(dice.sample(seen[name], dice.randrange(len(seen[name]) + 1)))
+            message = f"{name}:{now}"
+            recorder.row(name, "member", now, "publish", message, ("G",), after=after)
+            sent.append(message)
+            seen[name].append(message)
+    return [Row._make(r) for r in recorder.rows]
+
+
+def dumb_inversions(run: list[Row]) -> set[tuple[str, str]]:
+    before: set[tuple[str, str]] = set()
+    order: dict[str, list[str]] = {}
+    for row in run:
+        if row.kind == "publish" and row.message:
+            mine = order.setdefault(row.process, [])
+            own = [m for m in mine if m.startswith(row.process + ":")]
+            causes = list(mine if row.after is None else row.after) + own[-1:]
+            before |= {(cause, row.message) for cause in causes}
+            mine.append(row.message)
+        elif row.kind == "deliver" and row.message:
+            order.setdefault(row.process, []).append(row.message)
+    while True:
+        more = {(a, d) for a, b in before for c, d in before if b == c} - before
+        if not more:
+            break
+        before |= more
+    return {
+        (process, m)
+        for process, mine in order.items()
+        for place, m in enumerate(mine)
+        if any((m, earlier) in before for earlier in mine[:place])
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9), st.integers(2, 26))
+def test_inversions_agree_with_the_dumb_twin(seed: int, size: int) -> None:
+    run = random_run(seed, size)
+    found = {(f.process, f.message) for f in check(run).findings if f.verdict == "inversion"}
+    assert found == dumb_inversions(run)

@@ -1,0 +1,326 @@
+"""Planted faults, one at a time: each is named exactly, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.trace.tables import found, plant, verdict
+
+# Three members. p:1 -> q:1 -> r:1; r gets q:1 before p:1 and holds it; then p:2, concurrent with r:1.
+CLEAN = """
+p 0 join G1 guard=5
+q 0 join G1 guard=5
+r 0 join G1 guard=5
+p 10 publish p:1 G1 due=100
+q 20 arrive p:1 from=p
+q 20 deliver p:1
+q 30 publish q:1 G1 due=120
+p 40 arrive q:1 from=q
+p 40 deliver q:1
+r 40 arrive q:1 from=q
+r 50 arrive p:1 from=p
+r 50 deliver p:1
+r 50 deliver q:1
+r 60 publish r:1 G1 due=150
+p 65 publish p:2 G1 due=160
+p 70 arrive r:1 from=r
+p 70 deliver r:1
+q 70 arrive r:1 from=r
+q 70 deliver r:1
+q 75 arrive p:2 from=p
+q 75 deliver p:2
+r 75 arrive p:2 from=p
+r 75 deliver p:2
+p 200 end quiet
+q 200 end quiet
+r 200 end quiet
+"""
+
+# A broker A that publishes, a subscriber s of it, another broker B.
+TIERS = """
+A 0 join G1 guard=20
+B 0 join G1 guard=20
+s 1 join G1 guard=5 from=A
+A 10 publish A:1 G1 due=200
+B 20 arrive A:1 from=A
+B 20 deliver A:1
+s 20 arrive A:1 from=A
+s 20 deliver A:1
+B 30 publish B:1 G1 due=220
+A 40 arrive B:1 from=B
+A 40 deliver B:1
+s 50 arrive B:1 from=A
+s 50 deliver B:1
+A 300 end quiet
+B 300 end quiet
+s 300 end quiet
+"""
+
+
+# r never gets p:1; q:1 is released at its logical deadline less the guard.
+LOST = """
+p 0 join G1 guard=5
+q 0 join G1 guard=5
+r 0 join G1 guard=5
+p 10 publish p:1 G1 due=100
+q 20 arrive p:1 from=p
+q 20 deliver p:1
+q 30 publish q:1 G1 due=120
+p 40 arrive q:1 from=q
+p 40 deliver q:1
+r 40 arrive q:1 from=q
+r 115 deliver q:1 deadline
+r 116 publish r:1 G1 due=300
+p 130 arrive r:1 from=r
+p 130 deliver r:1
+q 130 arrive r:1 from=r
+q 130 deliver r:1
+p 400 end quiet
+q 400 end quiet
+r 400 end quiet
+"""
+
+
+@pytest.mark.parametrize("trace", [CLEAN, LOST, TIERS])
+def test_nothing_planted_nothing_found(trace: str) -> None:
+    assert found(trace) == []
+
+
+def test_inversion() -> None:
+    # q:1 is rightly released by its deadline; p:1, which then comes in time, must not be delivered any more.
+    overtaken = LOST.replace("p:1 G1 due=100", "p:1 G1 due=300")
+    planted = plant(overtaken, ("r 115 deliver q:1 deadline", "r 115 deliver q:1 deadline\nr 118 arrive p:1 from=p"))
+    assert found(plant(planted, ("r 118 arrive p:1 from=p", "r 118 arrive p:1 from=p\nr 118 deliver p:1"))) == [
+        ("inversion", "r", "p:1", "q:1")
+    ]
+    assert (
+        found(plant(planted, ("r 118 arrive p:1 from=p", "r 118 arrive p:1 from=p\nr 118 discard p:1 superseded")))
+        == []
+    )
+
+
+def test_duplicate() -> None:
+    assert found(plant(CLEAN, ("q 75 deliver p:2", "q 75 deliver p:2\nq 75 deliver p:2"))) == [
+        ("duplicate", "q", "p:2", None)
+    ]
+
+
+def test_its_own_message_is_a_duplicate() -> None:
+    assert found(plant(CLEAN, ("p 200 end quiet", "p 90 arrive p:2 from=q\np 90 deliver p:2\np 200 end quiet"))) == [
+        ("duplicate", "p", "p:2", None)
+    ]
+
+
+def test_late_by_the_simulators_clock() -> None:
+    # The process's own clock runs behind: it sees 150, in truth it is 161.
+    late = plant(
+        CLEAN,
+        ("q 75 arrive p:2 from=p", "q 150 arrive p:2 from=p true=161"),
+        ("q 75 deliver p:2", "q 150 deliver p:2 true=161"),
+    )
+    assert found(late) == [("late", "q", "p:2", None)]
+    assert found(late.replace("true=161", "true=160")) == []
+
+
+def test_late_without_a_common_clock_is_in_doubt_within_the_skew() -> None:
+    at = "q {t} arrive p:2 from=p", "q {t} deliver p:2"
+    for t, findings, doubts in ((150, 0, 0), (153, 0, 0), (154, 0, 1), (167, 0, 1), (168, 1, 0)):
+        text = plant(CLEAN, ("q 75 arrive p:2 from=p", at[0].format(t=t)), ("q 75 deliver p:2", at[1].format(t=t)))
+        report = verdict(text, clock=False, scenario={"skew_ms": 0.007})
+        assert ([f.verdict for f in report.findings], len(report.in_doubt)) == (["late"] * findings, doubts)
+
+
+def test_stuck() -> None:
+    assert found(plant(CLEAN, ("q 75 deliver p:2", "# forgotten"))) == [
+        ("idle", "q", "p:2", None),
+        ("stuck", "q", "p:2", None),
+    ]
+    assert found(plant(CLEAN, ("q 75 deliver p:2", "# forgotten")), idle=False) == [("stuck", "q", "p:2", None)]
+
+
+def test_overflow_is_not_stuck() -> None:
+    assert found(plant(CLEAN, ("q 75 deliver p:2", "q 75 discard p:2 overflow"))) == []
+
+
+def test_idle() -> None:
+    assert found(plant(CLEAN, ("q 75 deliver p:2", "q 76 deliver p:2"))) == [("idle", "q", "p:2", None)]
+
+
+def test_idle_after_the_last_predecessor_came() -> None:
+    late = plant(CLEAN, ("r 50 deliver q:1", "r 51 deliver q:1"))
+    assert found(late) == [("idle", "r", "q:1", None)]
+    assert found(late, idle=False) == []
+
+
+def test_no_idle_while_a_predecessor_is_out_even_if_it_expired() -> None:
+    # p:1 never comes to r; q:1 is held beyond p:1's deadline, to its own less the guard.
+    assert found(LOST) == []
+    assert found(plant(LOST, ("r 115 deliver q:1 deadline", "r 100 deliver q:1"))) == []
+
+
+def test_gap() -> None:
+    assert found(plant(LOST, ("r 115 deliver q:1 deadline", "r 60 deliver q:1"))) == [("gap", "r", "q:1", "p:1")]
+
+
+def test_no_gap_when_the_predecessor_can_no_longer_come_in_time() -> None:
+    assert found(plant(LOST, ("r 115 deliver q:1 deadline", "r 95 deliver q:1"))) == [("gap", "r", "q:1", "p:1")]
+    assert found(plant(LOST, ("r 115 deliver q:1 deadline", "r 96 deliver q:1"))) == []
+
+
+def test_no_gap_for_what_was_discarded_here() -> None:
+    discarded = "r 60 arrive p:1 from=p\nr 60 discard p:1 overflow\nr 60 deliver q:1"
+    assert found(plant(LOST, ("r 115 deliver q:1 deadline", discarded))) == []
+
+
+def test_a_discarded_copy_does_not_excuse_a_gap() -> None:
+    # p:1 came twice and is held (its cause o:1 is missing); `duplicate` speaks of the second copy only.
+    trace = """
+    o 0 join G1
+    p 0 join G1
+    r 0 join G1
+    o 5 publish o:1 G1 due=200
+    p 6 arrive o:1 from=o
+    p 6 deliver o:1
+    p 10 publish p:1 G1 due=200
+    o 20 arrive p:1 from=p
+    o 20 deliver p:1
+    o 30 publish o:2 G1 due=200
+    p 40 arrive o:2 from=o
+    p 40 deliver o:2
+    r 50 arrive p:1 from=p
+    r 51 arrive p:1 from=p
+    r 51 discard p:1 duplicate
+    r 60 arrive o:2 from=o
+    r 60 deliver o:2
+    o 300 end quiet
+    p 300 end quiet
+    r 300 end quiet
+    """
+    assert ("gap", "r", "o:2", "p:1") in found(trace)
+
+
+def test_one_skipped_message_is_one_gap_not_one_per_descendant() -> None:
+    # p:1 is skipped by q:1 (a gap); r:1 and q:2, descendants of both, come later and are no further gaps.
+    trace = """
+    p 0 join G1
+    q 0 join G1
+    x 0 join G1
+    p 10 publish p:1 G1 due=500
+    q 20 arrive p:1 from=p
+    q 20 deliver p:1
+    q 30 publish q:1 G1 due=500
+    q 31 publish q:2 G1 due=500
+    q 32 publish q:3 G1 due=500
+    p 40 arrive q:1 from=q
+    p 40 deliver q:1
+    p 40 arrive q:2 from=q
+    p 40 deliver q:2
+    p 40 arrive q:3 from=q
+    p 40 deliver q:3
+    x 40 arrive q:1 from=q
+    x 40 deliver q:1
+    x 41 arrive q:2 from=q
+    x 41 deliver q:2
+    x 42 arrive q:3 from=q
+    x 42 deliver q:3
+    p 600 end quiet
+    q 600 end quiet
+    x 600 end quiet
+    """
+    assert found(trace) == [("gap", "x", "q:1", "p:1")]
+
+
+def test_the_logical_deadline_of_an_arrived_successor_releases_its_causes() -> None:
+    # q:1 (due 300) waits for p:1; q:2 (due 120) comes and forces q:1 out at 115.
+    trace = LOST.replace("q:1 G1 due=120", "q:1 G1 due=300\nq 31 publish q:2 G1 due=120").replace(
+        "r 115 deliver q:1 deadline", "r 60 arrive q:2 from=q\nr 115 deliver q:1 deadline\nr 115 deliver q:2 deadline"
+    )
+    trace = trace.replace("p 40 deliver q:1", "p 40 deliver q:1\np 41 arrive q:2 from=q\np 41 deliver q:2")
+    trace = trace.replace("p:1 G1 due=100", "p:1 G1 due=400")
+    assert found(trace) == []
+    without = plant(trace, ("r 60 arrive q:2 from=q", "# not yet"), ("r 115 deliver q:2 deadline", "# never"))
+    assert found(without) == [("gap", "r", "q:1", "p:1"), ("false", "r", "q:1", None)]
+
+
+# --- subscribers -----------------------------------------------------------------------------------------------------
+
+
+def test_gap_at_a_subscriber() -> None:
+    planted = plant(TIERS, ("s 20 arrive A:1 from=A", "# lost"), ("s 20 deliver A:1", "# lost"))
+    assert found(planted) == [("gap", "s", "B:1", "A:1")]
+
+
+def test_what_the_broker_skipped_is_judged_there() -> None:
+    # A itself released B:1 without C:1 (a gap at A); its subscriber could not know.
+    trace = """
+    A 0 join G1
+    B 0 join G1
+    C 0 join G1
+    s 1 join G1 from=A
+    C 10 publish C:1 G1 due=200
+    B 20 arrive C:1 from=C
+    B 20 deliver C:1
+    B 30 publish B:1 G1 due=200
+    C 40 arrive B:1 from=B
+    C 40 deliver B:1
+    A 40 arrive B:1 from=B
+    A 40 deliver B:1
+    s 50 arrive B:1 from=A
+    s 50 deliver B:1
+    A 300 end quiet
+    B 300 end quiet
+    C 300 end quiet
+    s 300 end quiet
+    """
+    assert found(trace) == [("gap", "A", "B:1", "C:1")]
+
+
+def test_one_broker_that_told_of_the_predecessor_is_enough() -> None:
+    # s is attached to A (which skipped C:1) and to B (which had it): B's copy came first and named C:1.
+    trace = """
+    A 0 join G1
+    B 0 join G1
+    C 0 join G1
+    s 1 join G1 from=A
+    s 1 join G1 from=B
+    C 10 publish C:1 G1 due=200
+    B 20 arrive C:1 from=C
+    B 20 deliver C:1
+    B 30 publish B:1 G1 due=200
+    C 40 arrive B:1 from=B
+    C 40 deliver B:1
+    A 199 arrive B:1 from=B
+    A 200 deliver B:1 deadline
+    s 50 arrive B:1 from=B
+    s 200 arrive B:1 from=A
+    s 200 discard B:1 duplicate
+    s 200 deliver B:1 deadline
+    A 300 end quiet
+    B 300 end quiet
+    C 300 end quiet
+    s 300 end quiet
+    """
+    assert found(trace) == []
+    early = plant(trace, ("s 200 arrive B:1 from=A", "# later"), ("s 200 discard B:1 duplicate", "# later"))
+    assert found(plant(early, ("s 200 deliver B:1 deadline", "s 199 deliver B:1"))) == [("gap", "s", "B:1", "C:1")]
+
+
+# --- what contradicts itself -----------------------------------------------------------------------------------------
+
+
+def test_delivered_without_arrival() -> None:
+    assert found(plant(CLEAN, ("q 75 arrive p:2 from=p", "# hidden"))) == [("unexplained", "q", "p:2", None)]
+
+
+def test_delivered_though_no_filter_matches() -> None:
+    assert found(plant(TIERS, ("s 1 join G1 guard=5 from=A", "s 1 join G2 guard=5 from=A"))) == [
+        ("unexplained", "s", "A:1", None),
+        ("unexplained", "s", "B:1", None),
+    ]
+
+
+def test_delivered_though_nobody_published_it() -> None:
+    assert found(plant(CLEAN, ("q 200 end quiet", "q 90 arrive x:1 from=p\nq 90 deliver x:1\nq 200 end quiet"))) == [
+        ("unexplained", "q", "x:1", None),
+        ("unexplained", "q", "x:1", None),
+    ]
