@@ -98,6 +98,7 @@ def pip_install(*arguments: str) -> None:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        close_fds=False,
     )
     if done.returncode:
         raise Fault(explain_pip(done.stdout))
@@ -127,6 +128,7 @@ def install_packages() -> None:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        close_fds=False,
     )
     if made.returncode:
         reason = (made.stdout.strip().splitlines() or ["no message"])[-1]
@@ -141,14 +143,22 @@ def install_project() -> None:
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Two runs at once would remove each other's packages: the second waits here (where the system has `flock`)."""
+    """Two runs at once would remove each other's packages: the second waits here (where the system has `flock`).
+
+    The lock is handed down to pip, so that it also outlives a run that was killed while its pip was not.
+    """
     try:
         import fcntl
     except ImportError:
         yield
         return
     with Path(__file__).open("rb") as me:
-        fcntl.flock(me, fcntl.LOCK_EX)
+        os.set_inheritable(me.fileno(), True)
+        try:
+            fcntl.flock(me, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("Waiting for another run.py that is setting up ...", file=sys.stderr, flush=True)
+            fcntl.flock(me, fcntl.LOCK_EX)
         yield
 
 
@@ -161,7 +171,7 @@ def setup() -> None:
         raise Fault(f"{error.filename} cannot be read ({error.strerror}): is the checkout complete?") from None
     with alone():
         if not PYTHON.exists() or read_stamp(PACKAGES_STAMP) != packages:
-            print("Setting up .venv (once, about 80 MB of packages) ...", file=sys.stderr, flush=True)
+            print("Setting up .venv (once: 110 MB to fetch, 410 MB on disk) ...", file=sys.stderr, flush=True)
             install_packages()
             PACKAGES_STAMP.write_text(packages, "ascii")
         if read_stamp(PROJECT_STAMP) != project:

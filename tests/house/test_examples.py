@@ -84,7 +84,7 @@ def missing_modules(document: str, source: Path) -> list[str]:
     """Modules a document names as `room/module` that are not there, in rooms that have been built."""
     package = source / "antecede"
     built = {path.relative_to(package).parts[0] for path in rules.modules(source)}
-    named = [name for name in re.findall(r"`(\w+/\w+)(?:\.py)?`", document) if name.split("/")[0] in built]
+    named = [name for name in re.findall(r"`([a-z_]+/[a-z_]+)(?:\.py)?`", document) if name.split("/")[0] in built]
     return [name for name in named if not (package / f"{name}.py").is_file() and not (package / name).is_dir()]
 
 

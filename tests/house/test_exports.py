@@ -28,18 +28,23 @@ def findings(paths: list[Path], checks: list[Rule]) -> list[str]:
     return [finding for path in paths for check in checks for finding in check(path)]
 
 
+def keep(paths: list[Path], checks: list[Rule]) -> None:
+    found = findings(paths, checks)
+    assert not found, "\n" + "\n".join(found)
+
+
 def test_every_module_keeps_the_rules() -> None:
-    assert findings(rules.modules(), EVERYWHERE) == []
+    keep(rules.modules(), EVERYWHERE)
 
 
 def test_only_live_and_cli_read_a_clock_or_roll_their_own_dice() -> None:
-    assert findings([p for p in rules.modules() if room(p) not in WITH_A_CLOCK], WITHOUT_A_CLOCK) == []
+    keep([path for path in rules.modules() if room(path) not in WITH_A_CLOCK], WITHOUT_A_CLOCK)
 
 
 def test_the_core_stands_on_the_standard_library() -> None:
     core = [path for path in rules.modules() if room(path) == "core"]
     assert core, "the core was not found: this test would pass on nothing"
-    assert findings(core, CORE) == []
+    keep(core, CORE)
 
 
 @pytest.mark.parametrize("path", rules.modules(), ids=lambda path: str(path.relative_to(rules.SOURCE)))

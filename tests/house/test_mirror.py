@@ -20,7 +20,8 @@ def without_tests(source: Path, tests: Path, elsewhere: dict[str, str]) -> list[
 
 
 def test_every_module_with_logic_has_its_test_module() -> None:
-    assert without_tests(rules.SOURCE, rules.ROOT / "tests", ELSEWHERE) == []
+    missing = without_tests(rules.SOURCE, rules.ROOT / "tests", ELSEWHERE)
+    assert not missing, "\n" + "\n".join(missing)
 
 
 def test_exemptions_are_of_modules_that_exist_and_say_why() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,21 @@ def test_a_half_made_environment_is_made_again(checkout: list[str], monkeypatch:
     run.PYTHON.unlink()  # the Python it was made with has been removed
     run.setup()
     assert checkout == ["packages", "project"] * 2
+
+
+def test_a_second_run_waits_for_the_first_and_for_what_it_left_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("fcntl")
+    with run.alone():
+        left = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)
+    try:
+        waiting = threading.Thread(target=lambda: run.alone().__enter__(), daemon=True)
+        waiting.start()
+        waiting.join(0.3)
+        assert waiting.is_alive()
+    finally:
+        left.communicate(b"\n")
+    waiting.join(10)
+    assert not waiting.is_alive() and "Waiting for another run.py" in capsys.readouterr().err
 
 
 def test_stamps_depend_on_lock_python_and_place() -> None:

@@ -76,3 +76,28 @@ def test_nothing_crosses_a_partition() -> None:
     run, _ = watched(FLAT, subscribers=0, partition=split, messages=200, delay_ms=(5, 5))
     crossed = [row[14] for row in run.rows if row[5] == "arrive" and (row[1] in "AB") != (row[15] in "AB")]
     assert crossed and not [at for at in crossed if 505_000 < at < 905_000]
+
+
+def test_several_partitions_may_stand_at_once() -> None:
+    split = "A|B,C,D@300-900;A,B|C,D@500-700"
+    run, _ = watched(FLAT, subscribers=0, partition=split, messages=300, rate=300, delay_ms=(5, 5))
+
+    def heard(low_ms: int, high_ms: int) -> set[str]:
+        return {
+            "".join(sorted((row[1], row[15]))) for row in run.rows
+            if row[5] == "arrive" and 1000 * low_ms + 6_000 < row[14] < 1000 * high_ms
+        }  # fmt: skip
+
+    assert heard(300, 500) == {"BC", "BD", "CD"}
+    assert heard(500, 700) == {"CD"}
+    assert heard(700, 900) == {"BC", "BD", "CD"}
+    assert heard(900, 1300) == {"AB", "AC", "AD", "BC", "BD", "CD"}
+    assert run.body()["partition"] == split
+
+
+def test_the_written_scenario_names_everybody_and_runs_the_same() -> None:
+    run, _ = watched(TWO_TIERS, partition="A|B@300-900")
+    written = {k: v for k, v in run.body().items() if k not in ("format", "antecede")}
+    assert "S1" in written["partition"] and "D" in written["partition"]
+    again, _ = watched(TWO_TIERS, **{k: v for k, v in written.items() if k != "recipe"})
+    assert again.digest() == run.digest()

@@ -53,6 +53,10 @@ def test_who_is_not_named_is_on_the_first_side_and_subscribers_follow_their_brok
     (split,) = parse_partitions("A|B@1-2.5", ["A", "B", "C", "S1", "S2"], {"S1": "B", "S2": "C"})
     assert split.side == {"A": 0, "B": 1, "C": 0, "S1": 1, "S2": 0}
     assert (split.begin_us, split.end_us) == (1_000, 2_500)
+    assert str(split) == "A,C,S2|B,S1@1-2.5"
+    assert parse_partitions(str(split), list(split.side), {}) == (split,)
+    (long,) = parse_partitions("A|B@1234567.891-2000000", ["A", "B"], {})
+    assert str(long) == "A|B@1234567.891-2000000"
 
 
 @given(st.integers(0, 10_000), st.integers(1, 9), st.integers(1, 8), st.integers(1, 3))

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from antecede.core.recipes import RECIPES
 from antecede.sim.run import Run, simulate
 from antecede.sim.scenario import Scenario
+from antecede.trace.witness import witness
 from tests.sim.echo import FLAT, HOME, TWO_TIERS, Facts, build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,12 +102,29 @@ def test_totals_add_up_with_what_arrives_when_nothing_is_lost() -> None:
     assert size == sum(row[16] for row in arrived) > 0
 
 
-def test_witness_payloads_name_what_was_seen() -> None:
-    result = run(messages=30, witness=True, seed=2)
+@pytest.mark.parametrize("declare", [0.0, 0.5])
+def test_witness_payloads_name_what_was_seen(declare: float) -> None:
+    result = run(messages=30, witness=True, seed=2, declare=declare)
+    payloads = {message: payload for _, _, message, payload in result.testimony}
+    told = [(process, message) for process, _, message, _ in result.testimony]
+    assert told == [(row[1], row[6]) for row in result.rows if row[5] in ("publish", "deliver")]
     seen: dict[str, list[str]] = {}
     for row in result.rows:
         mine = seen.setdefault(row[1], [])
         if row[5] == "publish":
-            assert result.payloads[row[6]].decode().split() == mine
+            mark, *named = payloads[row[6]].decode().split()
+            own = [name for name in mine if name.startswith(f"{row[1]}:")][-1:]
+            assert mark == "saw" and (named == mine if row[10] is None else set(named) == {*row[10], *own})
         if row[5] in ("publish", "deliver"):
             mine.append(row[6])
+
+
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_payloads_alone_show_no_inversion(recipe: str) -> None:
+    facts = RECIPES[recipe]
+    deadline_ms = None if facts.deadlines == "none" else (80, 200)
+    for seed in range(3):
+        scenario = Scenario(recipe=recipe, seed=seed, witness=True, loss=0.1, duplicate=0.1, spike=0.05, move=0.5,
+                            deadline_ms=deadline_ms, messages=40)  # fmt: skip
+        findings = witness(simulate(scenario).testimony)
+        assert facts.ordered is False or findings == []

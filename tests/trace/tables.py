@@ -7,7 +7,8 @@
     q 90 end quiet
 
 Names that begin with a capital are brokers, with `s` or `c` subscribers, others members. The simulator's clock equals
-the process's unless `true=` says otherwise. A deliver without a reason says `causes`. Blank lines and # are skipped.
+the process's unless `true=` says otherwise. A deliver without a reason says `causes`.
+Blank lines are skipped, and what follows `# `.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def rows(text: str, *, clock: bool = True) -> list[Row]:
     """`clock=False`: without the simulator's clock, as live records are."""
     recorder = Recorder("test")
     for line in text.splitlines():
-        line = line.partition("#")[0].strip()
+        line = line.partition("# ")[0].strip()
         if not line:
             continue
         process, at, kind, *rest = line.split()

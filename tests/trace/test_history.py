@@ -26,11 +26,8 @@ def test_everything_delivered_so_far_is_a_cause() -> None:
 
 
 def test_after_narrows_the_causes_to_what_it_names_and_ones_own_previous() -> None:
-    history = History(
-        rows(
-            "p 0 publish p:1 G\no 0 publish o:1 G\nq 1 deliver p:1\nq 1 deliver o:1\nq 2 publish q:1 G after=o:1\nq 3 publish q:2 G after="
-        )
-    )
+    seen = "p 0 publish p:1 G\no 0 publish o:1 G\nq 1 deliver p:1\nq 1 deliver o:1\n"
+    history = History(rows(seen + "q 2 publish q:1 G after=o:1\nq 3 publish q:2 G after="))
     assert ancestors(history, "q:1") == {"o:1"}
     assert ancestors(history, "q:2") == {"o:1", "q:1"}
 

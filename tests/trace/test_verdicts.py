@@ -324,3 +324,30 @@ def test_delivered_though_nobody_published_it() -> None:
         ("unexplained", "q", "x:1", None),
         ("unexplained", "q", "x:1", None),
     ]
+
+
+def test_a_copy_from_a_broker_it_left_tells_a_subscriber_nothing() -> None:
+    # c moved from B to A; B's copy of B:1, which comes after C:1 there, is ignored; A skipped C:1.
+    trace = """
+    A 0 join G1 guard=50
+    B 0 join G1
+    C 0 join G1
+    c 1 join G1 from=B
+    C 10 publish C:1 G1 due=200
+    B 20 arrive C:1 from=C
+    B 20 deliver C:1
+    B 30 publish B:1 G1 due=400
+    c 35 move from=A
+    c 40 arrive B:1 from=B
+    C 40 arrive B:1 from=B
+    C 40 deliver B:1
+    A 40 arrive B:1 from=B
+    A 160 deliver B:1
+    c 170 arrive B:1 from=A
+    c 170 deliver B:1
+    A 500 end quiet
+    B 500 end quiet
+    C 500 end quiet
+    c 500 end quiet
+    """
+    assert found(trace) == []

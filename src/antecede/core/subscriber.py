@@ -78,7 +78,7 @@ class Subscriber(Tier):
         if frame.attachment != self.attachment or sender in self._joined or sender not in self._wanted:
             return
         if not self._begun:
-            if sender != self._wanted[0]:
+            if sender != self._wanted[0] or not self._catches_up(sender, frame):
                 return
             self._begun = True
             self._start = {stream: n for stream, n in frame.start.items() if self.interest.concerns(stream)}
@@ -86,6 +86,15 @@ class Subscriber(Tier):
             self.inbox.settle(now_us)
         if self._reaches(sender, frame):
             self._join(sender, frame, now_us)
+
+    def _catches_up(self, broker: str, reply: Attached) -> bool:
+        """After a move: a cut below the one it began at before would promise what it has long passed over.
+
+        What expired may never reach the new broker, so it is waited for a bounded time only.
+        """
+        cut = self.reader.cut
+        behind = any(reply.start.get(s, 0) < n for s, n in cut.items() if self._carries(broker, s))
+        return not behind or self._tries > ATTACH_TRIES
 
     def _reaches(self, broker: str, reply: Attached) -> bool:
         return all(reply.start.get(s, 0) >= n for s, n in self._start.items() if self._carries(broker, s))

@@ -1,8 +1,8 @@
 """The driver of machines on a virtual clock.
 
-Decided here: how effects become rows and arrivals, which rows are the driver's own (`publish`, `arrive`, `crash`,
-`restart`, `end`), when a machine is woken. `Driver.loop` is the loop that every driver has: take what is next, tell the
-machine, carry out what it asks, note when it wants to be woken.
+Decided here: when a machine is told what, and when it is woken. What it sends goes to the network, what it says to the
+records; the rows `publish`, `arrive`, `crash`, `restart` and `end` are the driver's own. `Driver.loop` is the loop that
+every driver has: take what is next, tell the machine, carry out what it asks, note when it wants to be woken.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from antecede.core.effects import Answer, Ask, Collect, Deliver, Discard, Effect, Join, Leave, Move, Send
+from antecede.core.effects import Deliver, Effect, Join, Send
 from antecede.core.frames import Base
 from antecede.core.machine import Machine
 from antecede.core.message import Message
@@ -19,17 +19,16 @@ from antecede.sim.agenda import Agenda
 from antecede.sim.dice import between, stream
 from antecede.sim.layout import Layout
 from antecede.sim.network import Latency, Network, read_latency
+from antecede.sim.process import NEVER, Process
+from antecede.sim.records import FLUSH_ROWS, Records, Sink
 from antecede.sim.scenario import RecipeFacts, Scenario
-from antecede.trace.record import Digest
+from antecede.trace.witness import seen_payload
 from antecede.wire import measure
 
-__all__ = ["NEVER", "Build", "Driver", "Process", "Rows", "Sink", "Workload"]
+__all__ = ["Build", "Driver", "Workload"]
 
-NEVER = 1 << 62
 NO_MESSAGES = Base.messages
 """What frames have that carry no messages."""
-FLUSH_ROWS = 50_000
-"""How many rows are kept before a sink gets them. Raising it costs memory."""
 SPIN = 100_000
 """A machine that was woken this often and still wants to be woken at once is broken: better to say so than to hang."""
 
@@ -37,11 +36,6 @@ SPIN = 100_000
 class Build(Protocol):
     def __call__(self, recipe: str, reading: str, *, name: str, role: str, groups: tuple[str, ...], settings: Any,
                  dice: Any) -> Machine: ...  # fmt: skip
-
-
-Rows = list[tuple[Any, ...]]
-Sink = Callable[[Rows], object]
-"""Takes rows in batches; it must be done with the list when it returns."""
 
 
 class Workload(Protocol):
@@ -54,36 +48,11 @@ class Workload(Protocol):
         ...
 
 
-class Process:
-    """One machine, its clock, and how far its records have come."""
-
-    __slots__ = ("alive", "at", "base", "filters", "groups", "machine", "name", "next_wake", "offset_us", "ready",
-                 "receive", "role", "seen", "sent", "spins", "step", "wake_us")  # fmt: skip
-
-    def __init__(self, name: str, role: str, machine: Machine, groups: tuple[str, ...], offset_us: int) -> None:
-        self.name, self.role, self.machine, self.groups = name, role, machine, groups
-        self.base = name.partition(".")[0]
-        self.offset_us = offset_us
-        self.alive = True
-        self.ready = True
-        """False after a restart, until it has joined: it does not publish before."""
-        self.at: tuple[str, ...] = ()
-        self.filters: tuple[str, ...] = ()
-        self.step = 0
-        self.wake_us = NEVER
-        self.spins = 0
-        self.receive = machine.receive
-        self.next_wake = machine.next_wake
-        self.sent: dict[str, list[int]] = {}
-        self.seen: list[str] = []
-        """What it has delivered and published, in order; kept only for payloads that are witnesses."""
-
-
 class Driver:
     def __init__(
         self, scenario: Scenario, facts: RecipeFacts, layout: Layout, build: Build, sink: Sink | None, digest: bool
     ) -> None:
-        self.scenario, self.facts, self.layout, self.build, self.sink = scenario, facts, layout, build, sink
+        self.scenario, self.facts, self.layout, self.build = scenario, facts, layout, build
         self.agenda = Agenda()
         names = [*layout.brokers, *layout.filters]
         latency = None
@@ -91,31 +60,26 @@ class Driver:
             latency = Latency(read_latency(Path(scenario.latency)), names, stream(scenario.seed, "hosts"))
         self.network = Network(scenario, stream(scenario.seed, "network"), latency)
         self.settings = scenario.settings(facts, latency.range_us if latency else None)
-        self.running = Digest() if sink is not None and digest else None
-        """The digest so far, of rows that were handed on."""
+        self.records = Records(scenario.run, sink, digest)
         self.now_us = scenario.start_us
         self.book: dict[str, Process] = {}
         """The living, by name."""
         self.all: list[Process] = []
-        self.rows: Rows = []
+        self.rows = self.records.rows
         self.run_name = scenario.run
         self.events = 0
         self.notes: dict[str, int] = {}
-        self.payloads: dict[str, bytes] = {}
+        self.testimony: list[tuple[str, int, str, bytes]] = []
         self.workload: Workload | None = None
         self.listener: Callable[[Process, Message, int], None] | None = None
         self._deadline_dice = stream(scenario.seed, "deadlines")
         self._publishers: list[Process] | None = None
-        self._rare: dict[type, Callable[[Process, Any, int], None]] = {
-            Discard: self._discard, Ask: self._ask, Answer: self._answer, Join: self._join, Leave: self._leave,
-            Move: self._move, Collect: self._collect,
-        }  # fmt: skip
 
     # -- the loop --------------------------------------------------------------------------------------------------
 
     def loop(self, limit_us: int) -> bool:
         """Until nothing is left to happen (True) or the limit is reached (False)."""
-        perform, arrived, push = self.perform, self._arrived, self.agenda.push
+        perform, arrived, push = self.perform, self.records.arrived, self.agenda.push
         events = 0
         for day in self.agenda.days_in_turn():
             for now_us, process, sender, frame, ids in day:
@@ -195,7 +159,10 @@ class Driver:
                 if self.listener is not None:
                     self.listener(process, message, now_us)
             else:
-                self._rare[kind](process, effect, now_us)
+                if kind is Join and not process.ready:
+                    process.ready = True
+                    self.changed()
+                self.records.effect(process, effect, now_us)
 
     def arm(self, process: Process, now_us: int) -> None:
         """See to it that the machine is woken when it wants to be; timers already set for later are left to lapse."""
@@ -244,84 +211,30 @@ class Driver:
             deadline_us = local_us + int(between(self._deadline_dice, *scenario.deadline_ms) * 1000)
         payload = b"x" * scenario.payload_bytes
         if scenario.witness:
-            payload = " ".join(process.seen if after is None else _declared(process, after)).encode()
+            payload = seen_payload(process.seen if after is None else _declared(process, after))
         message, effects = process.machine.publish(topics, payload, local_us, deadline_us=deadline_us, after=after)
         if scenario.witness:
-            self.payloads[message.id] = payload
-            process.seen.append(message.id)
-        self.note(process, "publish", now_us, message=message.id, groups=message.topics,
+            self._testify(process, message)
+        self.records.note(process, "publish", now_us, message=message.id, groups=message.topics,
                   deadline_us=message.deadline_us, after=message.after, expires_us=message.expires_us)  # fmt: skip
         self.told(process, effects, now_us)
-        if self.sink is not None and len(self.rows) >= FLUSH_ROWS:
-            self.flush()
+        self.records.flush(FLUSH_ROWS)
         return message
 
-    # -- rows ------------------------------------------------------------------------------------------------------
+    def watch(self) -> None:
+        """Keep what payloads say, at every delivery (`witness`)."""
+        inner = self.listener
 
-    def note(
-        self, process: Process, kind: str, now_us: int, *, message: str | None = None,
-        groups: tuple[str, ...] | None = None, deadline_us: int | None = None, reason: str | None = None,
-        after: tuple[str, ...] | None = None, cut: tuple[str, ...] | None = None, guard_us: int | None = None,
-        expires_us: int | None = None, peer: str | None = None, size: int | None = None, control: int | None = None,
-    ) -> None:  # fmt: skip
-        step = process.step
-        process.step = step + 1
-        self.rows.append(
-            (self.run_name, process.name, process.role, step, now_us + process.offset_us, kind, message, groups,
-             deadline_us, reason, after, cut, guard_us, expires_us, now_us, peer, size, control)
-        )  # fmt: skip
+        def listen(process: Process, message: Message, now_us: int) -> None:
+            self._testify(process, message)
+            if inner is not None:
+                inner(process, message, now_us)
 
-    def _arrived(self, process: Process, sender: str, frame: Any, ids: tuple[str, ...], now_us: int) -> None:
-        """One row per message; the bytes of the frame are shared out among them, so that they add up."""
-        size, control = frame.size, frame.control
-        share, control_share = size, control
-        count = len(ids)
-        if count > 1:
-            share, control_share = size // count, control // count
-            size -= share * (count - 1)
-            control -= control_share * (count - 1)
-        step = process.step
-        local_us = now_us + process.offset_us
-        for message in ids:
-            self.rows.append((self.run_name, process.name, process.role, step, local_us, "arrive", message, None, None,
-                              None, None, None, None, None, now_us, sender, size, control))  # fmt: skip
-            step += 1
-            size, control = share, control_share
-        process.step = step
+        self.listener = listen
 
-    def _discard(self, process: Process, effect: Discard, now_us: int) -> None:
-        self.note(process, "discard", now_us, message=effect.message, reason=effect.reason)
-
-    def _ask(self, process: Process, effect: Ask, now_us: int) -> None:
-        for message in effect.messages or (None,):
-            self.note(process, "ask", now_us, message=message, peer=effect.peer)
-
-    def _answer(self, process: Process, effect: Answer, now_us: int) -> None:
-        for message in effect.messages or (None,):
-            self.note(process, "answer", now_us, message=message, peer=effect.peer)
-
-    def _join(self, process: Process, effect: Join, now_us: int) -> None:
-        if not process.ready:
-            process.ready = True
-            self.changed()
-        self.note(process, "join", now_us, groups=tuple(effect.filters), cut=tuple(effect.cut),
-                  guard_us=effect.guard_us, peer=effect.peer)  # fmt: skip
-
-    def _leave(self, process: Process, effect: Leave, now_us: int) -> None:
-        self.note(process, "leave", now_us, groups=tuple(effect.filters), peer=effect.peer)
-
-    def _move(self, process: Process, effect: Move, now_us: int) -> None:
-        self.note(process, "move", now_us, cut=tuple(effect.cut), peer=effect.peer)
-
-    def _collect(self, process: Process, effect: Collect, now_us: int) -> None:
-        self.note(process, "collect", now_us, message=effect.message)
-
-    def flush(self) -> None:
-        if self.sink is not None and self.rows:
-            if self.running is not None:
-                self.running.update(self.rows)
-            self.sink(self.rows)
-            self.rows.clear()
+    def _testify(self, process: Process, message: Message) -> None:
+        self.testimony.append((process.name, len(process.seen), message.id, message.payload))
+        process.seen.append(message.id)
 
     def count(self, what: str) -> None:
         self.notes[what] = self.notes.get(what, 0) + 1

@@ -12,8 +12,9 @@ from functools import partial
 
 from antecede.core.machine import Peer
 from antecede.sim.dice import between, pick, stream
-from antecede.sim.driver import Driver, Process
+from antecede.sim.driver import Driver
 from antecede.sim.layout import Partition, carriers
+from antecede.sim.process import Process
 
 __all__ = ["Faults"]
 
@@ -28,6 +29,7 @@ class Faults:
         self._detect_us = int(driver.scenario.detect_ms * 1000)
         self._dice = stream(driver.scenario.seed, "faults")
         self._where = stream(driver.scenario.seed, "attachments")
+        self._standing: list[Partition] = []
         self._lives: dict[str, int] = {}
 
     # -- the start -------------------------------------------------------------------------------------------------
@@ -81,17 +83,22 @@ class Faults:
                 if comes_back:
                     driver.at(back_us, partial(self._restart, process))
         for split in driver.layout.partitions:
-            driver.at(split.begin_us, partial(self._split, split))
-            driver.at(split.end_us, partial(self._split, None))
+            driver.at(split.begin_us, partial(self._split, split, True))
+            driver.at(split.end_us, partial(self._split, split, False))
         if scenario.move and not driver.facts.flat:
             for name in driver.layout.filters:
                 self._next_move(name, scenario.first_us)
 
     # -- partitions ------------------------------------------------------------------------------------------------
 
-    def _split(self, split: Partition | None, now_us: int) -> None:
-        """The partition that began last stands; when any ends, the network is whole again."""
-        self.driver.network.side = split.side if split is not None else None
+    def _split(self, split: Partition, begins: bool, now_us: int) -> None:
+        """Who hears whom while several partitions stand: those who are on the same side in each."""
+        if begins:
+            self._standing.append(split)
+        else:
+            self._standing.remove(split)
+        side = {name: tuple(s.side[name] for s in self._standing) for name in split.side}
+        self.driver.network.side = side if self._standing else None
 
     # -- crashes ---------------------------------------------------------------------------------------------------
 
@@ -100,7 +107,7 @@ class Faults:
         process.alive = False
         del driver.book[process.name]
         driver.changed()
-        driver.note(process, "crash", now_us)
+        driver.records.note(process, "crash", now_us)
         driver.at(now_us + self._detect_us, partial(self._tell, process, False))
 
     def _restart(self, old: Process, now_us: int) -> None:
@@ -109,7 +116,7 @@ class Faults:
         life = self._lives[old.base] = self._lives.get(old.base, 0) + 1
         process = self._spawn(f"{old.base}.{life}", old.role, old.groups)
         process.ready = process.role == "subscriber"
-        driver.note(process, "restart", now_us)
+        driver.records.note(process, "restart", now_us)
         view = {**self.view, process.name: Peer(process.name, process.role, process.groups)}
         driver.told(process, process.machine.view(view, self._local(process)), now_us)
         driver.told(process, process.machine.start(self._local(process), joining=True), now_us)

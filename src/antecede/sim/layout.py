@@ -24,6 +24,12 @@ class Partition:
     end_us: int
     side: Mapping[str, int]
 
+    def __str__(self) -> str:
+        """As `--partition` has it, with every process named: what a reader who draws nothing needs."""
+        count = max(self.side.values()) + 1
+        sides = "|".join(",".join(n for n, side in self.side.items() if side == i) for i in range(count))
+        return f"{sides}@{_ms(self.begin_us)}-{_ms(self.end_us)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -37,6 +43,10 @@ class Layout:
     partitions: tuple[Partition, ...]
     single_home: bool
     """Whether a subscriber is at exactly one broker, which carries all it wants."""
+
+
+def _ms(time_us: int) -> str:
+    return f"{time_us / 1000:.3f}".rstrip("0").rstrip(".")
 
 
 def broker_names(count: int) -> list[str]:
@@ -97,7 +107,7 @@ def parse_partitions(text: str, names: list[str], follows: Mapping[str, str]) ->
         sides, at, times = part.partition("@")
         begin, dash, end = times.partition("-")
         try:
-            begin_us, end_us = int(float(begin) * 1000), int(float(end) * 1000)
+            begin_us, end_us = round(float(begin) * 1000), round(float(end) * 1000)
         except (ValueError, OverflowError):
             at = ""
         if not at or not dash or "|" not in sides:

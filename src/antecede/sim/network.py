@@ -35,7 +35,7 @@ class Network:
         self.low_us = int(scenario.delay_ms[0] * 1000)
         self.span_us = int(scenario.delay_ms[1] * 1000) - self.low_us + 1
         self.latency = latency
-        self.side: Mapping[str, int] | None = None
+        self.side: Mapping[str, object] | None = None
         """While a partition stands: which side each process is on."""
 
     def post(self, source: str, to: Sequence[str], frame: object, ids: tuple[str, ...], now_us: int,

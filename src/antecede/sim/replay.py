@@ -17,7 +17,8 @@ from typing import Any
 from antecede.core.message import Message
 from antecede.errors import InputError
 from antecede.sim.dice import stream
-from antecede.sim.driver import NEVER, Driver, Process
+from antecede.sim.driver import Driver
+from antecede.sim.process import NEVER, Process
 from antecede.sim.workload import topics_for
 
 __all__ = ["Recorded", "Replay", "order_history", "read_history"]
@@ -140,8 +141,6 @@ class Replay:
             self.driver.at(when_us, partial(self._try, line))
 
     def delivered(self, process: Process, message: Message, now_us: int) -> None:
-        if self.driver.scenario.witness:
-            process.seen.append(message.id)
         line = self._line_of.get(process.base)
         if line is None or process is not self._current(line):
             return

@@ -10,10 +10,12 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from antecede.sim.driver import Build, Driver, Rows, Sink, Workload
+from antecede.sim.driver import Build, Driver, Workload
 from antecede.sim.faults import Faults
 from antecede.sim.layout import lay_out
+from antecede.sim.records import Rows, Sink
 from antecede.sim.replay import Replay, read_history
 from antecede.sim.scenario import RecipeFacts, Scenario, find_recipe
 from antecede.sim.workload import Synthetic
@@ -31,16 +33,22 @@ class Run:
     def __init__(self, driver: Driver, quiet: bool) -> None:
         self.scenario = driver.scenario
         self.rows: Rows = driver.rows
-        self._running = driver.running
-        self.streamed = driver.sink is not None
+        self._running = driver.records.running
+        self._partition = ";".join(map(str, driver.layout.partitions))
+        self.streamed = driver.records.sink is not None
         self.totals = driver.totals()
         self.events = driver.events
         """Frames that arrived and timers that fired."""
         self.quiet = quiet
-        self.payloads = driver.payloads
+        self.testimony = driver.testimony
+        """With `witness`: (process, position, message, payload) of everything delivered or published, in order."""
         self.end_us = driver.now_us
         self.notes = dict(driver.notes)
         """What the driver counted beside the trace: replayed causes it could not honour, publications without taker."""
+
+    def body(self) -> dict[str, Any]:
+        """The scenario as it is written beside the records: partitions name everybody, also who was not named."""
+        return {**self.scenario.to_body(), "partition": self._partition}
 
     def digest(self) -> str:
         """SHA-256 of the rows by process and step."""
@@ -92,6 +100,8 @@ def simulate(
     busy_until_us = scenario.first_us + int(count / scenario.rate * 1_000_000)
     Faults(driver, busy_until_us).begin()
     workload.begin(driver)
+    if scenario.witness:
+        driver.watch()
     limit_us = busy_until_us + PATIENCE_US
     if scenario.workload:  # a replay waits for deliveries, so the network sets its pace
         limit_us += count * 4 * driver.settings.retry_us
@@ -103,6 +113,6 @@ def simulate(
                 break
     for process in driver.all:
         if process.alive:
-            driver.note(process, "end", driver.now_us, reason="quiet" if quiet else "stopped")
-    driver.flush()
+            driver.records.note(process, "end", driver.now_us, reason="quiet" if quiet else "stopped")
+    driver.records.flush()
     return Run(driver, quiet)

@@ -197,7 +197,8 @@ class Scenario:
     # -- as a file -------------------------------------------------------------------------------------------------
 
     def to_body(self) -> dict[str, Any]:
-        return {"format": FORMAT, "antecede": antecede.__version__, "scenario": dataclasses.asdict(self)}
+        """The knobs, and which antecede they are for: what `scenario.json` holds."""
+        return {"format": FORMAT, "antecede": antecede.__version__, **dataclasses.asdict(self)}
 
     def to_json(self) -> str:
         return json.dumps(self.to_body(), indent=2, sort_keys=True) + "\n"
@@ -206,17 +207,16 @@ class Scenario:
     def from_json(cls, text: str, where: str = "scenario.json") -> Scenario:
         try:
             body = json.loads(text)
-            version, knobs = body["format"], body["scenario"]
-        except (ValueError, KeyError, TypeError):
-            raise InputError(f"{where} is not a scenario: it needs the keys format and scenario.") from None
+            knobs = {name: value for name, value in body.items() if name not in ("format", "antecede")}
+            version = body["format"]
+        except (ValueError, KeyError, AttributeError):
+            raise InputError(f"{where} is not a scenario: it must be an object with format and knobs.") from None
         if version != FORMAT:
             raise InputError(f"{where} has format {version}: this version of antecede reads format {FORMAT}.")
         return cls.from_knobs(knobs, where)
 
     @classmethod
     def from_knobs(cls, knobs: Mapping[str, Any], where: str = "scenario.json") -> Scenario:
-        if not isinstance(knobs, Mapping):
-            raise InputError(f"{where}: scenario must be a mapping of knobs.")
         known = {field.name for field in dataclasses.fields(cls)}
         for name in knobs:
             if name not in known:

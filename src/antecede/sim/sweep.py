@@ -72,7 +72,7 @@ def judge(seed: int, recipe: str, reading: str, index: int) -> Judged:
     scenario = draw(seed, recipe, index, reading)
     try:
         run = simulate(scenario)
-        report = check(run.rows, scenario=scenario.to_body()["scenario"])
+        report = check(run.rows, scenario=run.body())
     except Exception as error:  # a bug in a machine must not hide what the other scenarios show
         return Judged(index, scenario.seed, what=f"{type(error).__name__}: {error}")
     what = ""

@@ -12,7 +12,8 @@ from random import Random
 
 from antecede.core.message import Message
 from antecede.sim.dice import pick, some, stream
-from antecede.sim.driver import Driver, Process
+from antecede.sim.driver import Driver
+from antecede.sim.process import Process
 
 __all__ = ["Synthetic", "topics_for"]
 
@@ -48,7 +49,7 @@ class Synthetic:
         self.dice = stream(scenario.seed, "workload")
         self.left = scenario.count
         self._gap_us = scenario.burst * 1_000_000 / scenario.rate
-        if scenario.reply or scenario.declare or scenario.witness:
+        if scenario.reply or scenario.declare:
             driver.listener = self.delivered
         driver.at(scenario.first_us, self._slot)
 
@@ -72,8 +73,6 @@ class Synthetic:
         driver.at(now_us + 1 + int(dice.random() * 2 * self._gap_us), self._slot)
 
     def delivered(self, process: Process, message: Message, now_us: int) -> None:
-        if self.driver.scenario.witness:
-            process.seen.append(message.id)
         if self.driver.scenario.declare:
             recent = self._recent.setdefault(process.name, [])
             recent.append(message.id)

@@ -33,15 +33,15 @@ class Claims:
         }
 
     def discard(self, row: Row, ledger: Ledger, index: int) -> str | None:
-        copies = ledger.copies.get(index, 0)
         if row.reason == "duplicate":
-            known = copies >= 2 or ledger.delivered >> index & 1
+            known = ledger.copies.get(index, 0) >= 2 or ledger.delivered >> index & 1
             return None if known else "it is the first copy here"
         rule = self._rules.get(row.reason or "")
         if rule is None:
             return "there is no such reason"
         why = rule(row, ledger, index)
-        if why is None and row.reason != "foreign" and copies >= 2 and ledger.outcomes.get(index):
+        second = ledger.heeded.get(index, 0) >= 2 and ledger.outcomes.get(index)
+        if why is None and row.reason != "foreign" and second:
             return "the first copy has its outcome already, a second is `duplicate`"
         return why
 
@@ -60,11 +60,10 @@ class Claims:
         return None if ledger.arrived >> index & 1 else "it never arrived here"
 
     def _foreign(self, row: Row, ledger: Ledger, index: int) -> str | None:
-        if not ledger.owed >> index & 1:
-            return None  # no filter matches, or it lies behind the cut, or it is its own
-        senders = ledger.senders.get(index)
-        if senders and (not ledger.attached(senders[-1][1]) or senders[-1][1] in ledger.returned):
-            return None  # from a broker it is not attached to, or of an attachment to it that is over
+        if not ledger.owed >> index & 1 or ledger.behind >> index & 1:
+            return None  # no filter matches, or it lies behind a cut, or it is its own
+        if ledger.arrived >> index & 1 and not ledger.heeded.get(index):
+            return None  # from a broker it is not attached to (any more)
         return "a filter matches it and it does not lie behind the cut"
 
     def _gone(self, row: Row, ledger: Ledger, index: int) -> str | None:

@@ -2,12 +2,14 @@
 
 The verdicts look at the ledger as it stands *before* a row and judge the row by it; then the ledger takes the row in.
 Decided in this file: which arrivals count (after the `join` that owes them; at a subscriber from a broker it is
-attached to at that moment; not before a later `move` or `restart`), and what the logical deadline is.
+attached to at that moment; not before a later `move` or `restart`), and what the logical deadline is. A subscriber
+that came back to a broker it had left may still meet frames of the first attachment, which it must ignore and which
+look like any other: there an arrival counts only if the broker had the message out after the return.
 """
 
 from __future__ import annotations
 
-from antecede.trace.history import History, bits
+from antecede.trace.history import History, bits, time_of
 from antecede.trace.pairs import Receiver
 from antecede.trace.record import Row
 
@@ -39,16 +41,20 @@ class Ledger:
         self.moved_away = 0
         """In `must` when a `move` or `restart` dropped what was held."""
         self.copies: dict[int, int] = {}
-        """message -> arrivals since the first `join` (or in all, before it); one more if published here."""
+        """message -> arrivals, counted or not; one more if published here."""
+        self.heeded: dict[int, int] = {}
+        """message -> arrivals since the first `join` that it had to heed; one more if published here."""
         self.outcomes: dict[int, int] = {}
         """message -> deliveries and discards (neither `duplicate` nor `foreign`) that had an arrival before them."""
         self.senders: dict[int, list[tuple[int, str | None]]] = {}
-        """message -> (step, peer) of its arrivals."""
+        """message -> (step, peer) of its arrivals from brokers it was attached to."""
         self.peers: set[str] = set()
         """Brokers it is attached to now."""
         self.all_peers: set[str] = set()
-        self.returned: set[str] = set()
-        """Brokers it came back to: a frame of theirs may belong to an attachment that is over."""
+        self.behind = 0
+        """Mask of what any cut of a `join` put behind it so far."""
+        self._returned: dict[str, Row] = {}
+        """Broker it came back to -> the row of its return."""
         self.fresh_from = 0
         """Step of the last `move` or `restart`."""
         self.owed = 0
@@ -75,8 +81,18 @@ class Ledger:
         return earliest
 
     def attached(self, peer: str | None) -> bool:
-        """Whether a frame from `peer` is one this process must heed: at a subscriber, from a broker of its own."""
+        """At a subscriber: whether `peer` is a broker of its own now. Others listen to everyone."""
         return self.receiver.role != "subscriber" or peer is None or not self.all_peers or peer in self.peers
+
+    def heeds(self, peer: str | None, index: int) -> bool:
+        """Whether this process must heed a copy of the message from `peer`."""
+        if not self.attached(peer):
+            return False
+        back = self._returned.get(peer) if peer is not None else None
+        if back is None or peer is None:
+            return True
+        step = self.history.out.get(peer, {}).get(index)
+        return step is not None and time_of(self.history.processes[peer][step]) > time_of(back)
 
     def take(self, row: Row) -> None:
         """Let the row have happened."""
@@ -84,11 +100,11 @@ class Ledger:
         if kind == "join":
             if not self._joined:
                 self._joined = True
-                self.copies.clear()
+                self.heeded.clear()
                 self.outcomes.clear()
-            if row.peer is not None:
-                self._attach(row.peer)
-                self.peers.add(row.peer)
+            if row.peer is not None and row.peer not in self.peers:
+                self._attach(row.peer, row)
+            self.behind |= self.history.closure(row.cut or ())
             self._bounds(row)
         elif kind == "leave":
             self._bounds(row)
@@ -105,16 +121,17 @@ class Ledger:
                 self.moved_away |= (1 << held) & ~self.settled
             self.must.clear()
             if kind == "move" and row.peer is not None:
-                self._attach(row.peer)
-                self.peers = {row.peer}
+                self.peers.clear()
+                self._attach(row.peer, row)
         elif row.message is not None:
             index = self.history.index.get(row.message)
             if index is not None:
                 self._message(row, kind, index)
 
-    def _attach(self, peer: str) -> None:
+    def _attach(self, peer: str, row: Row) -> None:
         if peer in self.all_peers:
-            self.returned.add(peer)
+            self._returned[peer] = row
+        self.peers.add(peer)
         self.all_peers.add(peer)
 
     def _bounds(self, row: Row) -> None:
@@ -126,12 +143,16 @@ class Ledger:
         if kind == "arrive":
             self.arrived |= told.bit
             self.copies[index] = self.copies.get(index, 0) + 1
-            self.senders.setdefault(index, []).append((row.step, row.peer))
+            heeds = self.heeds(row.peer, index)
+            if heeds:
+                self.heeded[index] = self.heeded.get(index, 0) + 1
+            if self.attached(row.peer):
+                self.senders.setdefault(index, []).append((row.step, row.peer))
             if self.owed & told.bit:
                 self.came |= told.bit
                 if self.in_time_at(index, row.at_us):
                     self.in_time |= told.bit
-                    if not self.past & told.bit and self.attached(row.peer):
+                    if heeds and not self.past & told.bit:
                         self.must.setdefault(index, row.step)
         elif kind in ("deliver", "publish"):
             self.delivered |= told.bit
@@ -151,5 +172,6 @@ class Ledger:
     def _count(self, index: int, kind: str) -> None:
         if kind == "publish":
             self.copies[index] = self.copies.get(index, 0) + 1
-        if self.copies.get(index):
+            self.heeded[index] = self.heeded.get(index, 0) + 1
+        if self.heeded.get(index):
             self.outcomes[index] = self.outcomes.get(index, 0) + 1

@@ -121,7 +121,8 @@ class Judge:
         """At a subscriber: only if a broker it came from had the predecessor out before it.
 
         Where copies came from several brokers, one such broker is enough: its copy told the subscriber of the
-        predecessor, and a later copy that knows less does not undo that. Copies from before a move do not count.
+        predecessor, and a later copy that knows less does not undo that. Copies from before a move, and from brokers
+        it was not attached to, do not count.
         """
         if self.receiver.role != "subscriber":
             return True

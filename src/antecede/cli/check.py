@@ -1,0 +1,120 @@
+"""`antecede check`: judges a trace, or a table of another system, and says what it found for people or as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from antecede.trace.foreign import ForeignReport
+    from antecede.trace.report import Finding, Report
+
+__all__ = ["check"]
+
+FIRST = 20
+"""Findings that are printed; all of them are in --json."""
+
+
+def check(
+    path: Annotated[Path, typer.Argument(help="A run directory, a records file, or with --id a table of your own.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+    id: Annotated[str | None, typer.Option(help="Column of the message id: the file is a table of your own.")] = None,
+    parents: Annotated[str | None, typer.Option(help="Column of what each message came after: ids.")] = None,
+    receiver: Annotated[str | None, typer.Option(help="Column of who delivered it.")] = None,
+    position: Annotated[str | None, typer.Option(help="Column of the order at that receiver.")] = None,
+    clock: Annotated[str | None, typer.Option(help="Column of its vector clock, instead of parents.")] = None,
+) -> None:
+    """Judge a trace: every delivery, every discard, every claim; what became of every message at every receiver.
+
+    The judge reads records only, never what a protocol stamped on a message. Verdicts: inversion (out of causal
+    order), gap (released without a cause it should have waited for), late, duplicate, stuck (came in time, never
+    delivered), idle (held for nothing), false (an untrue claim), undelivered, unexplained. Nothing is left out: the
+    fates of all pairs of message and receiver add up.
+
+    With --id the file is any Parquet, CSV or JSON-lines table of deliveries: inversions, duplicates, and parents
+    that never came. Example: antecede check log.csv --id msg --parents refs --receiver node --position n
+
+    Exit 0 when clean, 1 when a violation was found, 2 when the input is no trace.
+    """
+    from rich.console import Console
+
+    from antecede.errors import InputError
+
+    if id is not None:
+        from antecede.trace.foreign import check_table
+
+        table = check_table(path, id=id, parents=parents, clock=clock, receiver=receiver, position=position)
+        if as_json:
+            print(json.dumps(table.to_json(), indent=2))
+        else:
+            show_table(table, Console())
+        raise typer.Exit(0 if table.clean else 1)
+    if any(option is not None for option in (parents, receiver, position, clock)):
+        raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
+
+    from antecede.trace.check import check as judge
+
+    report = judge(path)
+    if as_json:
+        print(json.dumps(report.to_json(), indent=2))
+    else:
+        show(report, Console())
+    raise typer.Exit(0 if report.clean else 1)
+
+
+def show(report: Report, console: Console) -> None:
+    from rich.table import Table
+
+    print_findings(report.findings, console)
+    verdicts = Table("verdict", "found", title="Verdicts", title_justify="left")
+    verdicts.columns[1].justify = "right"
+    for name, count in report.counts.items():
+        verdicts.add_row(name, "not looked for" if name in report.exempt else str(count))
+    console.print(verdicts)
+    roles = sorted(report.fates_by_role)
+    fates = Table("fate", *roles, "all", title="Fates", title_justify="left")
+    for column in fates.columns[1:]:
+        column.justify = "right"
+    for name, count in report.fates.items():
+        fates.add_row(name, *(str(report.fates_by_role[role][name]) for role in roles), str(count))
+    fates.add_section()
+    fates.add_row(
+        "pairs", *(str(sum(report.fates_by_role[role].values())) for role in roles), str(sum(report.fates.values()))
+    )
+    console.print(fates)
+    if report.in_doubt:
+        console.print(f"In doubt, because clocks may differ that much: {len(report.in_doubt)}", highlight=False)
+    for name in report.unknown_tails:
+        console.print(f"Not clean: the records of {name} stop without an end, so nobody knows what it did later.")
+    verdict = "clean" if report.clean else "NOT clean"
+    console.print(
+        f"{verdict}: {len(report.findings)} findings in {report.rows} rows of {report.processes} processes, "
+        f"{report.messages} messages, {report.pairs} pairs",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def show_table(report: ForeignReport, console: Console) -> None:
+    print_findings(report.findings, console)
+    counts = report.counts
+    console.print(
+        f"{'clean' if report.clean else 'NOT clean'}: {counts['inversion']} inversions, {counts['duplicate']} "
+        f"duplicates, {len(report.missing)} parents that never came, in {report.rows} rows of {report.receivers} "
+        f"receivers, {report.messages} messages",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def print_findings(findings: list[Finding], console: Console) -> None:
+    for finding in findings[:FIRST]:
+        where = finding.process if finding.step is None else f"{finding.process}, step {finding.step}"
+        console.print(f"{finding.verdict}: {where}: {finding.text}", highlight=False, markup=False, soft_wrap=True)
+    if len(findings) > FIRST:
+        console.print(f"... and {len(findings) - FIRST} more (--json shows all)")

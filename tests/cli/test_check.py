@@ -1,0 +1,94 @@
+"""`antecede check`: sentences, tables, JSON and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from antecede.cli.check import check
+from antecede.errors import InputError
+from antecede.trace.parquet import write_run
+from tests.trace.tables import rows
+
+app = typer.Typer()
+app.command()(check)
+
+CLEAN = """
+p 0 join G1
+q 0 join G1
+p 10 publish p:1 G1 due=100
+p 11 publish p:2 G1 due=100
+q 20 arrive p:1 from=p
+q 20 deliver p:1
+q 21 arrive p:2 from=p
+q 21 deliver p:2
+p 200 end quiet
+q 200 end quiet
+"""
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, list(arguments))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.output
+
+
+def test_a_clean_run(tmp_path: Path) -> None:
+    write_run(tmp_path, rows(CLEAN))
+    code, shown = run(str(tmp_path))
+    assert code == 0
+    assert "clean: 0 findings in 10 rows of 2 processes, 2 messages, 2 pairs" in shown
+    for name in ("inversion", "undelivered", "delivered", "superseded", "lost"):
+        assert name in shown
+
+
+def test_a_violation_is_a_sentence_with_its_place(tmp_path: Path) -> None:
+    write_run(tmp_path, rows(CLEAN + "q 30 deliver p:1\n"))
+    code, shown = run(str(tmp_path))
+    assert code == 1
+    assert shown.startswith("duplicate: q, step 6: delivered p:1 a second time\n")
+    assert "NOT clean: 1 findings" in shown
+
+
+def test_json_says_all(tmp_path: Path) -> None:
+    write_run(tmp_path, rows(CLEAN + "q 30 deliver p:1\n" * 30))
+    code, shown = run(str(tmp_path), "--json")
+    report = json.loads(shown)
+    assert code == 1 and report["clean"] is False and len(report["findings"]) == 30
+    assert report["counts"]["duplicate"] == 30 and report["fates"]["delivered"] == report["pairs"] == 2
+    code, shown = run(str(tmp_path))
+    assert "... and 10 more" in shown
+
+
+def test_an_unknown_tail_is_not_clean(tmp_path: Path) -> None:
+    write_run(tmp_path, rows(CLEAN.replace("q 200 end quiet", "")))
+    code, shown = run(str(tmp_path))
+    assert code == 1 and "the records of q stop without an end" in shown
+
+
+def test_what_the_recipe_does_not_promise_is_not_looked_for(tmp_path: Path) -> None:
+    write_run(tmp_path, rows(CLEAN.replace("q 21 deliver", "q 22 deliver")), scenario={"recipe": "home-plain"})
+    code, shown = run(str(tmp_path))
+    assert code == 0 and "not looked for" in shown
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        run(str(tmp_path / "nothing"))
+    with pytest.raises(InputError, match="--id too"):
+        run(str(tmp_path), "--parents", "x")
+
+
+def test_a_table_of_another_system(tmp_path: Path) -> None:
+    table = tmp_path / "log.csv"
+    table.write_text("node,n,msg,refs\nr,0,b,a\nr,1,a,\n")
+    code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--receiver", "node", "--position", "n")
+    assert code == 1
+    assert "inversion: r, step 1: delivered a after b, although a -> b" in shown
+    code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n", "--json")
+    assert code == 1 and json.loads(shown)["counts"] == {"inversion": 1, "duplicate": 0, "missing": 0}
