@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from antecede.core.effects import Send
-from antecede.core.frames import Data, Item, Items, Publish, Top
+from antecede.core.frames import Data, Item, Items, Publish, Published, Top
 from antecede.core.message import NO_STAMP, Envelope, Message
 from antecede.errors import RemoteProtocolError
 from antecede.live.datagram import MAX_BODY, bundle, pack, prefix_for, unpack
@@ -34,6 +34,13 @@ def test_items_and_publications_keep_their_attachment_and_form() -> None:
     ]
     by_attachment = {f.attachment: [item.index for item in f.items] for f in frames if isinstance(f, Items)}
     assert by_attachment == {0: [0, 2, 4], 1: [1, 3, 5]}
+
+
+def test_acknowledgements_are_gathered_and_said_once() -> None:
+    sends = [Send(("c",), Published((f"c:{n // 2}",))) for n in range(200)]
+    frames = [frame for _, frame in bundle(sends)]
+    assert len(frames) == 2
+    assert [i for frame in frames if isinstance(frame, Published) for i in frame.ids] == [f"c:{n}" for n in range(100)]
 
 
 def test_a_batch_that_is_too_large_is_cut() -> None:

@@ -8,10 +8,11 @@ datagrams as fit (`pack`). No order among frames is implied, so nothing is lost 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TypeAlias, TypeVar
 
 from antecede.core.effects import Send
-from antecede.core.frames import Data, Frame, Item, Items, Publish
+from antecede.core.frames import Data, Frame, Item, Items, Publish, Published
 from antecede.core.message import Envelope
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import MAX_DATAGRAM, MAX_NAME, decode, weigh
@@ -25,6 +26,9 @@ MAX_BODY = MAX_DATAGRAM - 4 * MAX_NAME - 8
 
 _ITEM = 16
 """Bytes: more than an item's index and bitmap take, as long as fewer than 64 are unacknowledged."""
+
+_IDS = 64
+"""Ids in one frame, however long their names: acknowledgements are small and many."""
 
 T = TypeVar("T")
 
@@ -81,6 +85,7 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
     data: dict[tuple[tuple[str, ...], bool], list[Envelope]] = {}
     publish: dict[tuple[tuple[str, ...], bool], list[Envelope]] = {}
     items: dict[tuple[tuple[str, ...], int], list[Item]] = {}
+    published: dict[tuple[str, ...], dict[str, None]] = {}
     out: list[Outgoing] = []
     for send in sends:
         frame = send.frame
@@ -90,8 +95,12 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
             items.setdefault((send.to, frame.attachment), []).extend(frame.items)
         elif isinstance(frame, Publish):
             publish.setdefault((send.to, frame.headers_only), []).extend(frame.envelopes)
+        elif isinstance(frame, Published):
+            published.setdefault(send.to, {}).update(dict.fromkeys(frame.ids))
         else:
             out.append((send.to, frame))
+    for to, ids in published.items():
+        out += [(to, Published(tuple(part))) for part in _batched(ids, _IDS)]
     for (to, answer), envelopes in data.items():
         out += [(to, Data(part, answer)) for part in _cut(envelopes, envelopes)]
     for (to, bare), envelopes in publish.items():
@@ -110,3 +119,10 @@ def _cut(things: list[T], envelopes: list[Envelope]) -> Iterator[tuple[T, ...]]:
             start, size = index, 0
         size += weight
     yield tuple(things[start:])
+
+
+def _batched(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    """As itertools.batched, which Python 3.11 lacks."""
+    left = iter(things)
+    while part := list(islice(left, size)):
+        yield part

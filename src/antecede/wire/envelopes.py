@@ -42,6 +42,7 @@ __all__ = [
     "batch_size",
     "bin_size",
     "pack",
+    "packed_batch",
     "parts_of",
     "read_batch",
     "weigh",
@@ -149,6 +150,19 @@ def batch_row(envelopes: Iterable[Envelope], bare: bool = False) -> BatchRow:
         if not bare:
             payloads.append(envelope.message.payload)
     return list(heads), list(tables), refs, notes, stamps, payloads
+
+
+_recent: tuple[tuple[Envelope, ...], Raw] = ((), Raw(pack(([], [], [], [], [], []))))
+
+
+def packed_batch(envelopes: tuple[Envelope, ...]) -> Raw:
+    """`batch_row`, packed. A broker hands the same batch to one subscriber after the other: the last one is kept."""
+    global _recent
+    known, packed = _recent
+    if known != envelopes:  # envelopes compare by identity
+        packed = Raw(pack(batch_row(envelopes)))
+        _recent = envelopes, packed
+    return packed
 
 
 def batch_size(envelopes: Sequence[Envelope], bare: bool = False) -> tuple[int, int]:

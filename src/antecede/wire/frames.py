@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
-from msgspec import Meta, MsgspecError
+from msgspec import Meta, MsgspecError, Raw
 from msgspec.msgpack import Decoder
 
 from antecede.core.frames import (
@@ -33,9 +33,9 @@ from antecede.core.frames import (
     Top,
     Want,
 )
-from antecede.core.message import Envelope, Mark, make_id
+from antecede.core.message import Envelope, make_id
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire.envelopes import BatchRow, batch_row, batch_size, pack, read_batch
+from antecede.wire.envelopes import BatchRow, batch_row, batch_size, pack, packed_batch, read_batch
 from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
 from antecede.wire.names import deltas, joined, layout_for, read_layout, split_names, sums
 
@@ -45,7 +45,6 @@ VERSION = 1
 
 Number: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
 MapRow: TypeAlias = tuple[bytes, list[int]]
-MarksRow: TypeAlias = tuple[bytes, list[int], list[int]]
 IdsRow: TypeAlias = tuple[bytes, list[int], list[int]]
 NextMapRow: TypeAlias = tuple[bytes | None, list[int]]
 """A map after another one; without a layout: the same streams, and how much less each is (none: equal)."""
@@ -116,16 +115,6 @@ def _map(row: MapRow) -> dict[str, int]:
     return dict(zip(read_layout(row[0], len(numbers)).streams, numbers, strict=True))
 
 
-def _marks_row(marks: Sequence[Mark]) -> MarksRow:
-    layout = layout_for([stream for stream, _ in marks])
-    return layout.raw, deltas([layout.at[stream] for stream, _ in marks]), deltas([n for _, n in marks])
-
-
-def _marks(row: MarksRow) -> list[Mark]:
-    streams = read_layout(row[0], len(row[1])).streams
-    return list(zip([streams[index] for index in sums(row[1])], sums(row[2]), strict=True))
-
-
 def _ids_row(ids: Sequence[str]) -> IdsRow:
     names: dict[str, int] = {}
     places, seqs = [], []
@@ -190,9 +179,12 @@ def _items_row(frame: Items) -> ItemsRow:
     return frame.attachment, indexes, after, gone
 
 
-def _items_batch(frame: Items) -> BatchRow:
+def _items_batch(frame: Items) -> BatchRow | Raw:
     """What is gone travels as a header: its payload is dropped."""
-    row = batch_row([item.envelope for item in frame.items])
+    envelopes = tuple([item.envelope for item in frame.items])
+    if not any(item.gone for item in frame.items):
+        return packed_batch(envelopes)
+    row = batch_row(envelopes)
     payloads = row[-1]
     for place, item in enumerate(frame.items):
         if item.gone:
