@@ -93,7 +93,7 @@ class Answers:
     def _lacked_by(self, mark: Mark, peer: str, now_us: int) -> None:
         """Give a mark up once its sender has been gone for `grace_us` and everybody who could have it lacks it."""
         tier = self.tier
-        if mark not in tier.wants.wants:
+        if mark not in tier.wants.wants or not tier.is_missing(mark):
             return
         left = tier.departed.get(mark[0].partition("@")[0])
         if left is None or now_us < left + tier.settings.grace_us:
