@@ -143,11 +143,11 @@ class BrokerBase(Tier):
             if isinstance(frame, Data):
                 self.take(frame.envelopes, sender, now_us)
             elif isinstance(frame, Request):
-                self.on_request(frame, sender, now_us)
+                self.answers.on_request(frame, sender, now_us)
             elif isinstance(frame, Digest):
-                self.on_digest(frame, sender, now_us)
+                self.rounds.on_digest(frame, sender, now_us)
             elif isinstance(frame, Gone):
-                self.on_gone(frame, sender, now_us)
+                self.answers.on_gone(frame, sender, now_us)
             elif isinstance(frame, SnapshotRequest):
                 self._snapshot_for(sender)
             elif isinstance(frame, Snapshot):  # one more than was needed to begin
@@ -209,6 +209,9 @@ class Broker(BrokerBase):
         link = self.links.get(peer)
         return link[1] if link is not None else super().interest_of(peer)
 
+    def serves(self, peer: str) -> bool:
+        return peer in self.links
+
     def answer_for(self, envelope: Envelope, peer: str) -> Envelope:
         assert self.writer is not None
         link = self.links.get(peer)
@@ -246,7 +249,7 @@ class Broker(BrokerBase):
             if link is not None and link[0] <= frame.attachment:
                 self._unlink(sender)
 
-    def on_digest(self, frame: Digest, sender: str, now_us: int) -> None:
+    def compared(self, frame: Digest, sender: str) -> None:
         told = frame.have if sender in self.links else frame.done
         if told:
             confirmed = self._confirmed.setdefault(sender, {})
@@ -255,7 +258,6 @@ class Broker(BrokerBase):
                     confirmed[stream] = n
             if self.writer is not None and self.writer.cuts:
                 self._settle_streams(told)
-        super().on_digest(frame, sender, now_us)
 
     def _settle_streams(self, streams: Mapping[str, int]) -> None:
         """A stream is stable up to what everybody who carries its group has done, this broker included."""
@@ -282,10 +284,10 @@ class Broker(BrokerBase):
             confirmed.setdefault(stream, n)
         self.out.append(Send((sender,), Attached(frame.attachment, start, self.cut())))
         if self.store.version:
-            self._begin_round(now_us)
+            self.rounds.begin(now_us)
 
     def _unlink(self, name: str) -> None:
         del self.links[name]
-        self._in_step.pop(name, None)
+        self.rounds.forget(name)
         self._confirmed.pop(name, None)
         self._routes.clear()

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from antecede.core.effects import Discard, Effect, Join, Leave, Move, Send
 from antecede.core.frames import Ack, Attach, Attached, Detach, Frame, Items, Publish, Published, Top, Want
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp
+from antecede.core.message import Envelope, Mark, Message, Stamp, header_of
 from antecede.core.order.index import INDEX, IndexReader, item_stamp
 from antecede.core.order.vector import VectorWriter
-from antecede.core.tier import Tier, header_of
+from antecede.core.tier import Tier
 
 __all__ = ["Client"]
 
@@ -95,7 +95,9 @@ class Client(Tier):
         assert self.home is not None
         self._attach_at = now_us + 2 * self.settings.retry_us
         frontier = None if self._fresh else dict(self.upper.clock)
-        self.out.append(Send((self.home,), Attach(self.attachment, self.interest.filters, frontier, tuple(self.unacked))))
+        self.out.append(
+            Send((self.home,), Attach(self.attachment, self.interest.filters, frontier, tuple(self.unacked)))
+        )
 
     def _on_attached(self, frame: Attached, sender: str, now_us: int) -> None:
         if frame.attachment != self.attachment or sender != self.home or self.joined:
@@ -201,7 +203,7 @@ class Client(Tier):
                 self._top = item.index
         self._want_missing(self._looked + 1, now_us)
         if self.inbox.blocked:
-            self._want_blocked(self.home, now_us)
+            self.want_blocked(self.home, now_us)
         self._acknowledge_soon(now_us)
 
     def _on_top(self, frame: Top, now_us: int) -> None:
@@ -216,7 +218,7 @@ class Client(Tier):
         assert self.home is not None
         for index in range(max(first, self.reader.front.get(INDEX, 0) + 1), self._top + 1):
             mark = (INDEX, index)
-            if self._is_missing(mark):
+            if self.is_missing(mark):
                 self.wants.want(mark, self.home, None, now_us, patience_us=self.settings.patience_us)
         self._looked = self._top
 

@@ -11,12 +11,26 @@ from collections.abc import Sequence
 
 from antecede.core.broker import BrokerBase
 from antecede.core.effects import Discard, Effect, Send
-from antecede.core.frames import Ack, Attach, Attached, Data, Detach, Digest, Frame, Gone, Item, Items, Publish
-from antecede.core.frames import Published, Top, Want
+from antecede.core.frames import (
+    Ack,
+    Attach,
+    Attached,
+    Data,
+    Detach,
+    Digest,
+    Frame,
+    Gone,
+    Item,
+    Items,
+    Publish,
+    Published,
+    Top,
+    Want,
+)
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Message
+from antecede.core.message import Envelope, Message, header_of
 from antecede.core.order.index import Log
-from antecede.core.tier import BATCH, header_of
+from antecede.core.spread.answer import BATCH, in_time
 from antecede.errors import InputError
 
 __all__ = ["HomeBroker"]
@@ -83,7 +97,7 @@ class HomeBroker(BrokerBase):
             if not others or self._is_safe(envelope):
                 self._acknowledge(message_id)
             else:
-                self.compare_again(now_us)
+                self.rounds.compare_again(now_us)
 
     def _is_safe(self, envelope: Envelope) -> bool:
         return any(n <= self._elsewhere.get(stream, 0) for stream, n in envelope.stamp.own)
@@ -100,14 +114,13 @@ class HomeBroker(BrokerBase):
         client, _ = self._unsafe.pop(message_id)
         self.out.append(Send((client,), Published((message_id,))))
 
-    def on_digest(self, frame: Digest, sender: str, now_us: int) -> None:
+    def compared(self, frame: Digest, sender: str) -> None:
         for stream, n in frame.have.items():
             if n > self._elsewhere.get(stream, 0):
                 self._elsewhere[stream] = n
         for message_id, (_, envelope) in list(self._unsafe.items()):
             if self._is_safe(envelope):
                 self._acknowledge(message_id)
-        super().on_digest(frame, sender, now_us)
 
     def extra_offers(self, interest: Interest) -> dict[str, int]:
         """Publications that were skipped before anybody had them are asked about too, until somebody knows."""
@@ -162,7 +175,7 @@ class HomeBroker(BrokerBase):
             items: list[Item] = []
             for envelope in self.store.by_id.values():
                 message = envelope.message
-                if message.sender != sender and log.interest.wants(message.topics) and self._in_time(envelope, now_us):
+                if message.sender != sender and log.interest.wants(message.topics) and in_time(envelope, now_us):
                     item = log.append(envelope)
                     if item is not None:
                         items.append(item)
@@ -177,21 +190,19 @@ class HomeBroker(BrokerBase):
         for index in frame.indexes:
             item = log.entries.get(index)
             if item is not None:
-                if not self._in_time(item.envelope, now_us):
+                if not in_time(item.envelope, now_us):
                     item = Item(item.index, item.after, header_of(item.envelope), gone=True)
                 items.append(item)
         self._send_items(client, log, items)
 
-    def _round(self, now_us: int) -> None:
+    def rounded(self, now_us: int) -> bool:
         for message_id, (_, envelope) in list(self._unsafe.items()):
             deadline = envelope.message.deadline_us
             if deadline is not None and now_us > deadline + self.settings.grace_us:
                 del self._unsafe[message_id]
-        super()._round(now_us)
         waiting = bool(self._unsafe)
         for client, log in self.logs.items():
             if log.acked < log.top:
                 waiting = True
                 self.out.append(Send((client,), Top(log.number, log.top)))
-        if waiting:
-            self._round_at = now_us + self.settings.round_us
+        return waiting

@@ -101,15 +101,14 @@ class Member(Tier):
             if isinstance(frame, Data):
                 self.take(frame.envelopes, sender, now_us)
             elif isinstance(frame, Request):
-                self.on_request(frame, sender, now_us)
+                self.answers.on_request(frame, sender, now_us)
             elif isinstance(frame, Digest):
-                self.on_digest(frame, sender, now_us)
+                self.rounds.on_digest(frame, sender, now_us)
             elif isinstance(frame, Gone):
-                self.on_gone(frame, sender, now_us)
+                self.answers.on_gone(frame, sender, now_us)
             elif isinstance(frame, SnapshotRequest):
                 self.out.append(Send((sender,), Snapshot(self.reader.closed(), self.cut())))
         elif isinstance(frame, Snapshot):
             self.reader.start_at(frame.past)
             self._join(sender, frame.cut)
         return self.flush(now_us)
-

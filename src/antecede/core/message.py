@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-__all__ = ["NO_STAMP", "Envelope", "Mark", "Message", "Stamp", "id_of_mark", "make_id", "split_id"]
+__all__ = ["NO_STAMP", "Envelope", "Mark", "Message", "Stamp", "header_of", "id_of_mark", "make_id", "split_id"]
 
 Mark: TypeAlias = tuple[str, int]
 """(stream, n): message number n of a sender, seen in one stream: all it sends (`p`), or what it addresses to one group
@@ -78,3 +78,10 @@ class Envelope:
     stamp_size: int = -1
     wire: object = None
     """The encoded parts, kept by the wire so that an envelope in many frames is encoded once."""
+
+
+def header_of(envelope: Envelope) -> Envelope:
+    """A message without its payload: what is left to say of one that expired."""
+    message = envelope.message
+    bare = Message(message.sender, message.seq, message.topics, b"", message.deadline_us, message.expires_us)
+    return Envelope(bare, envelope.stamp)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from antecede.core.broker import Broker
 from antecede.core.client import Client
 from antecede.core.home_broker import HomeBroker
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
-from antecede.core.broker import Broker
 from antecede.core.member import Member
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.index import IndexReader

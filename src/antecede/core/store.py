@@ -17,7 +17,21 @@ __all__ = ["Store"]
 
 
 class Store:
-    __slots__ = ("_expired", "_expired_to", "_expiry", "_headers_until", "_tick", "by_id", "grace_us", "headers", "index", "out", "slack_us", "version")
+    __slots__ = (
+        "_expired",
+        "_expired_to",
+        "_expiry",
+        "_headers_until",
+        "_tick",
+        "by_id",
+        "grace_us",
+        "headers",
+        "index",
+        "out",
+        "slack_us",
+        "tops",
+        "version",
+    )
 
     def __init__(self, out: list[Effect], *, grace_us: int, slack_us: int) -> None:
         self.out = out
@@ -27,6 +41,8 @@ class Store:
         self.by_id: dict[str, Envelope] = {}
         self.index: dict[str, dict[int, Envelope]] = {}
         self.headers: dict[str, dict[int, Envelope]] = {}
+        self.tops: dict[str, int] = {}
+        """Per stream, the newest that is kept."""
         self.version = 0
         """Grows with every message taken in: whoever was in step at an older version may lack something."""
         self._expiry: list[tuple[int, int, Envelope]] = []
@@ -46,6 +62,8 @@ class Store:
             if here is None:
                 here = self.index[stream] = {}
             here[n] = envelope
+            if n > self.tops.get(stream, 0):
+                self.tops[stream] = n
         self.version += 1
         deadline = message.deadline_us
         if deadline is not None:
@@ -66,6 +84,12 @@ class Store:
             envelope = heappop(expiry)[2]
             del self.by_id[envelope.message.id]
             self._drop(self.index, envelope)
+            for stream, n in envelope.stamp.own:
+                if self.tops.get(stream) == n:
+                    if stream in self.index:
+                        self.tops[stream] = max(self.index[stream])
+                    else:
+                        del self.tops[stream]
             self.add_header(envelope, now_us)
             self.out.append(Collect(envelope.message.id))
             for stream, n in envelope.stamp.own:

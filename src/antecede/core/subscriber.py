@@ -156,9 +156,9 @@ class Subscriber(Tier):
             if isinstance(frame, Data):
                 self.take(frame.envelopes, sender, now_us)
             elif isinstance(frame, Digest):
-                self.on_digest(frame, sender, now_us)
+                self.rounds.on_digest(frame, sender, now_us)
             elif isinstance(frame, Gone):
-                self.on_gone(frame, sender, now_us)
+                self.answers.on_gone(frame, sender, now_us)
         else:
             if self._begun:
                 self.out += [Discard(message.id, "foreign") for message in frame.messages()]

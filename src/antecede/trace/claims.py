@@ -62,8 +62,8 @@ class Claims:
     def _foreign(self, row: Row, ledger: Ledger, index: int) -> str | None:
         if not ledger.owed >> index & 1 or ledger.behind >> index & 1:
             return None  # no filter matches, or it lies behind a cut, or it is its own
-        if ledger.arrived >> index & 1 and not ledger.heeded.get(index):
-            return None  # from a broker it is not attached to (any more)
+        if ledger.may_ignore(index):
+            return None
         return "a filter matches it and it does not lie behind the cut"
 
     def _gone(self, row: Row, ledger: Ledger, index: int) -> str | None:

@@ -65,6 +65,7 @@ class Solicitation:
         now_us: int,
         missing: Callable[[Mark], bool],
         sources: Callable[[Mark, str], Sequence[str]],
+        orphaned: Callable[[Mark, int], int | None],
     ) -> dict[str, list[Mark]]:
         """Whom to ask for what, now. What is no longer missing, or cannot come in time, is forgotten."""
         asks: dict[str, list[Mark]] = {}
@@ -77,8 +78,12 @@ class Solicitation:
                 del self.wants[mark]
                 continue
             peers = sources(mark, want.hint)
-            if not peers:  # nobody to ask; whoever comes into view makes the owner want again
-                del self.wants[mark]
+            if not peers:
+                again_us = orphaned(mark, now_us)
+                if again_us is None:
+                    del self.wants[mark]
+                else:
+                    self._schedule(mark, again_us)
                 continue
             asks.setdefault(peers[want.tries % len(peers)], []).append(mark)
             want.tries += 1
