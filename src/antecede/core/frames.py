@@ -122,13 +122,17 @@ class Published(Base):
 
 @dataclass(slots=True, eq=False)
 class Attach(Base):
-    """Subscriber to broker. `frontier`: marks of everything in its past; None: begin at the broker's own cut."""
+    """Subscriber to broker. `frontier`: marks of everything in its past; None: begin at the broker's own cut.
+
+    Of what it published, up to number `published`, it will publish again `unacked` and nothing else.
+    """
 
     kind: ClassVar[str] = "attach"
     attachment: int
     filters: tuple[str, ...]
     frontier: Mapping[str, int] | None
     unacked: tuple[str, ...] = ()
+    published: int = 0
 
 
 @dataclass(slots=True, eq=False)

@@ -147,6 +147,11 @@ class Subscriber(Tier):
     def sources(self, mark: Mark) -> Sequence[str]:
         return [broker for broker in self._joined if self._carries(broker, mark[0])]
 
+    def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
+        """Without a broker nothing can be said to be gone."""
+        alone = all(broker in self.departed for broker in self._joined)
+        return None if alone else super().absent_since(mark, wanted_us)
+
     def interest_of(self, peer: str) -> Interest | None:
         return self.interest if peer in self._joined else None
 

@@ -40,6 +40,9 @@ class Writer(Protocol):
     def bare(self, envelope: Envelope) -> Envelope: ...
     def nodes(self) -> tuple[Node, ...]: ...
     def adopt(self, nodes: Sequence[Node]) -> None: ...
+    def known(self, mark: Mark) -> Stamp | None: ...
+    def past(self) -> Mapping[str, int]: ...
+    def gave_up(self, mark: Mark) -> None: ...
     def project(self, envelope: Envelope, interest: Interest) -> Envelope: ...
     def forget(self, now_us: int) -> None: ...
     def heard(self, stable: Mapping[str, int]) -> None: ...
@@ -77,6 +80,7 @@ class Tier:
         self.tops: dict[str, int] = {}
         """Newest delivered or published message per sender: this process's past, as a cut."""
         self.joined = False
+        self._begun_us = 0
         self.rounds = Rounds(self, enabled=digests)
         self.answers = Answers(self)
         self._collect_at: int | None = None
@@ -112,6 +116,8 @@ class Tier:
                 self.rounds.forget(name)
         for name in members:
             self.departed.pop(name, None)
+        if not self.members:
+            self._begun_us = now_us
         self.members = dict(members)
         self.viewed(now_us)
         self.want_again(now_us)
@@ -202,9 +208,10 @@ class Tier:
 
     # -- what spreads ask of a role ---------------------------------------------------------------------------------
 
-    def absent_since(self, sender: str, wanted_us: int) -> int | None:
-        """Since when a sender can no longer send what it has not sent; None: it still can."""
-        return self.departed.get(sender)
+    def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
+        """Since when a message can no longer come from its sender; None: it still can."""
+        sender = mark[0].partition("@")[0]
+        return None if sender in self.members else self.departed.get(sender, self._begun_us)
 
     def serves(self, peer: str) -> bool:
         """Whether a peer is of the tier below."""

@@ -289,9 +289,12 @@ _kind(
         joined(f.filters) if f.filters else None,
         None if f.frontier is None else _map_row(f.frontier),
         _ids_row(f.unacked),
+        f.published,
     ),
-    tuple[Number, bytes | None, MapRow | None, IdsRow],
-    lambda r: Attach(r[0], () if r[1] is None else split_names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3])),
+    tuple[Number, bytes | None, MapRow | None, IdsRow, Number],
+    lambda r: Attach(
+        r[0], () if r[1] is None else split_names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), r[4]
+    ),
 )
 _kind(
     8,

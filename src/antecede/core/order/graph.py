@@ -18,7 +18,7 @@ from heapq import heappop, heappush
 
 from antecede.core.frames import Node
 from antecede.core.interest import Interest, stream_of
-from antecede.core.message import Envelope, Mark, Message, Stamp
+from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
 
 __all__ = ["GraphWriter"]
 
@@ -26,7 +26,7 @@ __all__ = ["GraphWriter"]
 class Entry:
     """A node in this broker's graph, with what was worked out from it."""
 
-    __slots__ = ("marks", "needs", "node", "order", "preds", "tops", "until_us")
+    __slots__ = ("gone", "marks", "needs", "node", "order", "preds", "tops", "until_us")
 
     def __init__(self, node: Node, order: int) -> None:
         self.node = node
@@ -36,6 +36,7 @@ class Entry:
         self.needs: dict[tuple[str, ...], tuple[Mark, ...]] = {}
         self.tops: dict[str, int] = {}
         self.until_us: int | None = node[4]
+        self.gone = False
 
 
 class GraphWriter:
@@ -126,13 +127,14 @@ class GraphWriter:
             if key in one.needs:
                 stack.pop()
                 continue
-            waiting = [p for p in one.preds if not interest.wants(p.node[2]) and key not in p.needs]
+            through = [p for p in one.preds if p.gone or not interest.wants(p.node[2])]
+            waiting = [p for p in through if key not in p.needs]
             if waiting:
                 stack.extend(waiting)
                 continue
             needs: dict[Mark, None] = {}
             for pred in one.preds:
-                if interest.wants(pred.node[2]):
+                if pred not in through:
                     needs[next(mark for mark in pred.marks if interest.concerns(mark[0]))] = None
                 else:
                     needs.update(dict.fromkeys(pred.needs[key]))
@@ -174,6 +176,26 @@ class GraphWriter:
 
     def nodes(self) -> tuple[Node, ...]:
         return tuple(entry.node for entry in self.graph.values())
+
+    def known(self, mark: Mark) -> Stamp | None:
+        """What a message that never came would have needed, where its node is known."""
+        entry = self.graph.get(id_of_mark(mark))
+        return None if entry is None else self._local(entry, 0)
+
+    def past(self) -> Mapping[str, int]:
+        past: dict[str, int] = {}
+        for entry in self.graph.values():
+            for stream, n in entry.marks:
+                past[stream] = max(n, past.get(stream, 0))
+        return past
+
+    def gave_up(self, mark: Mark) -> None:
+        """It will never come: from now on predecessors are looked for behind it."""
+        entry = self.graph.get(id_of_mark(mark))
+        if entry is not None:
+            entry.gone = True
+            for other in self.graph.values():
+                other.needs.clear()
 
     def adopt(self, nodes: Sequence[Node]) -> None:
         """Take in whole graphs, perhaps of several brokers: predecessors before what follows them."""

@@ -75,8 +75,8 @@ class Answers:
             return ()  # deadlines bound every wait
         lacks = []
         for stream, low, high in ranges:
-            if tier.absent_since(stream.partition("@")[0], now_us) is not None:
-                for n in range(low + 1 if tier.reader.dense else high, high + 1):
+            for n in range(low + 1 if tier.reader.dense else high, high + 1):
+                if tier.absent_since((stream, n), now_us) is not None:
                     held = n in tier.inbox.marks.get(stream, ()) or n in tier.store.index.get(stream, ())
                     if (stream, n) in self._given_up or (not held and not tier.serves(peer)):
                         lacks.append((stream, n - 1, n))
@@ -98,7 +98,7 @@ class Answers:
         want = tier.wants.wants.get(mark)
         if want is None or tier.settings.deadlines:
             return
-        left = tier.absent_since(mark[0].partition("@")[0], want.since_us)
+        left = tier.absent_since(mark, want.since_us)
         if left is None or now_us < left + tier.settings.grace_us:
             return
         lacking = self._lacks.setdefault(mark, set())
@@ -112,13 +112,17 @@ class Answers:
         tier = self.tier
         self._given_up.add(mark)
         tier.out.append(Discard(id_of_mark(mark), "gone"))
-        tier.reader.skipped((mark,), None)
+        known = None if tier.writer is None else tier.writer.known(mark)
+        tier.reader.skipped((mark,) if known is None else known.own, known)
+        if tier.writer is not None:
+            tier.writer.gave_up(mark)
         tier.inbox.settle(now_us)
+        tier.want_blocked(None, now_us)
 
     def orphaned(self, mark: Mark, now_us: int) -> int | None:
         """Nobody is left to ask: when to look again; None: not at all."""
         tier = self.tier
-        left = tier.absent_since(mark[0].partition("@")[0], tier.wants.wants[mark].since_us)
+        left = tier.absent_since(mark, tier.wants.wants[mark].since_us)
         if left is None or tier.settings.deadlines:
             return None  # whoever comes into view makes it wanted again
         if now_us < left + tier.settings.grace_us:
