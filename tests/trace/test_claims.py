@@ -213,6 +213,17 @@ def test_a_move_may_put_behind_only_what_was_here() -> None:
     assert found(early) == [("false", "c", None, None)]
 
 
+def test_what_was_held_at_a_move_and_comes_again_is_no_duplicate() -> None:
+    # A:2 is held at A (nothing else keeps it, but the move is at the same instant), then comes late from B.
+    again = plant(
+        MOVED.replace("A:2 G1", "A:2 G1 due=50"),
+        ("c 30 move from=B cut=A:1", "c 45 arrive A:2 from=A\nc 45 move from=B cut=A:1"),
+        ("c 60 deliver A:2", "c 60 discard A:2 late"),
+    )
+    assert found(again) == []
+    assert found(again.replace("c 60 discard A:2 late", "c 60 discard A:2 duplicate")) == []
+
+
 def test_a_move_cut_excuses_nothing() -> None:
     early = plant(MOVED, ("c 30 move from=B cut=A:1", "c 55 move from=B cut=A:2"))
     silent = plant(early, ("c 60 arrive A:2 from=B", "# swallowed"), ("c 60 deliver A:2", "# swallowed"))

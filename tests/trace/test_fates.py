@@ -115,6 +115,14 @@ def test_departed_between_leaving_and_joining_again() -> None:
         ("r 400 end quiet", "r 60 leave G1\nr 70 join G1 cut=q:1 from=q\nr 400 end quiet"),
     )
     assert fates(again) == {"delivered": 2, "departed": 1}
+    # A successor that it delivers after joining again changes nothing.
+    more = plant(
+        again,
+        ("q 400 end quiet", "q 80 publish q:2 G1\nq 400 end quiet"),
+        ("p 400 end quiet", "p 90 arrive q:2 from=q\np 90 deliver q:2\np 400 end quiet"),
+        ("r 400 end quiet", "r 90 arrive q:2 from=q\nr 90 deliver q:2\nr 400 end quiet"),
+    )
+    assert fates(more) == {"delivered": 4, "departed": 1}
 
 
 def test_pending_when_the_records_end_too_early() -> None:

@@ -56,7 +56,8 @@ class BrokerBase(Tier):
         return list(self._brokers)
 
     def sources(self, mark: Mark) -> Sequence[str]:
-        return self._carriers.get(group_of(mark[0]) or "", ())
+        """Who carries its group; failing that anybody near, who may have it by another of its groups."""
+        return self._carriers.get(group_of(mark[0]) or "") or self._brokers
 
     def interest_of(self, peer: str) -> Interest | None:
         known = self.members.get(peer)
@@ -94,8 +95,9 @@ class BrokerBase(Tier):
 
         What was skipped or overtaken here is not past there: it may still be had from others, in time.
         """
-        envelopes = tuple(self.answer_for(e, sender) for e in self.store.by_id.values())
-        self.out.append(Send((sender,), Snapshot(self.store.collected(), (), envelopes)))
+        assert self.writer is not None
+        envelopes = tuple(self.writer.bare(e) for e in self.store.by_id.values())
+        self.out.append(Send((sender,), Snapshot(self.store.collected(), (), envelopes, self.writer.nodes())))
 
     def _on_snapshot(self, frame: Snapshot, sender: str, now_us: int) -> None:
         donor = self.members.get(sender)
@@ -112,6 +114,8 @@ class BrokerBase(Tier):
         self._join_at = None
         donor = self._snapshots[0][0] if self._snapshots else None
         self.out.append(Join(self.interest.filters, donor, (), self.inbox.guard_us))
+        assert self.writer is not None
+        self.writer.adopt([node for _, snapshot in self._snapshots for node in snapshot.nodes])
         for _, snapshot in self._snapshots:
             self.reader.start_at(snapshot.past)
         for sender, snapshot in self._snapshots:
@@ -151,6 +155,8 @@ class BrokerBase(Tier):
             elif isinstance(frame, SnapshotRequest):
                 self._snapshot_for(sender)
             elif isinstance(frame, Snapshot):  # one more than was needed to begin
+                assert self.writer is not None
+                self.writer.adopt(frame.nodes)
                 self.take([e for e in frame.envelopes if self.interest.wants(e.message.topics)], sender, now_us)
             else:
                 self.on_other(frame, sender, now_us)
@@ -273,7 +279,7 @@ class Broker(BrokerBase):
 
     def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:
         link = self.links.get(sender)
-        if link is not None and link[0] > frame.attachment:
+        if sender in self.departed or (link is not None and link[0] > frame.attachment):
             return
         interest = self.known_interest(frame.filters)
         self.links[sender] = (frame.attachment, interest)

@@ -23,14 +23,19 @@ __all__ = [
     "Gone",
     "Item",
     "Items",
+    "Node",
     "Publish",
     "Published",
+    "Ranges",
     "Request",
     "Snapshot",
     "SnapshotRequest",
     "Top",
     "Want",
 ]
+
+Node: TypeAlias = tuple[str, int, tuple[str, ...], tuple[tuple[str, int], ...], int | None]
+"""(sender, seq, groups, predecessors, deadline_us): a node of the context graph as it travels."""
 
 Ranges: TypeAlias = tuple[tuple[str, int, int], ...]
 """(stream, low, high): the marks low < n <= high of a stream."""
@@ -200,12 +205,16 @@ class SnapshotRequest(Base):
 
 @dataclass(slots=True, eq=False)
 class Snapshot(Base):
-    """Where to begin: `past` lies behind, `cut` says the same in message ids; `envelopes` are retained, in order."""
+    """Where to begin: `past` lies behind, `cut` says the same in message ids; `envelopes` are retained, in order.
+
+    nodes   the whole context graph (only where the Order is one)
+    """
 
     kind: ClassVar[str] = "snapshot"
     past: Mapping[str, int]
     cut: tuple[str, ...]
     envelopes: tuple[Envelope, ...] = ()
+    nodes: tuple[Node, ...] = ()
 
     def messages(self) -> tuple[Message, ...]:
         return tuple(e.message for e in self.envelopes)

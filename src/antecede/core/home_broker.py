@@ -73,6 +73,11 @@ class HomeBroker(BrokerBase):
     ) -> tuple[Message, list[Effect]]:
         raise InputError(f"{self.name} is a broker: in recipe `home` its clients publish.")
 
+    def absent_since(self, sender: str, wanted_us: int) -> int | None:
+        """A publisher that is attached somewhere publishes again what was not acknowledged; others cannot."""
+        left = super().absent_since(sender, wanted_us)
+        return wanted_us if left is None and sender not in self.logs else left
+
     # -- publications ----------------------------------------------------------------------------------------------
 
     def _on_publish(self, frame: Publish, client: str, now_us: int) -> None:
@@ -160,7 +165,7 @@ class HomeBroker(BrokerBase):
 
     def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:
         log = self.logs.get(sender)
-        if log is not None and log.number > frame.attachment:
+        if sender in self.departed or (log is not None and log.number > frame.attachment):
             return
         again = log is not None and log.number == frame.attachment
         fresh = frame.frontier is None

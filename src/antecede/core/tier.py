@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from antecede.core.effects import Ask, Effect, Send
-from antecede.core.frames import Digest, Frame, Ranges, Request
+from antecede.core.frames import Digest, Frame, Node, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Peer, Settings
@@ -37,6 +37,9 @@ class Writer(Protocol):
     def learn(self, envelope: Envelope) -> None: ...
     def arrived(self, envelope: Envelope) -> Envelope: ...
     def relay(self, envelope: Envelope) -> Envelope: ...
+    def bare(self, envelope: Envelope) -> Envelope: ...
+    def nodes(self) -> tuple[Node, ...]: ...
+    def adopt(self, nodes: Sequence[Node]) -> None: ...
     def project(self, envelope: Envelope, interest: Interest) -> Envelope: ...
     def forget(self, now_us: int) -> None: ...
     def heard(self, stable: Mapping[str, int]) -> None: ...
@@ -198,6 +201,10 @@ class Tier:
         return Envelope(message, self.writer.stamp(message, stamps))
 
     # -- what spreads ask of a role ---------------------------------------------------------------------------------
+
+    def absent_since(self, sender: str, wanted_us: int) -> int | None:
+        """Since when a sender can no longer send what it has not sent; None: it still can."""
+        return self.departed.get(sender)
 
     def serves(self, peer: str) -> bool:
         """Whether a peer is of the tier below."""

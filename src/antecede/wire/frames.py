@@ -38,6 +38,7 @@ from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.envelopes import BatchRow, batch_row, batch_size, pack, packed_batch, read_batch
 from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
 from antecede.wire.names import deltas, joined, layout_for, read_layout, split_names, sums
+from antecede.wire.nodes import NodesRow, decode_nodes, encode_nodes
 
 __all__ = ["VERSION", "decode", "encode", "measure"]
 
@@ -318,7 +319,8 @@ _kind(
         _map_row(f.past),
         _ids_row(f.cut),
         batch_row(f.envelopes) if f.envelopes else None,
+        encode_nodes(f.nodes) if f.nodes else None,
     ),
-    tuple[MapRow, IdsRow, BatchRow | None],
-    lambda r: Snapshot(_map(r[0]), _ids(r[1]), _envelopes(r[2])),
+    tuple[MapRow, IdsRow, BatchRow | None, tuple[bytes, NodesRow] | None],
+    lambda r: Snapshot(_map(r[0]), _ids(r[1]), _envelopes(r[2]), () if r[3] is None else decode_nodes(*r[3])),
 )

@@ -15,15 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
-from typing import TypeAlias
 
+from antecede.core.frames import Node
 from antecede.core.interest import Interest, stream_of
 from antecede.core.message import Envelope, Mark, Message, Stamp
 
-__all__ = ["GraphWriter", "Node"]
-
-Node: TypeAlias = tuple[str, int, tuple[str, ...], tuple[tuple[str, int], ...], int | None]
-"""(sender, seq, groups, predecessors, deadline_us): a node as it travels."""
+__all__ = ["GraphWriter"]
 
 
 class Entry:
@@ -167,6 +164,33 @@ class GraphWriter:
                     stack.append(pred)
         nodes = tuple(found[order].node for order in sorted(found))
         return Envelope(envelope.message, Stamp(entry.marks, (), {}, envelope.stamp.rank, nodes))
+
+    def bare(self, envelope: Envelope) -> Envelope:
+        """With its own node only: where the whole graph comes along."""
+        entry = envelope.stamp.extra
+        if not isinstance(entry, Entry):
+            return envelope
+        return Envelope(envelope.message, Stamp(entry.marks, (), {}, envelope.stamp.rank, (entry.node,)))
+
+    def nodes(self) -> tuple[Node, ...]:
+        return tuple(entry.node for entry in self.graph.values())
+
+    def adopt(self, nodes: Sequence[Node]) -> None:
+        """Take in whole graphs, perhaps of several brokers: predecessors before what follows them."""
+        new = {f"{node[0]}:{node[1]}": node for node in nodes if f"{node[0]}:{node[1]}" not in self.graph}
+        stack = list(reversed(new))
+        while stack:
+            message_id = stack[-1]
+            if message_id in self.graph:
+                stack.pop()
+                continue
+            before = [f"{sender}:{seq}" for sender, seq in new[message_id][3]]
+            missing = [one for one in before if one in new and one not in self.graph]
+            if missing:
+                stack.extend(missing)
+            else:
+                self._add(message_id, new[message_id])
+                stack.pop()
 
     def project(self, envelope: Envelope, interest: Interest) -> Envelope:
         entry = envelope.stamp.extra

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from antecede.core.frames import Node
 from antecede.core.interest import Interest, stream_of
 from antecede.core.message import Envelope, Mark, Message, Stamp
 
@@ -103,6 +104,15 @@ class VectorWriter:
     def relay(self, envelope: Envelope) -> Envelope:
         """As it travels between peers."""
         return envelope
+
+    def bare(self, envelope: Envelope) -> Envelope:
+        return envelope
+
+    def nodes(self) -> tuple[Node, ...]:
+        return ()
+
+    def adopt(self, nodes: Sequence[Node]) -> None:
+        """There is no graph."""
 
     def project(self, envelope: Envelope, interest: Interest) -> Envelope:
         """For the tier below: the same stamp. Its reader looks only at the streams that concern it."""
