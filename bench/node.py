@@ -173,7 +173,9 @@ async def paced(order: dict[str, Any], publish: Any, flush: Any = None) -> None:
 
 
 async def heard() -> str:
-    line = await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline), 4 * PATIENCE_S)
+    line: str = await asyncio.wait_for(
+        asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline), 4 * PATIENCE_S
+    )
     return line.strip()
 
 
@@ -321,7 +323,7 @@ def show(title: str, result: dict[str, Any], expected: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--messages", type=int, default=6000)
     parser.add_argument("--rate", type=int, default=1000, help="messages per second, of all publishers")
     parser.add_argument("--recipe", default="home")

@@ -40,7 +40,7 @@ async def soak(recipe: str, messages: int, loss: float) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("recipes", nargs="*", default=["home", "solicit"])
     parser.add_argument("--messages", type=int, default=20_000)
     parser.add_argument("--loss", type=float, default=0.1)
