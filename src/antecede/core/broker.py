@@ -25,7 +25,7 @@ class BrokerBase(Tier):
     role = "broker"
     _carriers: dict[str, tuple[str, ...]] = {}
     _brokers: tuple[str, ...] = ()
-    _all_brokers: tuple[str, ...] = ()
+    all_brokers: tuple[str, ...] = ()
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
@@ -41,11 +41,11 @@ class BrokerBase(Tier):
             if peer.role == "broker" and peer.name != self.name and mine.intersection(peer.groups)
         )
         self._brokers = tuple(brokers)
-        self._all_brokers = tuple(
+        self.all_brokers = tuple(
             name for name in sorted(self.members) if name != self.name and self.members[name].role == "broker"
         )
         carriers: dict[str, list[str]] = {}
-        for name in self._all_brokers:
+        for name in self.all_brokers:
             for group in self.members[name].groups:
                 carriers.setdefault(group, []).append(name)
         self._carriers = {group: tuple(names) for group, names in carriers.items()}
@@ -68,10 +68,6 @@ class BrokerBase(Tier):
         return None if known is None or known.role != "broker" else self.known_interest(known.groups)
 
     # -- joining ---------------------------------------------------------------------------------------------------
-
-    def donors_for(self, group: str) -> Sequence[str]:
-        """Who can say where to begin in a group: who carries it; when nobody does any more, any broker."""
-        return self._carriers.get(group) or self._all_brokers
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         self.joining.begin(now_us, joining=joining)
@@ -120,6 +116,8 @@ class BrokerBase(Tier):
                 self.on_other(frame, sender, now_us)
         elif isinstance(frame, Snapshot):
             self.joining.take(frame, sender, now_us)
+        elif isinstance(frame, SnapshotRequest):
+            self.joining.give(sender)
         return self.flush(now_us)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:

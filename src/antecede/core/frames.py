@@ -212,6 +212,7 @@ class Snapshot(Base):
     """Where to begin: `past` lies behind, `cut` says the same in message ids; `envelopes` are retained, in order.
 
     nodes   the whole context graph (only where the Order is one)
+    blank   the sender is joining itself and knows nothing: two newcomers must not wait for each other
     """
 
     kind: ClassVar[str] = "snapshot"
@@ -219,6 +220,7 @@ class Snapshot(Base):
     cut: tuple[str, ...]
     envelopes: tuple[Envelope, ...] = ()
     nodes: tuple[Node, ...] = ()
+    blank: bool = False
 
     def messages(self) -> tuple[Message, ...]:
         return tuple(e.message for e in self.envelopes)

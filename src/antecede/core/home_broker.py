@@ -60,7 +60,7 @@ class HomeBroker(BrokerBase):
 
     def peers(self) -> Sequence[str]:
         """All brokers: a relay must reach groups it is not in."""
-        return list(self._all_brokers)
+        return list(self.all_brokers)
 
     def publish(
         self,
@@ -101,7 +101,7 @@ class HomeBroker(BrokerBase):
                 else:
                     self.inbox.seen[message_id] = now_us
                     self.out.append(Discard(message_id, "foreign"))
-                    self._keep(envelope, now_us)
+                    self.store.add(envelope)  # kept for others, never delivered here
             self._unsafe[message_id] = (client, envelope)
             if not others or self._is_safe(envelope):
                 self._acknowledge(message_id)

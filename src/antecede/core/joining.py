@@ -21,7 +21,7 @@ __all__ = ["Joining"]
 
 
 class Joining:
-    __slots__ = ("_snapshots", "_tries", "_uncovered", "at_us", "broker")
+    __slots__ = ("_blank", "_snapshots", "_tries", "_uncovered", "at_us", "broker")
 
     def __init__(self, broker: BrokerBase) -> None:
         self.broker = broker
@@ -30,6 +30,8 @@ class Joining:
         self._uncovered: dict[str, None] = {}
         self._snapshots: list[tuple[str, tuple[str, ...], Snapshot]] = []
         self._tries = 0
+        self._blank: set[str] = set()
+        """Who is joining too: no use asking them."""
 
     def begin(self, now_us: int, *, joining: bool) -> None:
         if joining:
@@ -44,7 +46,7 @@ class Joining:
         self.at_us = now_us + broker.settings.retry_us
         asked: dict[str, None] = {}
         for group in self._uncovered:
-            donors = broker.donors_for(group)
+            donors = self._donors(group)
             if donors and asked.keys().isdisjoint(donors):
                 asked[donors[self._tries % len(donors)]] = None
         self._tries += 1
@@ -53,8 +55,17 @@ class Joining:
         else:
             self._join(now_us)  # alone in the world
 
+    def _donors(self, group: str) -> list[str]:
+        """Who carries it; when nobody does who knows anything, any broker that does."""
+        broker = self.broker
+        carriers = [name for name in broker.carriers_of((group,)) if name not in self._blank]
+        return carriers or [name for name in broker.all_brokers if name not in self._blank]
+
     def give(self, to: str) -> None:
         broker = self.broker
+        if not broker.joined:
+            broker.out.append(Send((to,), Snapshot({}, (), blank=True)))
+            return
         assert broker.writer is not None
         past = {s: n for s, n in broker.writer.past().items() if not broker.interest.concerns(s)}
         for stream, n in (*broker.reader.cut.items(), *broker.store.collected().items()):
@@ -67,7 +78,11 @@ class Joining:
         donor = broker.members.get(sender)
         if donor is None:
             return
-        covered = tuple(g for g in self._uncovered if g in donor.groups or sender in broker.donors_for(g))
+        if frame.blank:
+            self._blank.add(sender)
+            self.ask(now_us)
+            return
+        covered = tuple(g for g in self._uncovered if g in donor.groups or sender in self._donors(g))
         for group in covered:
             del self._uncovered[group]
         if covered:

@@ -323,7 +323,8 @@ _kind(
         _ids_row(f.cut),
         batch_row(f.envelopes) if f.envelopes else None,
         encode_nodes(f.nodes) if f.nodes else None,
+        f.blank,
     ),
-    tuple[MapRow, IdsRow, BatchRow | None, tuple[bytes, NodesRow] | None],
-    lambda r: Snapshot(_map(r[0]), _ids(r[1]), _envelopes(r[2]), () if r[3] is None else decode_nodes(*r[3])),
+    tuple[MapRow, IdsRow, BatchRow | None, tuple[bytes, NodesRow] | None, bool],
+    lambda r: Snapshot(_map(r[0]), _ids(r[1]), _envelopes(r[2]), () if r[3] is None else decode_nodes(*r[3]), r[4]),
 )

@@ -183,10 +183,16 @@ class GraphWriter:
         return None if entry is None else self._local(entry, 0)
 
     def past(self) -> Mapping[str, int]:
+        """Marks of everything delivered here and before it: what a held message came with is not yet past."""
         past: dict[str, int] = {}
-        for entry in self.graph.values():
-            for stream, n in entry.marks:
-                past[stream] = max(n, past.get(stream, 0))
+        stack, seen = list(self.leaves.values()), set[int]()
+        while stack:
+            entry = stack.pop()
+            if entry.order not in seen:
+                seen.add(entry.order)
+                stack.extend(entry.preds)
+                for stream, n in entry.marks:
+                    past[stream] = max(n, past.get(stream, 0))
         return past
 
     def gave_up(self, mark: Mark) -> None:
