@@ -1,0 +1,106 @@
+"""The `antecede` command: which commands there are, how they are found, and what a failure looks like to a person.
+
+A command is one module here, named like it, with one typer-annotated function of the same name. Only the module of the
+command that was asked for is imported; the others stand in the help as a name and the line in `COMMANDS`. So
+`antecede --help` stays quick whatever the commands themselves need, and a command that is not built yet is not shown.
+
+Exit codes: 0 fine, 1 a violation was found, 2 the input or the machine is at fault, 130 interrupted. A mistake of
+ours, 70, is said in one line as well; ANTECEDE_TRACEBACK=1 shows where it happened.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+import antecede
+from antecede.errors import AntecedeError
+
+__all__ = ["COMMANDS", "build", "main"]
+
+COMMANDS: Mapping[str, str] = {
+    "demo": "The story so far on this machine: every recipe under faults, judged.",
+    "simulate": "Run a recipe on a virtual network that loses, delays and breaks; write the trace.",
+    "check": "Judge a trace: order, gaps, lateness, duplicates and what was never delivered.",
+    "doctor": "Look at this machine and say what is missing, why it matters and what cures it.",
+}
+
+MISTAKE_OF_OURS = 70
+
+
+def exists(name: str) -> bool:
+    return importlib.util.find_spec(f"{__name__}.{name}") is not None
+
+
+def load(name: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(importlib.import_module(f"{__name__}.{name}"), name)
+    return function
+
+
+def placeholder() -> None:
+    """Stands in the help for a command whose module need not be imported now."""
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"antecede {antecede.__version__}")
+        raise typer.Exit
+
+
+def top(version: Annotated[bool, typer.Option("--version", help="Say which.", callback=show_version)] = False) -> None:
+    """Messages in cause-and-effect order, before their deadlines, over networks that lose them.
+
+    `antecede COMMAND --help` explains each. Exit codes: 0 fine, 1 a violation was found, 2 bad input.
+    """
+
+
+def build(wanted: str | None = None) -> typer.Typer:
+    """The whole command line, with only the command `wanted` imported."""
+    # Plain text help and errors: they are read by scripts and through pipes as often as by people.
+    app = typer.Typer(
+        name="antecede",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(top)
+    for name, line in COMMANDS.items():
+        if exists(name):
+            function = load(name) if name == wanted else placeholder
+            app.command(name, short_help=line)(function)
+    return app
+
+
+def complain(sentence: str) -> None:
+    print(f"antecede: {sentence}", file=sys.stderr)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; what went wrong is one sentence on standard error."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        build(wanted=given[0] if given else None)(args=given, prog_name="antecede")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0 if end.code is None else 2
+    except KeyboardInterrupt:
+        return 130
+    except AntecedeError as error:
+        complain(str(error))
+        return 2
+    except OSError as error:
+        complain(f"{error.filename}: {error.strerror}." if error.filename else f"{error}.")
+        return 2
+    except Exception as error:
+        if os.environ.get("ANTECEDE_TRACEBACK"):
+            raise
+        complain(f"a mistake of ours, {type(error).__name__}: {error} (ANTECEDE_TRACEBACK=1 shows where).")
+        return MISTAKE_OF_OURS
+    return 0

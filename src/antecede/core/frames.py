@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
-from antecede.core.message import Envelope, Mark, Message
+from antecede.core.message import Envelope, Message
 
 __all__ = [
     "FRAMES",
@@ -23,14 +23,19 @@ __all__ = [
     "Gone",
     "Item",
     "Items",
+    "Node",
     "Publish",
     "Published",
+    "Ranges",
     "Request",
     "Snapshot",
     "SnapshotRequest",
     "Top",
     "Want",
 ]
+
+Node: TypeAlias = tuple[str, int, tuple[str, ...], tuple[tuple[str, int], ...], int | None]
+"""(sender, seq, groups, predecessors, deadline_us): a node of the context graph as it travels."""
 
 Ranges: TypeAlias = tuple[tuple[str, int, int], ...]
 """(stream, low, high): the marks low < n <= high of a stream."""
@@ -62,12 +67,20 @@ class Data(Base):
 
 @dataclass(slots=True, eq=False)
 class Digest(Base):
-    """What the sender has: stream -> highest n. `reply`: please tell me yours, I do not know that you have all this."""
+    """Finds lost tails, and lets two processes agree that neither lacks anything.
+
+    offer   newest message here per stream that the receiver may want: what can be asked for
+    have    what lies behind at the sender, for streams either side offered
+    done    as `have`, lowered to what the sender's subscribers have confirmed too (only where an Order asks for it)
+    stable  what is known to be done everywhere (likewise)
+    reply   please answer with yours: I do not know yet that you have all this
+    """
 
     kind: ClassVar[str] = "digest"
+    offer: Mapping[str, int]
     have: Mapping[str, int]
-    known: Mapping[str, int] = field(default_factory=dict)
-    """Heard of, received but perhaps not delivered (where it goes beyond `have`)."""
+    done: Mapping[str, int] = field(default_factory=dict)
+    stable: Mapping[str, int] = field(default_factory=dict)
     reply: bool = False
 
 
@@ -79,10 +92,12 @@ class Request(Base):
 
 @dataclass(slots=True, eq=False)
 class Gone(Base):
-    """These were here once and have been collected: do not ask again, not for them."""
+    """Answers what can no longer be had: `headers` expired (message without payload, with its stamp); `lacks` were never
+    here, said only of senders that left the view."""
 
     kind: ClassVar[str] = "gone"
-    marks: tuple[Mark, ...]
+    headers: tuple[Envelope, ...]
+    lacks: Ranges = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -132,18 +147,17 @@ class Item:
 
     index: int
     after: int
-    gains: Mapping[str, int]
     envelope: Envelope
     gone: bool = False
+    """Header only: it expired while it was being resent."""
 
 
 @dataclass(slots=True, eq=False)
 class Items(Base):
-    """Home broker to client. `base`: the acknowledged index that `gains` and `after` are relative to."""
+    """Home broker to client."""
 
     kind: ClassVar[str] = "items"
     attachment: int
-    base: int
     items: tuple[Item, ...]
 
     def messages(self) -> tuple[Message, ...]:
@@ -168,13 +182,11 @@ class Want(Base):
 
 @dataclass(slots=True, eq=False)
 class Ack(Base):
-    """Client to home: everything up to `index` lies behind; of those above `base`, `missed` were not delivered."""
+    """Client to home: everything up to `index` lies behind."""
 
     kind: ClassVar[str] = "ack"
     attachment: int
     index: int
-    base: int
-    missed: tuple[int, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -193,13 +205,16 @@ class SnapshotRequest(Base):
 
 @dataclass(slots=True, eq=False)
 class Snapshot(Base):
-    """Where to begin: `past` lies behind (with single marks `skipped` above it); `envelopes` follow, in order."""
+    """Where to begin: `past` lies behind, `cut` says the same in message ids; `envelopes` are retained, in order.
+
+    nodes   the whole context graph (only where the Order is one)
+    """
 
     kind: ClassVar[str] = "snapshot"
     past: Mapping[str, int]
-    skipped: tuple[Mark, ...]
     cut: tuple[str, ...]
     envelopes: tuple[Envelope, ...] = ()
+    nodes: tuple[Node, ...] = ()
 
     def messages(self) -> tuple[Message, ...]:
         return tuple(e.message for e in self.envelopes)

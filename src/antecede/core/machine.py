@@ -103,7 +103,3 @@ class Machine(Protocol):
     def next_wake(self) -> int | None:
         """When to call `wake`, in this process's clock; None: only a frame can change anything."""
         ...
-
-    def freeze(self) -> bytes:
-        """The whole state as bytes (journal, exploration's hashing); equal states freeze equally."""
-        ...

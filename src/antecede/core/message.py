@@ -6,15 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-__all__ = ["NO_STAMP", "Envelope", "Mark", "Message", "Stamp", "make_id", "split_id"]
+__all__ = ["NO_STAMP", "Envelope", "Mark", "Message", "Stamp", "header_of", "id_of_mark", "make_id", "split_id"]
 
 Mark: TypeAlias = tuple[str, int]
-"""(stream, n): the n-th message of a stream. What a stream is, is the Order's business: a sender (`p`), a sender
-within a group (`p@G1`). Sender names hold no `@` and no `:`; everything after the first `@` is the group."""
+"""(stream, n): message number n of a sender, seen in one stream: all it sends (`p`), or what it addresses to one group
+(`p@G1`; numbers then have holes). Sender names hold no `@` and no `:`; what follows the first `@` is the group."""
 
 
 def make_id(sender: str, seq: int) -> str:
     return f"{sender}:{seq}"
+
+
+def id_of_mark(mark: Mark) -> str:
+    """The message a mark of a sender's stream means."""
+    return f"{mark[0].partition('@')[0]}:{mark[1]}"
 
 
 def split_id(message_id: str) -> tuple[str, int]:
@@ -59,6 +64,7 @@ class Stamp:
 
 
 NO_STAMP = Stamp(())
+"""Where a stamp is not known."""
 
 
 @dataclass(slots=True, eq=False)
@@ -70,3 +76,12 @@ class Envelope:
     size: int = -1
     """Bytes on the wire, remembered by the wire after the first look; -1: not asked yet."""
     stamp_size: int = -1
+    wire: object = None
+    """The encoded parts, kept by the wire so that an envelope in many frames is encoded once."""
+
+
+def header_of(envelope: Envelope) -> Envelope:
+    """A message without its payload: what is left to say of one that expired."""
+    message = envelope.message
+    bare = Message(message.sender, message.seq, message.topics, b"", message.deadline_us, message.expires_us)
+    return Envelope(bare, envelope.stamp)

@@ -34,7 +34,8 @@ class Claims:
 
     def discard(self, row: Row, ledger: Ledger, index: int) -> str | None:
         if row.reason == "duplicate":
-            return None if ledger.copies.get(index, 0) >= 2 else "it is the first copy here"
+            known = ledger.copies.get(index, 0) >= 2 or ledger.delivered >> index & 1
+            return None if known else "it is the first copy here"
         rule = self._rules.get(row.reason or "")
         if rule is None:
             return "there is no such reason"
@@ -61,8 +62,8 @@ class Claims:
     def _foreign(self, row: Row, ledger: Ledger, index: int) -> str | None:
         if not ledger.owed >> index & 1 or ledger.behind >> index & 1:
             return None  # no filter matches, or it lies behind a cut, or it is its own
-        if ledger.arrived >> index & 1 and not ledger.heeded.get(index):
-            return None  # from a broker it is not attached to (any more)
+        if ledger.may_ignore(index):
+            return None
         return "a filter matches it and it does not lie behind the cut"
 
     def _gone(self, row: Row, ledger: Ledger, index: int) -> str | None:

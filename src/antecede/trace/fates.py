@@ -162,10 +162,14 @@ class Fates:
         return any(self._can_get(peer, told) for peer in peers)
 
     def _can_get(self, broker: str, told: Told) -> bool:
+        """Whether it has it, or it is addressed to it and somebody who answers has it and all it waits for."""
         ledger = self.ledgers[broker]
         if ledger.delivered & told.bit:
             return True
-        return self.holders.surviving(told.index) and self._all_held(self._awaited(self.receivers[broker], told))
+        receiver = self.receivers[broker]
+        if not receiver.ever >> told.index & 1:
+            return False
+        return self.holders.served(told.index) and self._all_held(self._awaited(receiver, told))
 
     def _awaited(self, receiver: Receiver, told: Told) -> int:
         """Predecessors without a deadline that this receiver must still wait for."""
@@ -174,4 +178,4 @@ class Fates:
         return sum(1 << i for i in bits(mask) if self.history.messages[i].due_us(receiver.role) is None)
 
     def _all_held(self, mask: int) -> bool:
-        return all(self.holders.surviving(i) for i in bits(mask))
+        return all(self.holders.served(i) for i in bits(mask))

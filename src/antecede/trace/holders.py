@@ -90,5 +90,12 @@ class Holders:
         """Whether some correct process holds it at the end (its publisher included)."""
         return any(end is None and self.receivers[name].correct for name, (_, end) in self._spans[index].items())
 
+    def served(self, index: int) -> bool:
+        """Whether some correct process that answers others holds it at the end: a subscriber does not."""
+        return any(
+            end is None and self.receivers[name].correct and self.receivers[name].role != "subscriber"
+            for name, (_, end) in self._spans[index].items()
+        )
+
     def in_reach(self, a: str, b: str, at_us: int) -> bool:
         return not any(p.parts(a, b, at_us) for p in self.partitions)

@@ -54,6 +54,8 @@ class Ledger:
         self.peers: set[str] = set()
         """Brokers it is attached to now."""
         self.all_peers: set[str] = set()
+        self.last_from: dict[int, str | None] = {}
+        """message -> the peer its last copy came from."""
         self.behind = 0
         """Mask of what any cut of a `join` put behind it so far."""
         self._returned: dict[str, Row] = {}
@@ -86,6 +88,13 @@ class Ledger:
     def attached(self, peer: str | None) -> bool:
         """At a subscriber: whether `peer` is a broker of its own now. Others listen to everyone."""
         return self.receiver.role != "subscriber" or peer is None or not self.all_peers or peer in self.peers
+
+    def may_ignore(self, index: int) -> bool:
+        """Whether its last copy may belong to an attachment that is over: not held, but not excused from coming again."""
+        if index not in self.last_from:
+            return False
+        peer = self.last_from[index]
+        return not self.attached(peer) or peer in self._returned
 
     def heeds(self, peer: str | None, index: int) -> bool:
         """Whether this process must heed a copy of the message from `peer`."""
@@ -153,6 +162,7 @@ class Ledger:
             self.arrived |= told.bit
             self.copies[index] = self.copies.get(index, 0) + 1
             heeds = self.heeds(row.peer, index)
+            self.last_from[index] = row.peer
             if heeds:
                 self.heeded[index] = self.heeded.get(index, 0) + 1
             if self.attached(row.peer):

@@ -1,0 +1,263 @@
+"""`antecede simulate`: one run, or a sweep of drawn ones; what is printed, what is written, and what is refused.
+
+Nothing appears under its name in DIR before it is complete, and a directory that holds something else is left alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from antecede.errors import InputError
+
+if TYPE_CHECKING:
+    from antecede.sim.scenario import Scenario
+    from antecede.sim.sweep import Judged
+
+__all__ = ["simulate"]
+
+OURS = {"records.parquet", "scenario.json", "totals.json", "sweep.jsonl"}
+JUDGED = 20_000
+"""Runs of more messages are not judged on the way: the oracle's memory grows with their square."""
+
+Option = typer.Option
+
+
+def simulate(
+    recipe: Annotated[str | None, Option(help="Which protocol, e.g. solicit, graph, home, cbcast, dcco.")] = None,
+    reading: Annotated[str | None, Option(help="repaired, or the paper's text as printed.")] = None,
+    seed: Annotated[int, Option(help="Decides everything that is drawn.")] = 0,
+    out: Annotated[Path | None, Option(metavar="DIR", help="Where records, scenario and totals go.")] = None,
+    brokers: Annotated[int | None, Option(help="How many: A, B, C, ... [4]")] = None,
+    subscribers: Annotated[int | None, Option(help="How many: S1, S2, ... [6]")] = None,
+    groups: Annotated[str | None, Option(help="'G1=A,B,C;G2=A,B,D'. [drawn]")] = None,
+    homes: Annotated[int | None, Option(help="Subscribers attach to 1 to this many brokers; home: 1. [3]")] = None,
+    messages: Annotated[int | None, Option(help="How many. [100, or the whole --workload]")] = None,
+    rate: Annotated[float | None, Option(help="Publications per second, all together. [100]")] = None,
+    reply: Annotated[float | None, Option(help="Share published right after a delivery. [0.5]")] = None,
+    declare: Annotated[float | None, Option(help="Share that declares its causes. [0]")] = None,
+    choice: Annotated[str | None, Option(help="Groups per message: one, some, all. [some]")] = None,
+    burst: Annotated[int | None, Option(help="Messages back to back. [1]")] = None,
+    loss: Annotated[float | None, Option(help="Probability that a copy is lost. [0]")] = None,
+    duplicate: Annotated[float | None, Option(help="Probability that a copy arrives twice. [0]")] = None,
+    delay_ms: Annotated[str | None, Option(metavar="LO:HI", help="A copy takes between these. [5:20]")] = None,
+    spike: Annotated[float | None, Option(help="Probability of ten times the delay. [0]")] = None,
+    crash: Annotated[float | None, Option(help="Probability that a process crashes. [0]")] = None,
+    restart: Annotated[float | None, Option(help="Probability that a crashed one comes back, empty. [0.5]")] = None,
+    skew_ms: Annotated[float | None, Option(help="Clocks are off by at most this. [0]")] = None,
+    partition: Annotated[str | None, Option(help="'A,B|C,D@1000-2000' (ms); several with ';'.")] = None,
+    churn: Annotated[str | None, Option(help="'move=0.2': migrations per subscriber and second.")] = None,
+    detect_ms: Annotated[float | None, Option(help="When others learn of a crash or restart. [200]")] = None,
+    deadline_ms: Annotated[str | None, Option(metavar="LO:HI|none", help="[300:600 where the recipe has any]")] = None,
+    guard_ms: Annotated[float | None, Option(help="Stop waiting this long before a deadline. [the skew]")] = None,
+    hop_ms: Annotated[float | None, Option(help="What brokers leave for the last hop. [1.5 times the delay]")] = None,
+    fanout: Annotated[int | None, Option(help="Peers per digest. [3]")] = None,
+    round_ms: Annotated[float | None, Option(help="Between digests. [50]")] = None,
+    payload_bytes: Annotated[int | None, Option(help="Size of a payload. [32]")] = None,
+    workload: Annotated[Path | None, Option(metavar="FILE", help="Replay a recorded history (Parquet).")] = None,
+    latency: Annotated[Path | None, Option(metavar="FILE", help="Round trips between hosts (Parquet).")] = None,
+    limit_s: Annotated[float | None, Option(help="Stop a run that does not become quiet. (virtual time)")] = None,
+    scenario: Annotated[Path | None, Option(metavar="FILE", help="Begin with the knobs of a scenario.json.")] = None,
+    draw: Annotated[int | None, Option(metavar="I", help="Run scenario I of the sweep with this seed.")] = None,
+    sweep: Annotated[int | None, Option(metavar="N", help="Draw, run and judge N scenarios on all cores.")] = None,
+    resume: Annotated[bool, Option("--resume", help="Go on with an interrupted sweep in DIR.")] = False,
+    as_json: Annotated[bool, Option("--json", help="One JSON object, for programs.")] = False,
+) -> None:
+    """Run a recipe on a virtual network that loses, delays and breaks; write the trace.
+
+    One seed decides everything: the same command gives the same rows and the same digest on every machine. The trace
+    in DIR can be judged by anyone: `antecede check DIR`.
+
+    \b
+    Examples:
+    antecede simulate --recipe solicit --loss 0.1 --deadline-ms 100:300 --out runs/first
+    antecede simulate --recipe graph --groups 'G1=A,B,C;G2=A,B,D' \\
+                      --partition 'A,B|C,D@500-900' --out runs/split
+    antecede simulate --recipe graph --workload history.parquet --loss 0.05 --out runs/real
+    antecede simulate --scenario runs/first/scenario.json --loss 0.3 --out runs/worse
+    antecede simulate --recipe graph --sweep 200 --out runs/sweep    (exit 1: a violation was found)
+    """
+    given = {name: value for name, value in locals().items() if value is not None}
+    from antecede.sim.scenario import find_recipe
+
+    find_recipe(recipe or "solicit")
+    if sweep is not None:
+        _refuse_knobs(given, {"recipe", "reading", "seed", "out", "sweep", "resume", "as_json"}, "--sweep")
+        _sweep(recipe or "solicit", reading or "repaired", seed, sweep, out, resume, as_json)
+        return
+    if resume:
+        raise InputError("--resume goes with --sweep N: a single run is simply run again.")
+    if draw is not None:
+        _refuse_knobs(given, {"recipe", "reading", "seed", "out", "draw", "as_json", "resume"}, "--draw")
+        from antecede.sim.draw import draw as draw_scenario
+
+        _one(draw_scenario(seed, recipe or "solicit", draw, reading or "repaired"), out, as_json)
+        return
+    _one(_scenario(given), out, as_json)
+
+
+def _refuse_knobs(given: dict[str, Any], allowed: set[str], option: str) -> None:
+    extra = sorted(set(given) - allowed)
+    if extra:
+        raise InputError(f"{option} draws its scenarios: leave out --{extra[0].replace('_', '-')}.")
+
+
+def _span(text: str, option: str) -> tuple[float, float]:
+    low, _, high = text.partition(":")
+    try:
+        return float(low), float(high or low)
+    except ValueError:
+        raise InputError(f"{option} is {text!r}: give LO:HI in milliseconds, e.g. 5:20.") from None
+
+
+def _moves(churn: str) -> float:
+    rates: dict[str, float] = {}
+    for part in filter(None, (p.strip() for p in churn.split(","))):
+        name, _, value = part.partition("=")
+        if name in ("join", "leave"):
+            raise InputError(f"--churn {name}= needs membership, which is not built yet: only move= works so far.")
+        try:
+            rates[name] = float(value)
+        except ValueError:
+            rates.clear()
+        if set(rates) != {"move"}:
+            raise InputError(f"--churn has {part!r}: write move=0.2 (migrations per subscriber and second).")
+    return rates.get("move", 0.0)
+
+
+def _scenario(given: dict[str, Any]) -> Scenario:
+    """The defaults or the file, with what was given on the command line over them."""
+    from antecede.sim.scenario import Scenario, find_recipe
+
+    base = Scenario.load(given["scenario"]) if "scenario" in given else None
+    knobs = {k: v for k, v in given.items() if k in {f.name for f in dataclasses.fields(Scenario)}}
+    if base is not None and given["seed"] == 0:
+        del knobs["seed"]
+    for name in ("workload", "latency"):
+        if name in knobs:
+            knobs[name] = str(knobs[name])
+    if "delay_ms" in knobs:
+        knobs["delay_ms"] = _span(knobs["delay_ms"], "--delay-ms")
+    if "churn" in given:
+        knobs["move"] = _moves(given["churn"])
+    if "deadline_ms" in knobs:
+        text = knobs["deadline_ms"]
+        knobs["deadline_ms"] = None if text == "none" else _span(text, "--deadline-ms")
+    elif base is None and find_recipe(knobs.get("recipe", "solicit")).deadlines != "none":
+        knobs["deadline_ms"] = (300.0, 600.0)
+    return dataclasses.replace(base, **knobs) if base is not None else Scenario(**knobs)
+
+
+def _usable(out: Path) -> None:
+    if out.is_file():
+        raise InputError(f"{out} is a file: --out wants a directory.")
+    if out.is_dir():
+        foreign = sorted(entry.name for entry in out.iterdir() if entry.name not in OURS)
+        if foreign:
+            raise InputError(f"{out} holds {foreign[0]}, which is no part of a run: choose another --out.")
+
+
+def _one(scenario: Scenario, out: Path | None, as_json: bool) -> None:
+    from antecede.sim.run import Run
+    from antecede.sim.run import simulate as run_scenario
+    from antecede.trace.check import check
+    from antecede.trace.parquet import TraceWriter
+
+    began = time.perf_counter()
+    run: Run
+    if out is None:
+        run = run_scenario(scenario)
+    else:
+        _usable(out)
+        fresh = not out.exists()
+        try:
+            with TraceWriter(out) as writer:
+                run = run_scenario(scenario, writer.write, digest=True)
+                writer.close(run.body(), {"processes": run.totals})
+        except BaseException:
+            if fresh:  # what was not there before is not there after a failure
+                with contextlib.suppress(OSError):
+                    out.rmdir()
+            raise
+    seconds = time.perf_counter() - began
+    report = None
+    if scenario.count <= JUDGED and not (scenario.workload and scenario.messages is None):
+        report = check(run.rows if out is None else out, scenario=run.body())
+    sums: dict[str, dict[str, int]] = {}
+    for kinds in run.totals.values():
+        for kind, total in kinds.items():
+            into = sums.setdefault(kind, dict.fromkeys(total, 0))
+            for name, value in total.items():
+                into[name] += value
+    if as_json:
+        body = {"run": scenario.run, "digest": run.digest(), "quiet": run.quiet, "events": run.events,
+                "totals": sums, "notes": run.notes, "fates": report.fates if report else None,
+                "verdicts": report.counts if report else None, "out": str(out) if out else None}  # fmt: skip
+        print(json.dumps(body, indent=2, sort_keys=True))
+        return
+    ended = "became quiet" if run.quiet else "was stopped at its limit"
+    print(f"{scenario.run}: {run.events:,} events in {seconds:.1f} s; it {ended} at {run.end_us / 1e6:.2f} s.")
+    for kind, total in sorted(sums.items()):
+        frames, size, stamps = total["frames"], total["bytes"], total["control_bytes"]
+        print(f"  {kind:<16} {frames:>9,} frames {size:>12,} bytes, {stamps:,} of stamps")
+    for name, count in sorted(run.notes.items()):
+        print(f"  {name}: {count:,}")
+    if report is not None:
+        _print_fates(report.pairs, report.fates, report.counts)
+    print(f"digest {run.digest()}")
+    if out is not None:
+        print(f"written to {out}; judge it with: antecede check {out}")
+
+
+def _print_fates(pairs: int, fates: dict[str, int], verdicts: dict[str, int]) -> None:
+    print(f"  {pairs:,} pairs: " + ", ".join(f"{name} {count:,}" for name, count in fates.items() if count))
+    found = ", ".join(f"{name} {count:,}" for name, count in verdicts.items() if count)
+    print(f"  verdict: {found or 'clean'}")
+
+
+def _sweep(recipe: str, reading: str, seed: int, count: int, out: Path | None, resume: bool, as_json: bool) -> None:
+    from antecede.sim.draw import draw as draw_scenario
+    from antecede.sim.sweep import Sweep
+
+    if count < 1:
+        raise InputError(f"--sweep is {count}: it must be at least 1.")
+    if out is None:
+        raise InputError("--sweep needs --out DIR, where its results are kept.")
+    _usable(out)
+    draw_scenario(seed, recipe, 0, reading)
+    campaign = Sweep(out, recipe, reading, seed, count)
+    began = time.perf_counter()
+    done = 0
+
+    def progress(judged: Judged) -> None:
+        nonlocal done
+        done += 1
+        if sys.stderr.isatty():
+            seconds = time.perf_counter() - began
+            left = count - done
+            print(f"\r{recipe}: {done} of {count}, about {seconds / done * left:.0f} s left ", end="", file=sys.stderr)
+            if done == count:
+                print(file=sys.stderr)
+
+    summary = campaign.run(resume, progress=progress)
+    seconds = time.perf_counter() - began
+    if as_json:
+        body = dataclasses.asdict(summary)
+        body["failures"] = [{**dataclasses.asdict(f), "command": campaign.command(f)} for f in summary.failures]
+        print(json.dumps({"recipe": recipe, "seconds": round(seconds, 3), **body}, indent=2, sort_keys=True))
+    else:
+        for failure in summary.failures:
+            print(f"scenario {failure.index} (seed {failure.seed}): {failure.what}")
+            print(f"  {campaign.command(failure)}")
+        print(f"{recipe}: {summary.scenarios:,} scenarios, {summary.events:,} events in {seconds:.1f} s; "
+              f"{summary.stopped:,} did not become quiet, {len(summary.failures):,} failed.")  # fmt: skip
+        _print_fates(summary.pairs, summary.fates, summary.verdicts)
+    if summary.failures:
+        raise typer.Exit(1)

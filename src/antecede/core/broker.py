@@ -1,0 +1,299 @@
+"""A broker: one of those that carry groups, publishing to them and serving subscribers (001, 003).
+
+Among brokers it behaves like a member that gets only its own groups. Whatever it delivers or publishes it forwards, as
+its Order projects it, to the subscribers that want it; they are peers of its digests too, and ask it for what they miss.
+It leaves `hop_us` for that last step. A broker that comes back empty takes over what others retain before it delivers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from antecede.core.effects import Effect, Join, Send
+from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Gone, Request, Snapshot, SnapshotRequest
+from antecede.core.interest import Interest, group_of
+from antecede.core.message import Envelope, Mark, Message
+from antecede.core.tier import Tier
+
+__all__ = ["Broker", "BrokerBase"]
+
+
+class BrokerBase(Tier):
+    """What every broker does among brokers: carry groups, answer, join by snapshot."""
+
+    role = "broker"
+    _carriers: dict[str, tuple[str, ...]] = {}
+    _brokers: tuple[str, ...] = ()
+    _join_at: int | None = None
+    _join_tries = 0
+    _uncovered: dict[str, None]
+    _snapshots: list[tuple[str, Snapshot]]
+
+    # -- who is there ----------------------------------------------------------------------------------------------
+
+    def viewed(self, now_us: int) -> None:
+        mine = set(self.interest.filters)
+        brokers = sorted(
+            peer.name
+            for peer in self.members.values()
+            if peer.role == "broker" and peer.name != self.name and mine.intersection(peer.groups)
+        )
+        self._brokers = tuple(brokers)
+        carriers: dict[str, list[str]] = {}
+        for name in sorted(self.members):
+            if name != self.name and self.members[name].role == "broker":
+                for group in self.members[name].groups:
+                    carriers.setdefault(group, []).append(name)
+        self._carriers = {group: tuple(names) for group, names in carriers.items()}
+
+    def carriers_of(self, topics: Sequence[str]) -> tuple[str, ...]:
+        """The other brokers that carry any of these topics."""
+        if len(topics) == 1:
+            return self._carriers.get(topics[0], ())
+        return tuple(sorted({name for topic in topics for name in self._carriers.get(topic, ())}))
+
+    def peers(self) -> Sequence[str]:
+        return list(self._brokers)
+
+    def sources(self, mark: Mark) -> Sequence[str]:
+        """Who carries its group; failing that anybody near, who may have it by another of its groups."""
+        return self._carriers.get(group_of(mark[0]) or "") or self._brokers
+
+    def interest_of(self, peer: str) -> Interest | None:
+        known = self.members.get(peer)
+        return None if known is None or known.role != "broker" else self.known_interest(known.groups)
+
+    # -- joining ---------------------------------------------------------------------------------------------------
+
+    def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
+        self._uncovered = {group: None for group in self.interest.filters if joining and self._carriers.get(group)}
+        self._snapshots = []
+        if self._uncovered:
+            self._ask_to_join(now_us)
+        else:
+            self._join(now_us)
+        return self.flush(now_us)
+
+    def _ask_to_join(self, now_us: int) -> None:
+        """Of one broker per group still uncovered; whoever carries several is asked once."""
+        self._join_at = now_us + self.settings.retry_us
+        asked: set[str] = set()
+        for group in list(self._uncovered):
+            carriers = self._carriers.get(group)
+            if not carriers:
+                del self._uncovered[group]
+            elif not asked.intersection(carriers):
+                asked.add(carriers[self._join_tries % len(carriers)])
+        self._join_tries += 1
+        if not self._uncovered:
+            self._join(now_us)
+        for donor in sorted(asked):
+            self.out.append(Send((donor,), SnapshotRequest(whole=True)))
+
+    def _snapshot_for(self, sender: str) -> None:
+        """All that is retained, and as past only what expired: whoever joins delivers the rest itself.
+
+        What was skipped or overtaken here is not past there: it may still be had from others, in time.
+        """
+        assert self.writer is not None
+        envelopes = tuple(self.writer.bare(e) for e in self.store.by_id.values())
+        self.out.append(Send((sender,), Snapshot(self.store.collected(), (), envelopes, self.writer.nodes())))
+
+    def _on_snapshot(self, frame: Snapshot, sender: str, now_us: int) -> None:
+        donor = self.members.get(sender)
+        covered = [group for group in self._uncovered if donor is not None and group in donor.groups]
+        for group in covered:
+            del self._uncovered[group]
+        if covered:
+            self._snapshots.append((sender, frame))
+            if not self._uncovered:
+                self._join(now_us)
+
+    def _join(self, now_us: int) -> None:
+        self.joined = True
+        self._join_at = None
+        donor = self._snapshots[0][0] if self._snapshots else None
+        self.out.append(Join(self.interest.filters, donor, (), self.inbox.guard_us))
+        assert self.writer is not None
+        self.writer.adopt([node for _, snapshot in self._snapshots for node in snapshot.nodes])
+        for _, snapshot in self._snapshots:
+            self.reader.start_at(snapshot.past)
+        for sender, snapshot in self._snapshots:
+            self.take([e for e in snapshot.envelopes if self.interest.wants(e.message.topics)], sender, now_us)
+        self._snapshots = []
+
+    def own_wake(self) -> int | None:
+        return self._join_at
+
+    def woken(self, now_us: int) -> None:
+        if self._join_at is not None and now_us >= self._join_at:
+            self._ask_to_join(now_us)
+
+    # -- what only subscribers do ----------------------------------------------------------------------------------
+
+    def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
+        return []
+
+    def unsubscribe(self, now_us: int) -> list[Effect]:
+        return []
+
+    def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
+        return []
+
+    # -- in --------------------------------------------------------------------------------------------------------
+
+    def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
+        if self.joined:
+            if isinstance(frame, Data):
+                self.take(frame.envelopes, sender, now_us)
+            elif isinstance(frame, Request):
+                self.answers.on_request(frame, sender, now_us)
+            elif isinstance(frame, Digest):
+                self.rounds.on_digest(frame, sender, now_us)
+            elif isinstance(frame, Gone):
+                self.answers.on_gone(frame, sender, now_us)
+            elif isinstance(frame, SnapshotRequest):
+                self._snapshot_for(sender)
+            elif isinstance(frame, Snapshot):  # one more than was needed to begin
+                assert self.writer is not None
+                self.writer.adopt(frame.nodes)
+                self.take([e for e in frame.envelopes if self.interest.wants(e.message.topics)], sender, now_us)
+            else:
+                self.on_other(frame, sender, now_us)
+        elif isinstance(frame, Snapshot):
+            self._on_snapshot(frame, sender, now_us)
+        return self.flush(now_us)
+
+    def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
+        """Frames of the tier below."""
+
+
+class Broker(BrokerBase):
+    """A broker that publishes itself and forwards to subscribers by its Order's projection."""
+
+    _seq = 0
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.links: dict[str, tuple[int, Interest]] = {}
+        """Attached subscribers: attachment number and interest."""
+        self._routes: dict[tuple[str, ...], list[tuple[Interest, tuple[str, ...]]]] = {}
+        self._confirmed: dict[str, dict[str, int]] = {}
+
+    def publish(
+        self,
+        topics: Sequence[str],
+        payload: bytes,
+        now_us: int,
+        *,
+        deadline_us: int | None = None,
+        after: Sequence[str] | None = None,
+    ) -> tuple[Message, list[Effect]]:
+        self._seq += 1
+        assert self.writer is not None
+        envelope = self.compose(self._seq, topics, payload, deadline_us, after)
+        self.reader.delivered(envelope.stamp, forced=False)
+        self.inbox.seen[envelope.message.id] = now_us
+        self._keep(envelope, now_us)
+        others = self.carriers_of(envelope.message.topics)
+        if others:
+            self.out.append(Send(others, Data((self.writer.relay(envelope),))))
+        self.forward(envelope, now_us)
+        return envelope.message, self.flush(now_us)
+
+    # -- the tier below --------------------------------------------------------------------------------------------
+
+    def viewed(self, now_us: int) -> None:
+        super().viewed(now_us)
+        for name in [name for name in self.links if name in self.departed]:
+            self._unlink(name)
+
+    def peers(self) -> Sequence[str]:
+        return [*self._brokers, *self.links]
+
+    def interest_of(self, peer: str) -> Interest | None:
+        link = self.links.get(peer)
+        return link[1] if link is not None else super().interest_of(peer)
+
+    def serves(self, peer: str) -> bool:
+        return peer in self.links
+
+    def answer_for(self, envelope: Envelope, peer: str) -> Envelope:
+        assert self.writer is not None
+        link = self.links.get(peer)
+        return self.writer.relay(envelope) if link is None else self.writer.project(envelope, link[1])
+
+    def forward(self, envelope: Envelope, now_us: int) -> None:
+        assert self.writer is not None
+        if not self.links:
+            return
+        topics = envelope.message.topics
+        routes = self._routes.get(topics)
+        if routes is None:
+            by_interest: dict[tuple[str, ...], tuple[Interest, list[str]]] = {}
+            for name, (_, interest) in self.links.items():
+                if interest.wants(topics):
+                    by_interest.setdefault(interest.filters, (interest, []))[1].append(name)
+            routes = self._routes[topics] = [(interest, tuple(names)) for interest, names in by_interest.values()]
+        for interest, names in routes:
+            self.out.append(Send(names, Data((self.writer.project(envelope, interest),))))
+
+    def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
+        done = dict(have)
+        for name, (_, interest) in self.links.items():
+            confirmed = self._confirmed.get(name, {})
+            for stream in done:
+                if interest.concerns(stream):
+                    done[stream] = min(done[stream], confirmed.get(stream, 0))
+        return done
+
+    def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
+        if isinstance(frame, Attach):
+            self._on_attach(frame, sender, now_us)
+        elif isinstance(frame, Detach):
+            link = self.links.get(sender)
+            if link is not None and link[0] <= frame.attachment:
+                self._unlink(sender)
+
+    def compared(self, frame: Digest, sender: str) -> None:
+        told = frame.have if sender in self.links else frame.done
+        if told:
+            confirmed = self._confirmed.setdefault(sender, {})
+            for stream, n in told.items():
+                if n > confirmed.get(stream, 0):
+                    confirmed[stream] = n
+            if self.writer is not None and self.writer.cuts:
+                self._settle_streams(told)
+
+    def _settle_streams(self, streams: Mapping[str, int]) -> None:
+        """A stream is stable up to what everybody who carries its group has done, this broker included."""
+        assert self.writer is not None
+        mine = self.done({stream: self.reader.front.get(stream, 0) for stream in streams})
+        stable = {}
+        for stream, n in mine.items():
+            if self.interest.concerns(stream):
+                for name in self._carriers.get(group_of(stream) or "", ()):
+                    n = min(n, self._confirmed.get(name, {}).get(stream, 0))
+                stable[stream] = n
+        self.writer.heard(stable)
+
+    def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:
+        link = self.links.get(sender)
+        if sender in self.departed or (link is not None and link[0] > frame.attachment):
+            return
+        interest = self.known_interest(frame.filters)
+        self.links[sender] = (frame.attachment, interest)
+        self._routes.clear()
+        start = {stream: n for stream, n in self.reader.closed().items() if n and interest.concerns(stream)}
+        confirmed = self._confirmed.setdefault(sender, {})
+        for stream, n in start.items():
+            confirmed.setdefault(stream, n)
+        self.out.append(Send((sender,), Attached(frame.attachment, start, self.cut())))
+        if self.store.version:
+            self.rounds.begin(now_us)
+
+    def _unlink(self, name: str) -> None:
+        del self.links[name]
+        self.rounds.forget(name)
+        self._confirmed.pop(name, None)
+        self._routes.clear()

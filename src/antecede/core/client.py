@@ -1,0 +1,280 @@
+"""The client of `home` (ours, PROTOCOLS s3.6): publishes through its home broker and reads one numbered stream.
+
+Ids and causes belong to the client, so they survive its brokers: it carries its frontier (marks of everything in its
+past) to the next home, and publishes again, under the same id, what no home has acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from antecede.core.effects import Discard, Effect, Join, Leave, Move, Send
+from antecede.core.frames import Ack, Attach, Attached, Detach, Frame, Items, Publish, Published, Top, Want
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Mark, Message, Stamp, header_of
+from antecede.core.order.index import INDEX, IndexReader, item_stamp
+from antecede.core.order.vector import VectorWriter
+from antecede.core.tier import Tier
+
+__all__ = ["Client"]
+
+REMEMBERED = 16_384
+"""Stamps of delivered messages kept for `after=`; older ones widen to everything delivered. Costs memory only."""
+
+
+class Unacked:
+    __slots__ = ("envelope", "resend_at")
+
+    def __init__(self, envelope: Envelope, resend_at: int) -> None:
+        self.envelope = envelope
+        self.resend_at = resend_at
+
+
+class Client(Tier):
+    role = "subscriber"
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.upper = VectorWriter(self.name, flat=False)
+        """The Order towards everybody: its clock is this client's frontier."""
+        self.attachment = 0
+        self.home: str | None = None
+        self.unacked: dict[str, Unacked] = {}
+        self._fresh = True
+        self._attach_at: int | None = None
+        self._ack_at: int | None = None
+        self._top = 0
+        self._looked = 0
+        self._stamps: dict[str, Stamp] = {}
+        self._seq = 0
+
+    def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
+        return []
+
+    # -- attaching -------------------------------------------------------------------------------------------------
+
+    def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
+        self.interest = Interest(filters)
+        self._attach(at[0], now_us)
+        return self.flush(now_us)
+
+    def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
+        if to[0] != self.home:
+            if not self._fresh:
+                self.out.append(Move(to[0], self.cut()))
+            self._attach(to[0], now_us)
+        return self.flush(now_us)
+
+    def unsubscribe(self, now_us: int) -> list[Effect]:
+        if self.home is not None:
+            self.attachment += 1
+            self.out.append(Leave(self.interest.filters))
+            self.out.append(Send((self.home,), Detach(self.attachment)))
+        self.home, self.joined, self._attach_at = None, False, None
+        self.inbox.clear()
+        return self.flush(now_us)
+
+    def _attach(self, home: str, now_us: int) -> None:
+        """A new attachment: what was held of the old one is dropped, the new home sends it again."""
+        self.attachment += 1
+        self.home = home
+        self.joined = False
+        self.inbox.clear()
+        self._index().restart()
+        self.wants.wants.clear()
+        self._top = self._looked = 0
+        self._ack_at = None
+        self._send_attach(now_us)
+        self._publish_again(now_us)
+
+    def _index(self) -> IndexReader:
+        assert isinstance(self.reader, IndexReader)
+        return self.reader
+
+    def _send_attach(self, now_us: int) -> None:
+        assert self.home is not None
+        self._attach_at = now_us + 2 * self.settings.retry_us
+        frontier = None if self._fresh else dict(self.upper.clock)
+        self.out.append(
+            Send((self.home,), Attach(self.attachment, self.interest.filters, frontier, tuple(self.unacked)))
+        )
+
+    def _on_attached(self, frame: Attached, sender: str, now_us: int) -> None:
+        if frame.attachment != self.attachment or sender != self.home or self.joined:
+            return
+        self.joined = True
+        self._attach_at = None
+        if self._fresh:
+            self._fresh = False
+            self.out.append(Join(self.interest.filters, sender, frame.cut, self.inbox.guard_us))
+
+    # -- out -------------------------------------------------------------------------------------------------------
+
+    def publish(
+        self,
+        topics: Sequence[str],
+        payload: bytes,
+        now_us: int,
+        *,
+        deadline_us: int | None = None,
+        after: Sequence[str] | None = None,
+    ) -> tuple[Message, list[Effect]]:
+        stamps: list[Stamp] | None = None
+        if after is not None:
+            stamps = [self._stamps[one] for one in after if one in self._stamps]
+            if len(stamps) < len(after):
+                stamps, after = None, None
+        self._seq += 1
+        declared = None if after is None else tuple(after)
+        message = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared)
+        envelope = Envelope(message, self.upper.stamp(message, stamps))
+        self._remember(envelope)
+        self.unacked[message.id] = Unacked(envelope, now_us + self._resend_us())
+        if self.home is not None:
+            self.out.append(Send((self.home,), Publish((envelope,))))
+        return message, self.flush(now_us)
+
+    def _resend_us(self) -> int:
+        """An acknowledgement takes the home a round of digests and two trips."""
+        return 2 * self.settings.round_us + 2 * self.settings.retry_us
+
+    def _publish_again(self, now_us: int) -> None:
+        for one in self.unacked.values():
+            one.resend_at = now_us
+        self._resend(now_us)
+
+    def _resend(self, now_us: int) -> None:
+        if self.home is None:
+            return
+        for message_id, one in list(self.unacked.items()):
+            if one.resend_at <= now_us:
+                one.resend_at = now_us + self._resend_us()
+                deadline = one.envelope.message.deadline_us
+                if deadline is not None and now_us > deadline + self.settings.grace_us:
+                    del self.unacked[message_id]  # nobody can be waiting for it any more
+                    continue
+                over = deadline is not None and now_us > deadline + 2 * self.settings.clock_bound_us
+                envelope = header_of(one.envelope) if over else one.envelope
+                self.out.append(Send((self.home,), Publish((envelope,), headers_only=over)))
+
+    def _remember(self, envelope: Envelope) -> None:
+        message = envelope.message
+        if message.seq > self.tops.get(message.sender, 0):
+            self.tops[message.sender] = message.seq
+        stamps = self._stamps
+        stamps[message.id] = envelope.stamp
+        if len(stamps) > REMEMBERED:
+            del stamps[next(iter(stamps))]
+
+    # -- in --------------------------------------------------------------------------------------------------------
+
+    def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
+        if isinstance(frame, Published):
+            for message_id in frame.ids:
+                self.unacked.pop(message_id, None)
+        elif isinstance(frame, Attached):
+            self._on_attached(frame, sender, now_us)
+        elif isinstance(frame, (Items, Top)):
+            if sender == self.home and frame.attachment == self.attachment and not self._fresh:
+                if isinstance(frame, Items):  # they say as much as ATTACHED
+                    self._on_items(frame, now_us)
+                else:
+                    self._on_top(frame, now_us)
+            else:
+                self._ignore(frame, sender)
+        return self.flush(now_us)
+
+    def _ignore(self, frame: Items | Top, sender: str) -> None:
+        """Of an attachment that is over (H1): its numbers mean nothing any more."""
+        if not self._fresh:
+            self.out += [Discard(message.id, "foreign") for message in frame.messages()]
+        if sender != self.home:
+            self.out.append(Send((sender,), Detach(self.attachment)))
+
+    def _on_items(self, frame: Items, now_us: int) -> None:
+        assert self.home is not None
+        for item in frame.items:
+            envelope = Envelope(item.envelope.message, item_stamp(item))
+            if item.gone:
+                self.inbox.skip(envelope, "expired", now_us)
+            else:
+                self.inbox.accept(envelope, now_us)
+            if item.index > self._top:
+                self._top = item.index
+        self._want_missing(self._looked + 1, now_us)
+        if self.inbox.blocked:
+            self.want_blocked(self.home, now_us)
+        self._acknowledge_soon(now_us)
+
+    def _on_top(self, frame: Top, now_us: int) -> None:
+        self._top = max(self._top, frame.top)
+        front = self.reader.front.get(INDEX, 0)
+        self._want_missing(front + 1, now_us)
+        if front >= frame.top:
+            self._acknowledge(now_us)
+
+    def _want_missing(self, first: int, now_us: int) -> None:
+        """Indexes that were passed over, from `first` on: lost or still on their way."""
+        assert self.home is not None
+        for index in range(max(first, self.reader.front.get(INDEX, 0) + 1), self._top + 1):
+            mark = (INDEX, index)
+            if self.is_missing(mark):
+                self.wants.want(mark, self.home, None, now_us, patience_us=self.settings.patience_us)
+        self._looked = self._top
+
+    def _delivered(self, envelope: Envelope, now_us: int) -> None:
+        given = envelope.stamp.extra
+        assert isinstance(given, Stamp)
+        original = Envelope(envelope.message, given)
+        self.upper.learn(original)
+        self._remember(original)
+
+    def _acknowledge_soon(self, now_us: int) -> None:
+        if self._ack_at is None:
+            self._ack_at = now_us + (self.settings.retry_us >> 1)
+
+    def _acknowledge(self, now_us: int) -> None:
+        assert self.home is not None
+        self._ack_at = None
+        self.out.append(Send((self.home,), Ack(self.attachment, self.reader.front.get(INDEX, 0))))
+
+    # -- who is there ----------------------------------------------------------------------------------------------
+
+    def peers(self) -> Sequence[str]:
+        return []
+
+    def sources(self, mark: Mark) -> Sequence[str]:
+        return (self.home,) if self.home is not None and self.home not in self.departed else ()
+
+    def interest_of(self, peer: str) -> Interest | None:
+        return None
+
+    def asked(self, marks: list[Mark]) -> tuple[str, ...]:
+        return ()  # it knows indexes, not ids
+
+    def request(self, marks: list[Mark]) -> Frame:
+        return Want(self.attachment, tuple(sorted(n for _, n in marks)))
+
+    # -- time ------------------------------------------------------------------------------------------------------
+
+    def own_wake(self) -> int | None:
+        if self.home is None or self.home in self.departed:
+            return None
+        best = self._attach_at
+        if self._ack_at is not None and (best is None or self._ack_at < best):
+            best = self._ack_at
+        if self.unacked:
+            resend = min(one.resend_at for one in self.unacked.values())
+            if best is None or resend < best:
+                best = resend
+        return best
+
+    def woken(self, now_us: int) -> None:
+        if self.home is None or self.home in self.departed:
+            return
+        if self._attach_at is not None and now_us >= self._attach_at:
+            self._send_attach(now_us)
+        if self._ack_at is not None and now_us >= self._ack_at:
+            self._acknowledge(now_us)
+        if self.unacked:
+            self._resend(now_us)

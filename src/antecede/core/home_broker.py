@@ -1,0 +1,213 @@
+"""The broker of `home` (ours, PROTOCOLS s3.6): clients publish through it and get one numbered stream from it.
+
+Among brokers it delivers in causal order like any other. A publication is relayed at once and otherwise treated like
+one from afar, even when the home is in none of its groups (it then only keeps and relays it); it is acknowledged when
+another broker of its groups has it. Whatever is delivered goes into the log of every attachment that wants it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from antecede.core.broker import BrokerBase
+from antecede.core.effects import Discard, Effect, Send
+from antecede.core.frames import (
+    Ack,
+    Attach,
+    Attached,
+    Data,
+    Detach,
+    Digest,
+    Frame,
+    Gone,
+    Item,
+    Items,
+    Publish,
+    Published,
+    Top,
+    Want,
+)
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Message, header_of
+from antecede.core.order.index import Log
+from antecede.core.spread.answer import BATCH, in_time
+from antecede.errors import InputError
+
+__all__ = ["HomeBroker"]
+
+
+class HomeBroker(BrokerBase):
+    plain = False
+
+    def __init__(self, *args: object, plain: bool = False, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.plain = plain
+        self.logs: dict[str, Log] = {}
+        self._unsafe: dict[str, tuple[str, Envelope]] = {}
+        """Publications that no other broker is known to have: id -> (client, message)."""
+        self._elsewhere: dict[str, int] = {}
+        """Per stream, the newest that some other broker is known to have."""
+
+    # -- who is there ----------------------------------------------------------------------------------------------
+
+    def viewed(self, now_us: int) -> None:
+        super().viewed(now_us)
+        for name in [name for name in self.logs if name in self.departed]:
+            del self.logs[name]
+        for message_id, (_, envelope) in list(self._unsafe.items()):
+            if not self.carriers_of(envelope.message.topics):
+                self._acknowledge(message_id)
+
+    def peers(self) -> Sequence[str]:
+        """All brokers: a relay must reach groups it is not in."""
+        return sorted(p.name for p in self.members.values() if p.role == "broker" and p.name != self.name)
+
+    def publish(
+        self,
+        topics: Sequence[str],
+        payload: bytes,
+        now_us: int,
+        *,
+        deadline_us: int | None = None,
+        after: Sequence[str] | None = None,
+    ) -> tuple[Message, list[Effect]]:
+        raise InputError(f"{self.name} is a broker: in recipe `home` its clients publish.")
+
+    def absent_since(self, sender: str, wanted_us: int) -> int | None:
+        """A publisher that is attached somewhere publishes again what was not acknowledged; others cannot."""
+        left = super().absent_since(sender, wanted_us)
+        return wanted_us if left is None and sender not in self.logs else left
+
+    # -- publications ----------------------------------------------------------------------------------------------
+
+    def _on_publish(self, frame: Publish, client: str, now_us: int) -> None:
+        for envelope in frame.envelopes:
+            message_id, topics = envelope.message.id, envelope.message.topics
+            others = self.carriers_of(topics)
+            if frame.headers_only:
+                if message_id not in self.store.by_id:
+                    self._skip_unsent(envelope, others, now_us)
+            elif message_id in self.inbox.seen:
+                self.out.append(Discard(message_id, "duplicate"))
+            else:
+                if others:
+                    self.out.append(Send(others, Data((envelope,))))
+                if self.interest.wants(topics):
+                    self.take((envelope,), client, now_us)
+                else:
+                    self.inbox.seen[message_id] = now_us
+                    self.out.append(Discard(message_id, "foreign"))
+                    self._keep(envelope, now_us)
+            self._unsafe[message_id] = (client, envelope)
+            if not others or self._is_safe(envelope):
+                self._acknowledge(message_id)
+            else:
+                self.rounds.compare_again(now_us)
+
+    def _is_safe(self, envelope: Envelope) -> bool:
+        return any(n <= self._elsewhere.get(stream, 0) for stream, n in envelope.stamp.own)
+
+    def _skip_unsent(self, envelope: Envelope, others: tuple[str, ...], now_us: int) -> None:
+        """Its deadline passed before anybody had it: everybody skips it, or its sender's next message would wait."""
+        deadline = envelope.message.deadline_us
+        if deadline is not None and now_us > deadline:
+            self.skip_expired(envelope, now_us)
+            if others:
+                self.out.append(Send(others, Gone((header_of(envelope),))))
+
+    def _acknowledge(self, message_id: str) -> None:
+        client, _ = self._unsafe.pop(message_id)
+        self.out.append(Send((client,), Published((message_id,))))
+
+    def compared(self, frame: Digest, sender: str) -> None:
+        for stream, n in frame.have.items():
+            if n > self._elsewhere.get(stream, 0):
+                self._elsewhere[stream] = n
+        for message_id, (_, envelope) in list(self._unsafe.items()):
+            if self._is_safe(envelope):
+                self._acknowledge(message_id)
+
+    def extra_offers(self, interest: Interest) -> dict[str, int]:
+        """Publications that were skipped before anybody had them are asked about too, until somebody knows."""
+        offers: dict[str, int] = {}
+        for _, envelope in self._unsafe.values():
+            for stream, n in envelope.stamp.own:
+                if interest.concerns(stream) and n > offers.get(stream, 0):
+                    offers[stream] = n
+        return offers
+
+    # -- attachments -----------------------------------------------------------------------------------------------
+
+    def forward(self, envelope: Envelope, now_us: int) -> None:
+        topics, sender = envelope.message.topics, envelope.message.sender
+        for client, log in self.logs.items():
+            if client != sender and log.interest.wants(topics):
+                item = log.append(envelope)
+                if item is not None:
+                    self.out.append(Send((client,), Items(log.number, (item,))))
+
+    def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
+        log = self.logs.get(sender)
+        if isinstance(frame, Publish):
+            self._on_publish(frame, sender, now_us)
+        elif isinstance(frame, Attach):
+            self._on_attach(frame, sender, now_us)
+        elif log is None:
+            return
+        elif isinstance(frame, Ack):
+            if frame.attachment == log.number:
+                log.acknowledge(frame.index)
+        elif isinstance(frame, Want):
+            if frame.attachment == log.number:
+                self._resend(log, frame, sender, now_us)
+        elif isinstance(frame, Detach) and frame.attachment > log.number:
+            del self.logs[sender]
+
+    def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:
+        log = self.logs.get(sender)
+        if sender in self.departed or (log is not None and log.number > frame.attachment):
+            return
+        again = log is not None and log.number == frame.attachment
+        fresh = frame.frontier is None
+        if log is None or not again:
+            frontier = self.reader.closed() if frame.frontier is None else frame.frontier
+            interest = self.known_interest(frame.filters)
+            log = self.logs[sender] = Log(frame.attachment, interest, frontier, self.cut(), plain=self.plain)
+        self.out.append(Send((sender,), Attached(log.number, {}, log.cut)))
+        if again:
+            return
+        if not fresh:
+            items: list[Item] = []
+            for envelope in self.store.by_id.values():
+                message = envelope.message
+                if message.sender != sender and log.interest.wants(message.topics) and in_time(envelope, now_us):
+                    item = log.append(envelope)
+                    if item is not None:
+                        items.append(item)
+            self._send_items(sender, log, items)
+
+    def _send_items(self, client: str, log: Log, items: list[Item]) -> None:
+        for start in range(0, len(items), BATCH):
+            self.out.append(Send((client,), Items(log.number, tuple(items[start : start + BATCH]))))
+
+    def _resend(self, log: Log, frame: Want, client: str, now_us: int) -> None:
+        items = []
+        for index in frame.indexes:
+            item = log.entries.get(index)
+            if item is not None:
+                if not in_time(item.envelope, now_us):
+                    item = Item(item.index, item.after, header_of(item.envelope), gone=True)
+                items.append(item)
+        self._send_items(client, log, items)
+
+    def rounded(self, now_us: int) -> bool:
+        for message_id, (_, envelope) in list(self._unsafe.items()):
+            deadline = envelope.message.deadline_us
+            if deadline is not None and now_us > deadline + self.settings.grace_us:
+                del self._unsafe[message_id]
+        waiting = bool(self._unsafe)
+        for client, log in self.logs.items():
+            if log.acked < log.top:
+                waiting = True
+                self.out.append(Send((client,), Top(log.number, log.top)))
+        return waiting

@@ -1,0 +1,45 @@
+"""What a process wants: which topics, and so which streams of marks, concern it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from antecede.core.topics import matches
+
+__all__ = ["Interest", "group_of", "stream_of"]
+
+
+def stream_of(sender: str, group: str) -> str:
+    return f"{sender}@{group}"
+
+
+def group_of(stream: str) -> str | None:
+    """The group of a stream, None for a stream that is a sender (a flat group)."""
+    _, at, group = stream.partition("@")
+    return group if at else None
+
+
+class Interest:
+    """Filters with their answers remembered: the same few topics and streams are asked for all the time."""
+
+    __slots__ = ("_streams", "_topics", "filters")
+
+    def __init__(self, filters: Iterable[str]) -> None:
+        self.filters = tuple(filters)
+        self._topics: dict[tuple[str, ...], bool] = {}
+        self._streams: dict[str, bool] = {}
+
+    def wants(self, topics: tuple[str, ...]) -> bool:
+        known = self._topics.get(topics)
+        if known is None:
+            known = any(matches(f, t) for f in self.filters for t in topics)
+            self._topics[topics] = known
+        return known
+
+    def concerns(self, stream: str) -> bool:
+        known = self._streams.get(stream)
+        if known is None:
+            group = group_of(stream)
+            known = group is None or any(matches(f, group) for f in self.filters)
+            self._streams[stream] = known
+        return known

@@ -1,0 +1,114 @@
+"""A member of a flat group: everybody gets everything, everybody publishes (`solicit`, `dcco`; 000, 002).
+
+B-SEND is `publish`, B-RECV and RPY-RECV are the same path through the Inbox, CHECK-MSGs is `wake`, SOLICIT-RECV is
+`on_request`. A newcomer asks a member for its frontier and begins at that cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from antecede.core.effects import Effect, Join, Send
+from antecede.core.frames import Data, Digest, Frame, Gone, Request, Snapshot, SnapshotRequest
+from antecede.core.interest import Interest
+from antecede.core.message import Mark, Message
+from antecede.core.tier import Tier
+
+__all__ = ["Member"]
+
+
+class Member(Tier):
+    role = "member"
+    _seq = 0
+    _others: tuple[str, ...] = ()
+    _join_at: int | None = None
+    _join_tries = 0
+
+    # -- who is there ----------------------------------------------------------------------------------------------
+
+    def viewed(self, now_us: int) -> None:
+        self._others = tuple(sorted(name for name in self.members if name != self.name))
+
+    def peers(self) -> Sequence[str]:
+        return list(self._others)
+
+    def sources(self, mark: Mark) -> Sequence[str]:
+        return self._others
+
+    def interest_of(self, peer: str) -> Interest | None:
+        return self.interest
+
+    # -- joining ---------------------------------------------------------------------------------------------------
+
+    def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
+        if joining and self._others:
+            self._ask_to_join(now_us)
+        else:
+            self._join(None, ())
+        return self.flush(now_us)
+
+    def _ask_to_join(self, now_us: int) -> None:
+        self._join_at = now_us + self.settings.retry_us
+        donor = self._others[self._join_tries % len(self._others)]
+        self._join_tries += 1
+        self.out.append(Send((donor,), SnapshotRequest(whole=False)))
+
+    def _join(self, peer: str | None, cut: tuple[str, ...]) -> None:
+        self.joined = True
+        self._join_at = None
+        self.out.append(Join(self.interest.filters, peer, cut, self.inbox.guard_us))
+
+    def own_wake(self) -> int | None:
+        return self._join_at
+
+    def woken(self, now_us: int) -> None:
+        if self._join_at is not None and now_us >= self._join_at:
+            self._ask_to_join(now_us)
+
+    # -- out -------------------------------------------------------------------------------------------------------
+
+    def publish(
+        self,
+        topics: Sequence[str],
+        payload: bytes,
+        now_us: int,
+        *,
+        deadline_us: int | None = None,
+        after: Sequence[str] | None = None,
+    ) -> tuple[Message, list[Effect]]:
+        self._seq += 1
+        envelope = self.compose(self._seq, topics, payload, deadline_us, after)
+        self.reader.delivered(envelope.stamp, forced=False)
+        self.inbox.seen[envelope.message.id] = now_us
+        self._keep(envelope, now_us)
+        if self._others:
+            self.out.append(Send(self._others, Data((envelope,))))
+        return envelope.message, self.flush(now_us)
+
+    def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
+        return []
+
+    def unsubscribe(self, now_us: int) -> list[Effect]:
+        return []
+
+    def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
+        return []
+
+    # -- in --------------------------------------------------------------------------------------------------------
+
+    def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
+        if self.joined:
+            if isinstance(frame, Data):
+                self.take(frame.envelopes, sender, now_us)
+            elif isinstance(frame, Request):
+                self.answers.on_request(frame, sender, now_us)
+            elif isinstance(frame, Digest):
+                self.rounds.on_digest(frame, sender, now_us)
+            elif isinstance(frame, Gone):
+                self.answers.on_gone(frame, sender, now_us)
+            elif isinstance(frame, SnapshotRequest):
+                self.out.append(Send((sender,), Snapshot(self.reader.closed(), self.cut())))
+        elif isinstance(frame, Snapshot):
+            self.reader.start_at(frame.past)
+            self._join(sender, frame.cut)
+        return self.flush(now_us)

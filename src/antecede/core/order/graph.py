@@ -1,0 +1,239 @@
+"""Context graph with projected predecessors (001 s2.3; Peterson et al. 1989; PROTOCOLS s3.3, s3.7).
+
+A broker keeps id -> (groups, predecessors). What it publishes follows the leaves of its graph and becomes the leaf.
+Between brokers the message's own node travels with those of its ancestors that are not yet stable; to a subscriber only
+its immediate predecessors *among what is addressed to it* travel, found by walking up through messages of other groups.
+With deadlines something may be skipped, so the projection also names the newest predecessor of every sender: otherwise
+a held message cannot be seen to precede another one through a missing third (trap 1).
+
+A node may be forgotten once it and all its ancestors have expired, never before: an expired message still carries order
+(H7). A node need not travel once it and all its ancestors lie behind at every broker and at their subscribers: a stable
+message that some subscriber lacks must still be named to it (trap 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
+
+from antecede.core.frames import Node
+from antecede.core.interest import Interest, stream_of
+from antecede.core.message import Envelope, Mark, Message, Stamp
+
+__all__ = ["GraphWriter"]
+
+
+class Entry:
+    """A node in this broker's graph, with what was worked out from it."""
+
+    __slots__ = ("marks", "needs", "node", "order", "preds", "tops", "until_us")
+
+    def __init__(self, node: Node, order: int) -> None:
+        self.node = node
+        self.order = order
+        self.preds: list[Entry] = []
+        self.marks = tuple((stream_of(node[0], group), node[1]) for group in node[2])
+        self.needs: dict[tuple[str, ...], tuple[Mark, ...]] = {}
+        self.tops: dict[str, int] = {}
+        self.until_us: int | None = node[4]
+
+
+class GraphWriter:
+    dense = False
+    cuts = True
+
+    def __init__(self, name: str, interest: Interest, *, deadlines: bool, slack_us: int) -> None:
+        self.name = name
+        self.interest = interest
+        self.deadlines = deadlines
+        self.slack_us = slack_us
+        self.graph: dict[str, Entry] = {}
+        self.leaves: dict[str, Entry] = {}
+        self.rank = 0
+        self.stable: dict[str, int] = {}
+        """Per stream: up to here everybody has it, brokers and their subscribers."""
+        self._travel: dict[str, Entry] = {}
+        self._last: Entry | None = None
+        self._expiry: list[tuple[int, int, str]] = []
+        self._order = 0
+
+    # -- writing ---------------------------------------------------------------------------------------------------
+
+    def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp:
+        if after is None:
+            before = list(self.leaves.values())
+        else:
+            before = [stamp.extra for stamp in after if isinstance(stamp.extra, Entry)]
+            if self._last is not None and self._last not in before:
+                before.append(self._last)
+        preds = tuple((entry.node[0], entry.node[1]) for entry in before)
+        node = (message.sender, message.seq, message.topics, preds, message.deadline_us)
+        entry = self._add(message.id, node)
+        self._last = entry
+        self.rank += 1
+        self._become_leaf(message.id, entry)
+        return self._local(entry, self.rank)
+
+    def _become_leaf(self, message_id: str, entry: Entry) -> None:
+        for sender, seq in entry.node[3]:
+            self.leaves.pop(f"{sender}:{seq}", None)
+        self.leaves[message_id] = entry
+
+    def _local(self, entry: Entry, rank: int) -> Stamp:
+        return Stamp(entry.marks, self._needs(entry, self.interest), entry.tops, rank, entry)
+
+    def _add(self, message_id: str, node: Node) -> Entry:
+        self._order += 1
+        entry = self.graph[message_id] = Entry(node, self._order)
+        until = node[4]
+        for sender, seq in node[3]:
+            pred = self.graph.get(f"{sender}:{seq}")
+            if pred is not None:
+                entry.preds.append(pred)
+                if until is not None:
+                    until = None if pred.until_us is None else max(until, pred.until_us)
+        entry.until_us = until
+        if self.deadlines:
+            entry.tops = _merge(entry.preds)
+        self._travel[message_id] = entry
+        if until is not None:
+            heappush(self._expiry, (until + self.slack_us, self._order, message_id))
+        return entry
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def arrived(self, envelope: Envelope) -> Envelope:
+        """Take in the nodes that came along; work out what this broker must wait for."""
+        nodes = envelope.stamp.extra
+        if not isinstance(nodes, tuple):
+            return envelope
+        graph = self.graph
+        for node in nodes:
+            message_id = f"{node[0]}:{node[1]}"
+            if message_id not in graph:
+                self._add(message_id, node)
+        entry = graph.get(envelope.message.id)
+        if entry is None:
+            return envelope
+        return Envelope(envelope.message, self._local(entry, envelope.stamp.rank))
+
+    def _needs(self, entry: Entry, interest: Interest) -> tuple[Mark, ...]:
+        """The nearest predecessors that are addressed to `interest`, one mark each."""
+        key = interest.filters
+        stack = [entry]
+        while stack:
+            one = stack[-1]
+            if key in one.needs:
+                stack.pop()
+                continue
+            waiting = [p for p in one.preds if not interest.wants(p.node[2]) and key not in p.needs]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            needs: dict[Mark, None] = {}
+            for pred in one.preds:
+                if interest.wants(pred.node[2]):
+                    needs[next(mark for mark in pred.marks if interest.concerns(mark[0]))] = None
+                else:
+                    needs.update(dict.fromkeys(pred.needs[key]))
+            one.needs[key] = tuple(needs)
+            stack.pop()
+        return entry.needs[key]
+
+    def learn(self, envelope: Envelope) -> None:
+        entry = envelope.stamp.extra
+        if isinstance(entry, Entry):
+            self._become_leaf(envelope.message.id, entry)
+        if envelope.stamp.rank > self.rank:
+            self.rank = envelope.stamp.rank
+
+    # -- for others ------------------------------------------------------------------------------------------------
+
+    def relay(self, envelope: Envelope) -> Envelope:
+        """As it travels between brokers: its node and those ancestors that are not yet stable, causes first."""
+        entry = envelope.stamp.extra
+        if not isinstance(entry, Entry):
+            return envelope
+        found = {entry.order: entry}
+        stack = [entry]
+        travel = self._travel
+        while stack:
+            for pred in stack.pop().preds:
+                if pred.order not in found and f"{pred.node[0]}:{pred.node[1]}" in travel:
+                    found[pred.order] = pred
+                    stack.append(pred)
+        nodes = tuple(found[order].node for order in sorted(found))
+        return Envelope(envelope.message, Stamp(entry.marks, (), {}, envelope.stamp.rank, nodes))
+
+    def bare(self, envelope: Envelope) -> Envelope:
+        """With its own node only: where the whole graph comes along."""
+        entry = envelope.stamp.extra
+        if not isinstance(entry, Entry):
+            return envelope
+        return Envelope(envelope.message, Stamp(entry.marks, (), {}, envelope.stamp.rank, (entry.node,)))
+
+    def nodes(self) -> tuple[Node, ...]:
+        return tuple(entry.node for entry in self.graph.values())
+
+    def adopt(self, nodes: Sequence[Node]) -> None:
+        """Take in whole graphs, perhaps of several brokers: predecessors before what follows them."""
+        new = {f"{node[0]}:{node[1]}": node for node in nodes if f"{node[0]}:{node[1]}" not in self.graph}
+        stack = list(reversed(new))
+        while stack:
+            message_id = stack[-1]
+            if message_id in self.graph:
+                stack.pop()
+                continue
+            before = [f"{sender}:{seq}" for sender, seq in new[message_id][3]]
+            missing = [one for one in before if one in new and one not in self.graph]
+            if missing:
+                stack.extend(missing)
+            else:
+                self._add(message_id, new[message_id])
+                stack.pop()
+
+    def project(self, envelope: Envelope, interest: Interest) -> Envelope:
+        entry = envelope.stamp.extra
+        if not isinstance(entry, Entry):
+            return envelope
+        concerns = interest.concerns
+        covers = {stream: n for stream, n in entry.tops.items() if concerns(stream)}
+        return Envelope(envelope.message, Stamp(entry.marks, self._needs(entry, interest), covers, envelope.stamp.rank))
+
+    # -- forgetting ------------------------------------------------------------------------------------------------
+
+    def heard(self, stable: Mapping[str, int]) -> None:
+        for stream, n in stable.items():
+            if n > self.stable.get(stream, 0):
+                self.stable[stream] = n
+
+    def forget(self, now_us: int) -> None:
+        expiry = self._expiry
+        while expiry and expiry[0][0] < now_us:
+            message_id = heappop(expiry)[2]
+            entry = self.graph.pop(message_id)
+            self.leaves.pop(message_id, None)
+            self._travel.pop(message_id, None)
+            entry.preds = []
+        stable, travel = self.stable, self._travel
+        for message_id, entry in list(travel.items()):
+            settled = all(n <= stable.get(stream, 0) for stream, n in entry.marks)
+            if settled and not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):
+                del travel[message_id]
+
+
+def _merge(preds: Sequence[Entry]) -> dict[str, int]:
+    """Newest ancestor per stream: what the predecessors cover, and they themselves."""
+    if not preds:
+        return {}
+    largest = max(preds, key=lambda entry: len(entry.tops))
+    tops = dict(largest.tops)
+    for entry in preds:
+        if entry is not largest:
+            for stream, n in entry.tops.items():
+                if n > tops.get(stream, 0):
+                    tops[stream] = n
+        for stream, n in entry.marks:
+            if n > tops.get(stream, 0):
+                tops[stream] = n
+    return tops

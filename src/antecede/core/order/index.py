@@ -1,0 +1,171 @@
+"""The home broker's delivery index (ours, PROTOCOLS s3.6): one numbered stream per attachment.
+
+Writer: the log of an attachment gives each forwarded message the next index and says which newer-than-acknowledged
+indexes are its causes, all of them, as a bitmap. A lower index is not a cause by itself: that is what lets concurrent
+messages pass each other (H6) and keeps a missing one from taking innocent ones with it (H7b, trap 2). Plain mode leaves
+the bitmap out and takes every lower index for a cause.
+Reader: an index lies behind by itself, never by reaching past it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+
+from antecede.core.frames import Item
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Mark, Stamp
+from antecede.core.order.reader import Reader
+
+__all__ = ["INDEX", "IndexReader", "Log", "item_stamp"]
+
+INDEX = ""
+"""The one stream of an attachment."""
+
+
+class IndexReader(Reader):
+    def __init__(self) -> None:
+        super().__init__(lambda stream: True, dense=False)
+
+    def precedes(self, a: Stamp, b: Stamp) -> bool:
+        return a.own[0] in b.needs
+
+    def delivered(self, stamp: Stamp, *, forced: bool) -> None:
+        if forced:
+            for mark in stamp.needs:
+                if not self.behind(*mark):
+                    self._put_behind(mark)
+        self._put_behind(stamp.own[0])
+
+    def skipped(self, own: tuple[Mark, ...], stamp: Stamp | None) -> None:
+        self._put_behind(own[0])  # the bitmap is transitive: whoever needs it names its causes too
+
+    def _put_behind(self, mark: Mark) -> None:
+        stream, n = mark
+        self.over.setdefault(stream, set()).add(n)
+        self._compact(stream)
+        self._free(stream, n, n)
+
+    def restart(self) -> None:
+        """A new attachment numbers from one again."""
+        self.front.clear()
+        self.over.clear()
+        self.watched.clear()
+        self.freed.clear()
+
+
+def item_stamp(item: Item) -> Stamp:
+    """The index tier's stamp of an item; the stamp its publisher gave it rides along."""
+    index = item.index
+    after = item.after
+    needs = []
+    while after:
+        low = after & -after
+        needs.append((INDEX, index - low.bit_length()))
+        after ^= low
+    return Stamp(((INDEX, index),), tuple(needs), {}, index, item.envelope.stamp)
+
+
+class Log:
+    """What one attachment was and is to be sent."""
+
+    __slots__ = ("_chains", "acked", "cut", "entries", "frontier", "interest", "number", "plain", "top")
+
+    def __init__(
+        self, number: int, interest: Interest, frontier: Mapping[str, int], cut: tuple[str, ...], *, plain: bool
+    ) -> None:
+        self.number = number
+        self.cut = cut
+        """Where a newcomer began, as message ids: the same however often it asks."""
+        self.interest = interest
+        self.frontier = frontier
+        """The client's past when it attached: nothing in it is sent."""
+        self.plain = plain
+        self.entries: dict[int, Item] = {}
+        self.top = 0
+        self.acked = 0
+        self._chains: dict[str, Chain] = {}
+
+    def append(self, envelope: Envelope) -> Item | None:
+        """The next item; None when it lies in the client's past."""
+        own = envelope.stamp.own
+        if self.frontier:
+            for stream, n in own:
+                if n <= self.frontier.get(stream, 0):
+                    return None
+        self.top += 1
+        item = Item(self.top, self._after(envelope.stamp), envelope)
+        self.entries[self.top] = item
+        if not self.plain:
+            for stream, n in own:
+                chain = self._chains.get(stream)
+                if chain is None:
+                    chain = self._chains[stream] = Chain()
+                chain.append(n, self.top, self.acked)
+        return item
+
+    def _after(self, stamp: Stamp) -> int:
+        if self.plain:
+            return (1 << (self.top - 1 - self.acked)) - 1
+        after, covers = 0, stamp.covers
+        for stream, chain in self._chains.items():
+            newest = covers.get(stream)
+            if newest is not None:
+                after |= chain.up_to(newest, self.top)
+        return after & ((1 << (self.top - 1 - self.acked)) - 1)
+
+    def acknowledge(self, index: int) -> None:
+        for done in range(self.acked + 1, min(index, self.top) + 1):
+            del self.entries[done]
+        self.acked = max(self.acked, min(index, self.top))
+        for stream in [stream for stream, chain in self._chains.items() if not chain.trim(self.acked)]:
+            del self._chains[stream]
+
+
+class Chain:
+    """Unacknowledged entries of one stream, ascending: which indexes lie up to some n, without walking the log.
+
+    `masks[i]` has a bit for each of the first i + 1 entries, counted back from the index of entry i.
+    """
+
+    __slots__ = ("indexes", "masks", "ns")
+
+    def __init__(self) -> None:
+        self.ns: list[int] = []
+        self.indexes: list[int] = []
+        self.masks: list[int] = []
+
+    def append(self, n: int, index: int, acked: int) -> None:
+        if self.ns and n <= self.ns[-1]:
+            self._insert(n, index)
+            return
+        mask = 1
+        if self.ns:
+            mask |= (self.masks[-1] << (index - self.indexes[-1])) & ((1 << (index - acked)) - 1)
+        self.ns.append(n)
+        self.indexes.append(index)
+        self.masks.append(mask)
+
+    def _insert(self, n: int, index: int) -> None:
+        """Out of turn (a replay may do it): later entries then count back from this index, the highest so far."""
+        at = bisect_right(self.ns, n)
+        for place in range(at, len(self.ns)):
+            self.masks[place] = (self.masks[place] << (index - self.indexes[place])) | 1
+            self.indexes[place] = index
+        mask = 1 if at == 0 else (self.masks[at - 1] << (index - self.indexes[at - 1])) | 1
+        self.ns.insert(at, n)
+        self.indexes.insert(at, index)
+        self.masks.insert(at, mask)
+
+    def up_to(self, n: int, top: int) -> int:
+        """Bit j: index top - 1 - j is in this stream, at or below n."""
+        at = bisect_right(self.ns, n)
+        return self.masks[at - 1] << (top - 1 - self.indexes[at - 1]) if at else 0
+
+    def trim(self, acked: int) -> bool:
+        """Forget what was acknowledged; whether anything is left."""
+        keep = 0
+        while keep < len(self.indexes) and self.indexes[keep] <= acked:
+            keep += 1
+        del self.ns[:keep], self.indexes[:keep], self.masks[:keep]
+        return bool(self.ns)

@@ -1,0 +1,215 @@
+"""The Reader's end of every Order with marks: what lies behind, what blocks a message, what precedes what.
+
+Everything a stamp says is in marks (stream, n); this file decides what they mean. For each stream `front` says that all
+up to n lie behind; `over` holds single marks above it. Something lies behind because it was delivered, because a
+delivered message names it as a cause, or because it was *skipped*: late on arrival, expired, gone. A skip puts one mark
+behind and nothing else: not its causes, not its sender's earlier messages. A message that needs a skipped one therefore
+needs what that one needed (H7), and this is why the stamps of skipped messages are kept.
+
+Dense streams count without holes (vectors), so reaching n means all below. Sparse ones name only what is addressed to
+the reader (the context graph), so a mark stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from antecede.core.message import Mark, Stamp
+
+__all__ = ["Reader"]
+
+
+class Reader:
+    __slots__ = ("_concerns", "cut", "dense", "freed", "front", "over", "skips", "watched")
+
+    def __init__(self, concerns: Callable[[str], bool], *, dense: bool) -> None:
+        self._concerns = concerns
+        self.dense = dense
+        self.front: dict[str, int] = {}
+        self.over: dict[str, set[int]] = {}
+        self.skips: dict[str, dict[int, Stamp | None]] = {}
+        self.cut: dict[str, int] = {}
+        self.watched: dict[str, dict[int, list[Any]]] = {}
+        self.freed: list[Any] = []
+        """Whoever watched a mark that now lies behind, in the order in which they began to watch."""
+
+    def look_at(self, concerns: Callable[[str], bool]) -> None:
+        """Only streams that concern the process count, in everything below."""
+        self._concerns = concerns
+
+    # -- what lies behind ------------------------------------------------------------------------------------------
+
+    def behind(self, stream: str, n: int) -> bool:
+        if n <= self.front.get(stream, 0):
+            return True
+        if self.over:
+            over = self.over.get(stream)
+            return over is not None and n in over
+        return False
+
+    def stale(self, stamp: Stamp) -> bool:
+        """Its own mark lies behind already, in any one of the streams that matter here."""
+        for stream, n in stamp.own:
+            if self.behind(stream, n) and self._concerns(stream):
+                return True
+        return False
+
+    def cut_off(self, stamp: Stamp) -> bool:
+        """Behind the cut at which this reader began."""
+        cut = self.cut
+        return bool(cut) and any(n <= cut.get(stream, 0) for stream, n in stamp.own)
+
+    def precedes(self, a: Stamp, b: Stamp) -> bool:
+        covers = b.covers
+        for stream, n in a.own:
+            if n <= covers.get(stream, 0) and self._concerns(stream):
+                return True
+        return False
+
+    # -- what blocks -----------------------------------------------------------------------------------------------
+
+    def blocker(self, stamp: Stamp) -> Mark | None:
+        """The first cause that does not lie behind, None when the message is ready."""
+        blocker = self._blocks(stamp)
+        if blocker is not None:
+            return blocker
+        if self.skips:
+            for skipped in self._skipped_by(stamp):
+                blocker = self._blocks(skipped)
+                if blocker is not None:
+                    return blocker
+        return None
+
+    def _blocks(self, stamp: Stamp) -> Mark | None:
+        front = self.front
+        for mark in stamp.needs:
+            stream, n = mark
+            reached = front.get(stream, 0)
+            if n > reached and self._concerns(stream):
+                if self.dense:
+                    over = self.over.get(stream)
+                    n = reached + 1
+                    while over and n in over:
+                        n += 1
+                    return (stream, n)
+                over = self.over.get(stream)
+                if over is None or n not in over:
+                    return mark
+        return None
+
+    def missing(self, stamp: Stamp) -> list[Mark]:
+        """Every mark that blocks, each once: what to ask for."""
+        marks: dict[Mark, None] = {}
+        for one in (stamp, *self._skipped_by(stamp)) if self.skips else (stamp,):
+            for stream, n in one.needs:
+                reached = self.front.get(stream, 0)
+                if n > reached and self._concerns(stream):
+                    over = self.over.get(stream, ())
+                    for k in range(reached + 1 if self.dense else n, n + 1):
+                        if k not in over:
+                            marks[(stream, k)] = None
+        return list(marks)
+
+    def _skipped_by(self, stamp: Stamp) -> Iterator[Stamp]:
+        """Stamps of skipped messages that this one needs, directly or through other skipped ones."""
+        stack, seen = [stamp], set[int]()
+        while stack:
+            for stream, n in stack.pop().needs:
+                here = self.skips.get(stream)
+                skipped = here.get(n) if here else None
+                if skipped is not None and id(skipped) not in seen:
+                    seen.add(id(skipped))
+                    stack.append(skipped)
+                    yield skipped
+
+    def _sure(self, stamp: Stamp) -> bool:
+        """Whether all that this message needs lies behind by delivery: then so does all it covers."""
+        if self.skips or self.cut:
+            for stream, n in stamp.needs:
+                here = self.skips.get(stream)
+                if (here and n in here) or n <= self.cut.get(stream, 0):
+                    return False
+        return True
+
+    # -- what moves ------------------------------------------------------------------------------------------------
+
+    def delivered(self, stamp: Stamp, *, forced: bool) -> None:
+        """`stamp`'s message and all it covers lie behind."""
+        if forced or not self._sure(stamp):
+            for stream, n in stamp.covers.items():
+                if n > self.front.get(stream, 0) and self._concerns(stream):
+                    self._advance(stream, n)
+        front = self.front
+        for stream, n in stamp.own:
+            if n > front.get(stream, 0) and self._concerns(stream):
+                self._advance(stream, n)
+
+    def skipped(self, own: tuple[Mark, ...], stamp: Stamp | None) -> None:
+        """These marks alone lie behind; `stamp` (where known) says what whoever needs them needs instead."""
+        if stamp is not None and self.blocker(stamp) is None:
+            stamp = None  # nothing is missing before it, and nothing ever will be
+        for stream, n in own:
+            if n <= self.front.get(stream, 0) or not self._concerns(stream):
+                continue
+            self.skips.setdefault(stream, {})[n] = stamp
+            self.over.setdefault(stream, set()).add(n)
+            self._free(stream, n, n)
+            self._compact(stream)
+
+    def start_at(self, cut: Mapping[str, int]) -> None:
+        """All of this lies behind: where a joiner begins."""
+        for stream, n in cut.items():
+            if self._concerns(stream) and n > self.front.get(stream, 0):
+                self.cut[stream] = n
+                self._advance(stream, n)
+
+    def closed(self) -> dict[str, int]:
+        """What lies behind together with all its causes: where somebody else may begin."""
+        if not self.skips:
+            return dict(self.front)
+        closed = {}
+        for stream, n in self.front.items():
+            open_ = [k for k, stamp in self.skips.get(stream, {}).items() if stamp is not None]
+            closed[stream] = min(n, min(open_, default=n + 1) - 1)
+        return closed
+
+    def _advance(self, stream: str, n: int) -> None:
+        before = self.front.get(stream, 0)
+        self.front[stream] = n
+        here = self.skips.get(stream)
+        if here:
+            for k in [k for k in here if k <= n]:
+                del here[k]
+            if not here:
+                del self.skips[stream]
+        over = self.over.get(stream)
+        if over:
+            over.difference_update([k for k in over if k <= n])
+            self._compact(stream)
+        if stream in self.watched:
+            self._free(stream, before + 1, self.front[stream])
+
+    def _compact(self, stream: str) -> None:
+        over = self.over[stream]
+        n = self.front.get(stream, 0)
+        while n + 1 in over:
+            n += 1
+            over.discard(n)
+        self.front[stream] = n
+        if not over:
+            del self.over[stream]
+
+    # -- who waits for what ----------------------------------------------------------------------------------------
+
+    def watch(self, mark: Mark, token: Any) -> None:
+        self.watched.setdefault(mark[0], {}).setdefault(mark[1], []).append(token)
+
+    def _free(self, stream: str, low: int, high: int) -> None:
+        here = self.watched.get(stream)
+        if not here:
+            return
+        for n in sorted(k for k in here if low <= k <= high):
+            self.freed.extend(here.pop(n))
+        if not here:
+            del self.watched[stream]

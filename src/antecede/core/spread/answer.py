@@ -1,0 +1,127 @@
+"""Answering requests, and giving up (PROTOCOLS s3.1, s3.6): what is sent, what is said to be gone, what is let go of.
+
+An answer holds what was asked for and is kept or held here, is wanted by the asker and still in time; there are no empty
+answers. For what expired its header is sent, so that nobody waits for it. Of a sender that left the view it is said what
+cannot be had here; once that sender has been gone for `grace_us` and everybody who could have a message lacks it, it is
+given up: nothing waits without a bound.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from antecede.core.effects import Answer, Discard, Send
+from antecede.core.frames import Data, Gone, Ranges, Request
+from antecede.core.message import Envelope, Mark, header_of, id_of_mark
+
+if TYPE_CHECKING:
+    from antecede.core.tier import Tier
+
+__all__ = ["BATCH", "Answers", "in_time"]
+
+BATCH = 32
+"""Messages per answering frame: fits a datagram with small payloads, and losing one frame costs little."""
+
+
+def in_time(envelope: Envelope, now_us: int) -> bool:
+    deadline = envelope.message.deadline_us
+    return deadline is None or now_us <= deadline
+
+
+class Answers:
+    __slots__ = ("_given_up", "_lacks", "tier")
+
+    def __init__(self, tier: Tier) -> None:
+        self.tier = tier
+        self._lacks: dict[Mark, set[str]] = {}
+        self._given_up: set[Mark] = set()
+
+    def on_request(self, frame: Request, sender: str, now_us: int) -> None:
+        tier = self.tier
+        interest = tier.interest_of(sender)
+        if interest is None:
+            return
+        found = [e for e in tier.store.find(frame.ranges) if in_time(e, now_us) and interest.wants(e.message.topics)]
+        found += [e for e in self._held_within(frame.ranges) if interest.wants(e.message.topics)]
+        for start in range(0, len(found), BATCH):
+            batch = tuple(tier.answer_for(e, sender) for e in found[start : start + BATCH])
+            tier.out.append(Answer(sender, tuple(e.message.id for e in batch)))
+            tier.out.append(Send((sender,), Data(batch, answer=True)))
+        headers = [e for e in tier.store.find(frame.ranges) if not in_time(e, now_us)]
+        headers += tier.store.find_headers(frame.ranges)
+        gone = tuple(tier.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
+        lacks = self._lacked(frame.ranges, sender, now_us)
+        if gone or lacks:
+            tier.out.append(Send((sender,), Gone(tuple(map(header_of, gone)), lacks)))
+
+    def _held_within(self, ranges: Ranges) -> list[Envelope]:
+        tier = self.tier
+        if not tier.inbox.held:
+            return []
+        wanted = {
+            (stream, n) for stream, low, high in ranges for n in tier.inbox.marks.get(stream, ()) if low < n <= high
+        }
+        if not wanted:
+            return []
+        return [h.envelope for h in tier.inbox.held.values() if any(mark in wanted for mark in h.envelope.stamp.own)]
+
+    def _lacked(self, ranges: Ranges, peer: str, now_us: int) -> Ranges:
+        """Of senders that left: what cannot be had here, said so that nobody waits for it for ever.
+
+        To a peer: what is not here. To the tier below, which has nobody else to ask: what this process gave up itself.
+        """
+        tier = self.tier
+        if tier.settings.deadlines:
+            return ()  # deadlines bound every wait
+        lacks = []
+        for stream, low, high in ranges:
+            if tier.absent_since(stream.partition("@")[0], now_us) is not None:
+                for n in range(low + 1 if tier.reader.dense else high, high + 1):
+                    held = n in tier.inbox.marks.get(stream, ()) or n in tier.store.index.get(stream, ())
+                    if (stream, n) in self._given_up or (not held and not tier.serves(peer)):
+                        lacks.append((stream, n - 1, n))
+        return tuple(lacks)
+
+    def on_gone(self, frame: Gone, sender: str, now_us: int) -> None:
+        tier = self.tier
+        for envelope in frame.headers:
+            deadline = envelope.message.deadline_us
+            if deadline is not None and now_us > deadline:
+                tier.skip_expired(envelope if tier.writer is None else tier.writer.arrived(envelope), now_us)
+        for stream, _, n in frame.lacks:
+            self._lacked_by((stream, n), sender, now_us)
+        tier.want_blocked(sender, now_us)
+
+    def _lacked_by(self, mark: Mark, peer: str, now_us: int) -> None:
+        """Give a mark up once its sender has been gone for `grace_us` and everybody who could have it lacks it."""
+        tier = self.tier
+        want = tier.wants.wants.get(mark)
+        if want is None or tier.settings.deadlines:
+            return
+        left = tier.absent_since(mark[0].partition("@")[0], want.since_us)
+        if left is None or now_us < left + tier.settings.grace_us:
+            return
+        lacking = self._lacks.setdefault(mark, set())
+        lacking.add(peer)
+        if all(source in lacking for source in tier.sources(mark)):
+            del self._lacks[mark]
+            tier.wants.drop(mark)
+            self._give_up(mark, now_us)
+
+    def _give_up(self, mark: Mark, now_us: int) -> None:
+        tier = self.tier
+        self._given_up.add(mark)
+        tier.out.append(Discard(id_of_mark(mark), "gone"))
+        tier.reader.skipped((mark,), None)
+        tier.inbox.settle(now_us)
+
+    def orphaned(self, mark: Mark, now_us: int) -> int | None:
+        """Nobody is left to ask: when to look again; None: not at all."""
+        tier = self.tier
+        left = tier.absent_since(mark[0].partition("@")[0], tier.wants.wants[mark].since_us)
+        if left is None or tier.settings.deadlines:
+            return None  # whoever comes into view makes it wanted again
+        if now_us < left + tier.settings.grace_us:
+            return left + tier.settings.grace_us
+        self._give_up(mark, now_us)
+        return None

@@ -1,0 +1,122 @@
+"""Comparing with peers each round (PROTOCOLS s3.1, s3.2): finds lost tails, and knows when nobody lacks anything.
+
+Each round a few peers that are not known to be in step get a digest of the newest message kept per stream, and answer
+with theirs. A peer is in step with a version of the Store once its answer covers all of it. When all are, rounds end:
+a quiet system sends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from antecede.core.effects import Send
+from antecede.core.frames import Digest
+from antecede.core.interest import Interest
+
+if TYPE_CHECKING:
+    from antecede.core.tier import Tier
+
+__all__ = ["Rounds"]
+
+
+class Rounds:
+    __slots__ = ("_in_step", "at_us", "enabled", "tier")
+
+    def __init__(self, tier: Tier, *, enabled: bool) -> None:
+        self.tier = tier
+        self.enabled = enabled
+        self.at_us: int | None = None
+        """When the next round is; None: nobody lacks anything."""
+        self._in_step: dict[str, int] = {}
+
+    def forget(self, peer: str) -> None:
+        self._in_step.pop(peer, None)
+
+    def compare_again(self, now_us: int) -> None:
+        """Something changed that peers must confirm."""
+        tier = self.tier
+        tier.store.version += 1
+        self.begin(now_us)
+
+    def begin(self, now_us: int) -> None:
+        tier = self.tier
+        if self.enabled and self.at_us is None:
+            round_us = tier.settings.round_us
+            self.at_us = now_us + (round_us >> 1) + int(round_us * tier.dice.random())
+
+    def offers(self, interest: Interest) -> dict[str, int]:
+        """The newest message kept per stream that concerns a peer."""
+        tier = self.tier
+        concerns = interest.concerns
+        offers = {stream: n for stream, n in tier.store.tops.items() if concerns(stream)}
+        for stream, n in tier.extra_offers(interest).items():
+            offers[stream] = max(n, offers.get(stream, 0))
+        return offers
+
+    def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
+        tier = self.tier
+        offer = self.offers(peer_interest)
+        front = tier.reader.front
+        have = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
+        if tier.writer is None or not tier.writer.cuts:
+            return Digest(offer, have, reply=reply)
+        return Digest(offer, have, tier.done(have), dict(tier.writer.stable), reply)
+
+    def hold(self, now_us: int) -> None:
+        tier = self.tier
+        self.at_us = None
+        version = tier.store.version
+        if tier.writer is not None:
+            tier.writer.forget(now_us)
+        behind = [peer for peer in tier.peers() if self._in_step.get(peer, -1) < version]
+        again = tier.rounded(now_us)
+        if not behind:
+            if again:
+                self.at_us = now_us + tier.settings.round_us
+            return
+        for peer in self._draw(behind, tier.settings.fanout):
+            interest = tier.interest_of(peer)
+            if interest is not None:
+                digest = self.digest(interest, {}, reply=True)
+                if digest.offer:
+                    tier.out.append(Send((peer,), digest))
+                else:
+                    self._in_step[peer] = version
+        self.at_us = now_us + tier.settings.round_us
+
+    def _draw(self, names: list[str], count: int) -> list[str]:
+        tier = self.tier
+        if len(names) <= count:
+            return names
+        for place in range(count):
+            other = place + int(tier.dice.random() * (len(names) - place))
+            names[place], names[other] = names[other], names[place]
+        return names[:count]
+
+    def on_digest(self, frame: Digest, sender: str, now_us: int) -> None:
+        tier = self.tier
+        interest = tier.interest_of(sender)
+        if interest is None:
+            return
+        if tier.asks:
+            self._want_offered(frame.offer, sender, now_us)
+        tier.compared(frame, sender)
+        offer = self.offers(interest)
+        if all(frame.have.get(stream, 0) >= n for stream, n in offer.items()):
+            self._in_step[sender] = tier.store.version
+        if frame.stable and tier.writer is not None:
+            tier.writer.heard(frame.stable)
+        if frame.reply:
+            tier.out.append(Send((sender,), self.digest(interest, frame.offer, reply=False)))
+
+    def _want_offered(self, offer: Mapping[str, int], sender: str, now_us: int) -> None:
+        tier = self.tier
+        front, concerns, patience_us = tier.reader.front, tier.interest.concerns, tier.settings.patience_us
+        for stream, n in offer.items():
+            reached = front.get(stream, 0)
+            if n > reached and concerns(stream):
+                for k in range(reached + 1 if tier.reader.dense else n, n + 1):
+                    mark = (stream, k)
+                    if tier.is_missing(mark):
+                        tier.wants.offered(mark, sender, now_us, patience_us=patience_us)

@@ -1,0 +1,127 @@
+"""Asking for what is missing (000, 002 SOLICIT; PROTOCOLS s3.1): whom, when, and when to stop.
+
+Each missing mark is asked for after `patience_us`, first of whoever should have it (the sender of what needs it), then
+of the others in turn, one request per peer and moment for all that is due. No request leaves whose answer could not come
+before the last message that needs it must go out; a mark wanted by nothing with a known time is asked for a bounded
+number of times (the next digest wakes it again), unless there are no deadlines at all: then it is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+
+from antecede.core.frames import Ranges
+from antecede.core.machine import Settings
+from antecede.core.message import Mark
+
+__all__ = ["Solicitation", "ranges_of"]
+
+TRIES_UNTIMED = 6
+
+
+class Want:
+    __slots__ = ("hint", "since_us", "timed", "tries", "until_us")
+
+    def __init__(self, hint: str, until_us: int | None, since_us: int, *, timed: bool) -> None:
+        self.hint = hint
+        self.since_us = since_us
+        self.until_us = until_us
+        self.timed = timed
+        self.tries = 0
+
+
+class Solicitation:
+    __slots__ = ("_next", "_tick", "settings", "wants")
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.wants: dict[Mark, Want] = {}
+        self._next: list[tuple[int, int, Mark]] = []
+        self._tick = 0
+
+    def want(self, mark: Mark, hint: str, until_us: int | None, now_us: int, *, patience_us: int) -> None:
+        """`until_us`: when whatever needs it must go out at the latest; None: not known, or never."""
+        want = self.wants.get(mark)
+        if want is None:
+            self.wants[mark] = Want(hint, until_us, now_us, timed=until_us is not None)
+            self._schedule(mark, now_us + patience_us)
+            return
+        if until_us is None:
+            if not self.settings.deadlines:
+                want.until_us = None
+        elif not want.timed or (want.until_us is not None and until_us > want.until_us):
+            want.until_us = until_us
+            want.timed = True
+
+    def offered(self, mark: Mark, peer: str, now_us: int, *, patience_us: int) -> None:
+        """`peer` says it has it: from now on it is asked first."""
+        self.want(mark, peer, None, now_us, patience_us=patience_us)
+        want = self.wants[mark]
+        if want.hint != peer:
+            want.hint, want.tries = peer, 0
+
+    def _schedule(self, mark: Mark, at_us: int) -> None:
+        self._tick += 1
+        heappush(self._next, (at_us, self._tick, mark))
+
+    def next_ask(self) -> int | None:
+        return self._next[0][0] if self._next else None
+
+    def due(
+        self,
+        now_us: int,
+        missing: Callable[[Mark], bool],
+        sources: Callable[[Mark, str], Sequence[str]],
+        orphaned: Callable[[Mark, int], int | None],
+    ) -> dict[str, list[Mark]]:
+        """Whom to ask for what, now. What is no longer missing, or cannot come in time, is forgotten."""
+        asks: dict[str, list[Mark]] = {}
+        while self._next and self._next[0][0] <= now_us:
+            mark = heappop(self._next)[2]
+            want = self.wants.get(mark)
+            if want is None:
+                continue
+            if not missing(mark) or self._hopeless(want, now_us):
+                del self.wants[mark]
+                continue
+            peers = sources(mark, want.hint)
+            if not peers:
+                again_us = orphaned(mark, now_us)
+                if again_us is None:
+                    del self.wants[mark]
+                else:
+                    self._schedule(mark, again_us)
+                continue
+            asks.setdefault(peers[want.tries % len(peers)], []).append(mark)
+            want.tries += 1
+            self._schedule(mark, now_us + self._pause_us(want))
+        return asks
+
+    def _hopeless(self, want: Want, now_us: int) -> bool:
+        settings = self.settings
+        if not settings.deadlines:
+            return False
+        if want.until_us is None:
+            return want.tries >= TRIES_UNTIMED
+        return now_us + settings.trip_us > want.until_us
+
+    def _pause_us(self, want: Want) -> int:
+        """A round trip; longer after many tries without a bound, so that a long partition costs little."""
+        if want.until_us is not None or want.tries <= 4:
+            return self.settings.retry_us
+        return self.settings.retry_us * min(8, want.tries - 3)
+
+    def drop(self, mark: Mark) -> None:
+        self.wants.pop(mark, None)
+
+
+def ranges_of(marks: Sequence[Mark]) -> Ranges:
+    """Marks as ranges: neighbours of a stream become one."""
+    ranges: list[tuple[str, int, int]] = []
+    for stream, n in sorted(marks):
+        if ranges and ranges[-1][0] == stream and ranges[-1][2] == n - 1:
+            ranges[-1] = (stream, ranges[-1][1], n)
+        else:
+            ranges.append((stream, n - 1, n))
+    return tuple(ranges)

@@ -1,0 +1,147 @@
+"""What was delivered or sent here and is kept to answer requests: until it expires, then its header for a while.
+
+A header (stamp and deadline, no payload) lets an asker stop waiting for what can no longer be had. Messages without a
+deadline stay until they are stable.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
+
+from antecede.core.effects import Collect, Effect
+from antecede.core.message import Envelope
+
+__all__ = ["Store"]
+
+
+class Store:
+    __slots__ = (
+        "_expired",
+        "_expired_to",
+        "_expiry",
+        "_headers_until",
+        "_tick",
+        "by_id",
+        "grace_us",
+        "headers",
+        "index",
+        "out",
+        "slack_us",
+        "tops",
+        "version",
+    )
+
+    def __init__(self, out: list[Effect], *, grace_us: int, slack_us: int) -> None:
+        self.out = out
+        self.grace_us = grace_us
+        self.slack_us = slack_us
+        """Kept this much beyond the deadline: other clocks may be behind."""
+        self.by_id: dict[str, Envelope] = {}
+        self.index: dict[str, dict[int, Envelope]] = {}
+        self.headers: dict[str, dict[int, Envelope]] = {}
+        self.tops: dict[str, int] = {}
+        """Per stream, the newest that is kept."""
+        self.version = 0
+        """Grows with every message taken in: whoever was in step at an older version may lack something."""
+        self._expiry: list[tuple[int, int, Envelope]] = []
+        self._headers_until: deque[tuple[int, Envelope]] = deque()
+        self._tick = 0
+        self._expired: dict[str, set[int]] = {}
+        self._expired_to: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.by_id)
+
+    def add(self, envelope: Envelope) -> None:
+        message = envelope.message
+        self.by_id[message.id] = envelope
+        for stream, n in envelope.stamp.own:
+            here = self.index.get(stream)
+            if here is None:
+                here = self.index[stream] = {}
+            here[n] = envelope
+            if n > self.tops.get(stream, 0):
+                self.tops[stream] = n
+        self.version += 1
+        deadline = message.deadline_us
+        if deadline is not None:
+            self._tick += 1
+            heappush(self._expiry, (deadline + self.slack_us, self._tick, envelope))
+
+    def add_header(self, envelope: Envelope, now_us: int) -> None:
+        for stream, n in envelope.stamp.own:
+            self.headers.setdefault(stream, {})[n] = envelope
+        self._headers_until.append((now_us + self.grace_us, envelope))
+
+    def next_expiry(self) -> int | None:
+        return self._expiry[0][0] if self._expiry else None
+
+    def collect(self, now_us: int) -> None:
+        expiry = self._expiry
+        while expiry and expiry[0][0] < now_us:
+            envelope = heappop(expiry)[2]
+            del self.by_id[envelope.message.id]
+            self._drop(self.index, envelope)
+            for stream, n in envelope.stamp.own:
+                if self.tops.get(stream) == n:
+                    if stream in self.index:
+                        self.tops[stream] = max(self.index[stream])
+                    else:
+                        del self.tops[stream]
+            self.add_header(envelope, now_us)
+            self.out.append(Collect(envelope.message.id))
+            for stream, n in envelope.stamp.own:
+                self._note_expired(stream, n)
+        headers = self._headers_until
+        while headers and headers[0][0] <= now_us:
+            self._drop(self.headers, headers.popleft()[1])
+
+    def _note_expired(self, stream: str, n: int) -> None:
+        reached = self._expired_to.get(stream, 0)
+        if n == reached + 1:
+            above = self._expired.get(stream)
+            while above and n + 1 in above:
+                n += 1
+                above.discard(n)
+            self._expired_to[stream] = n
+        elif n > reached:
+            self._expired.setdefault(stream, set()).add(n)
+
+    def collected(self) -> dict[str, int]:
+        """Per stream, up to where everything came here and has expired."""
+        return dict(self._expired_to)
+
+    @staticmethod
+    def _drop(index: dict[str, dict[int, Envelope]], envelope: Envelope) -> None:
+        for stream, n in envelope.stamp.own:
+            here = index.get(stream)
+            if here is not None and here.get(n) is envelope:
+                del here[n]
+                if not here:
+                    del index[stream]
+
+    def find(self, ranges: Iterable[tuple[str, int, int]]) -> Iterator[Envelope]:
+        """What is kept of these ranges, each once, streams in the order asked, oldest first."""
+        return _within(self.index, ranges)
+
+    def find_headers(self, ranges: Iterable[tuple[str, int, int]]) -> Iterator[Envelope]:
+        return _within(self.headers, ranges)
+
+
+def _within(index: dict[str, dict[int, Envelope]], ranges: Iterable[tuple[str, int, int]]) -> Iterator[Envelope]:
+    given: set[str] = set()
+    for stream, low, high in ranges:
+        here = index.get(stream)
+        if not here:
+            continue
+        if high - low <= len(here):
+            numbers = [n for n in range(low + 1, high + 1) if n in here]
+        else:
+            numbers = sorted(n for n in here if low < n <= high)
+        for n in numbers:
+            envelope = here[n]
+            if envelope.message.id not in given:
+                given.add(envelope.message.id)
+                yield envelope

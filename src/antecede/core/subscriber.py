@@ -1,0 +1,193 @@
+"""A subscriber of one or more brokers (001, 003): receives, asks its brokers for what is missing, publishes nothing.
+
+It begins at a causal cut, and a cut is one broker's past: the first broker it names carries all it wants. (The pasts of
+several brokers do not fit together: what one has delivered may follow something that another has not.) The others are
+further sources; each counts from the moment its own past covers that cut. A move is a leave and a join at a new cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from antecede.core.effects import Discard, Effect, Join, Leave, Send
+from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Gone
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Mark, Message
+from antecede.core.tier import Tier
+from antecede.core.topics import matches
+from antecede.errors import InputError
+
+__all__ = ["Subscriber"]
+
+ATTACH_TRIES = 16
+
+
+class Subscriber(Tier):
+    role = "subscriber"
+    attachment = 0
+    _attach_at: int | None = None
+    _tries = 0
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self._wanted: tuple[str, ...] = ()
+        self._joined: dict[str, None] = {}
+        self._start: dict[str, int] = {}
+        self._begun = False
+
+    def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
+        return []
+
+    # -- attaching -------------------------------------------------------------------------------------------------
+
+    def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
+        self.interest = Interest(filters)
+        self._check(at)
+        self.reader.look_at(self.interest.concerns)
+        self._attach(tuple(at), now_us)
+        return self.flush(now_us)
+
+    def _check(self, at: Sequence[str]) -> None:
+        first = self.members.get(at[0])
+        groups = sorted({group for peer in self.members.values() for group in peer.groups})
+        lacks = [g for g in groups if self.interest.wants((g,)) and first is not None and g not in first.groups]
+        if lacks:
+            raise InputError(
+                f"{self.name} wants {', '.join(lacks)}, which broker {at[0]} does not carry: name first a broker that "
+                "carries all that is wanted."
+            )
+
+    def _attach(self, brokers: tuple[str, ...], now_us: int) -> None:
+        self.attachment += 1
+        self._wanted = brokers
+        self._joined = {}
+        self._begun = False
+        self._tries = 0
+        self._send_attach(now_us)
+
+    def _send_attach(self, now_us: int) -> None:
+        self._tries += 1
+        if self._tries > ATTACH_TRIES and self._begun:  # a further source that cannot be had is done without
+            self._wanted = tuple(self._joined)
+        missing = tuple(b for b in self._wanted if b not in self._joined and b not in self.departed)
+        if not self._begun and self._wanted and self._wanted[0] in self.departed:
+            missing = ()  # without the broker that says where to begin the others are of no use
+        self._attach_at = now_us + 2 * self.settings.retry_us if missing else None
+        if missing:
+            self.out.append(Send(missing, Attach(self.attachment, self.interest.filters, None)))
+
+    def _on_attached(self, frame: Attached, sender: str, now_us: int) -> None:
+        if frame.attachment != self.attachment or sender in self._joined or sender not in self._wanted:
+            return
+        if not self._begun:
+            if sender != self._wanted[0] or not self._catches_up(sender, frame):
+                return
+            self._begun = True
+            self._start = {stream: n for stream, n in frame.start.items() if self.interest.concerns(stream)}
+            self.reader.start_at(self._start)
+            self.inbox.settle(now_us)
+        if self._reaches(sender, frame):
+            self._join(sender, frame, now_us)
+
+    def _catches_up(self, broker: str, reply: Attached) -> bool:
+        """After a move: a cut below the one it began at before would promise what it has long passed over.
+
+        What expired may never reach the new broker, so it is waited for a bounded time only.
+        """
+        cut = self.reader.cut
+        behind = any(reply.start.get(s, 0) < n for s, n in cut.items() if self._carries(broker, s))
+        return not behind or self._tries > ATTACH_TRIES
+
+    def _reaches(self, broker: str, reply: Attached) -> bool:
+        return all(reply.start.get(s, 0) >= n for s, n in self._start.items() if self._carries(broker, s))
+
+    def _join(self, broker: str, reply: Attached, now_us: int) -> None:
+        self._joined[broker] = None
+        self.want_again(now_us)
+        known = self.members.get(broker)
+        filters = self.interest.filters
+        if known is not None:
+            filters = tuple(f for f in filters if any(matches(f, group) for group in known.groups))
+        self.out.append(Join(filters, broker, reply.cut, self.inbox.guard_us))
+        if len(self._joined) == len(self._wanted):
+            self._attach_at = None
+
+    def _carries(self, broker: str, stream: str) -> bool:
+        known = self.members.get(broker)
+        return known is not None and self.known_interest(known.groups).concerns(stream)
+
+    def unsubscribe(self, now_us: int) -> list[Effect]:
+        self._leave()
+        self._wanted, self._attach_at = (), None
+        return self.flush(now_us)
+
+    def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
+        self._check(to)
+        self._leave()
+        self.inbox.clear()
+        self._attach(tuple(to), now_us)
+        return self.flush(now_us)
+
+    def _leave(self) -> None:
+        if self._joined:
+            self.out.append(Leave(self.interest.filters))
+            self.out.append(Send(tuple(self._joined), Detach(self.attachment)))
+        self._joined = {}
+
+    def viewed(self, now_us: int) -> None:
+        waits = [b for b in self._wanted if b in self.members and b not in self._joined]
+        if self._attach_at is None and waits and (self._begun or waits[0] == self._wanted[0]):
+            self._send_attach(now_us)
+
+    # -- who is there ----------------------------------------------------------------------------------------------
+
+    def peers(self) -> Sequence[str]:
+        return list(self._joined)
+
+    def sources(self, mark: Mark) -> Sequence[str]:
+        return [broker for broker in self._joined if self._carries(broker, mark[0])]
+
+    def interest_of(self, peer: str) -> Interest | None:
+        return self.interest if peer in self._joined else None
+
+    # -- in --------------------------------------------------------------------------------------------------------
+
+    def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
+        if isinstance(frame, Attached):
+            self._on_attached(frame, sender, now_us)
+        elif sender in self._joined:
+            if isinstance(frame, Data):
+                self.take(frame.envelopes, sender, now_us)
+            elif isinstance(frame, Digest):
+                self.rounds.on_digest(frame, sender, now_us)
+            elif isinstance(frame, Gone):
+                self.answers.on_gone(frame, sender, now_us)
+        else:
+            if self._begun:
+                self.out += [Discard(message.id, "foreign") for message in frame.messages()]
+            if sender not in self._wanted:
+                self.out.append(Send((sender,), Detach(self.attachment)))
+        return self.flush(now_us)
+
+    def _keep(self, envelope: Envelope, now_us: int) -> None:
+        """A subscriber answers nobody: nothing is kept."""
+
+    def publish(
+        self,
+        topics: Sequence[str],
+        payload: bytes,
+        now_us: int,
+        *,
+        deadline_us: int | None = None,
+        after: Sequence[str] | None = None,
+    ) -> tuple[Message, list[Effect]]:
+        raise InputError(f"{self.name} only subscribes: in this recipe brokers publish (in `home` clients do).")
+
+    # -- time ------------------------------------------------------------------------------------------------------
+
+    def own_wake(self) -> int | None:
+        return self._attach_at
+
+    def woken(self, now_us: int) -> None:
+        if self._attach_at is not None and now_us >= self._attach_at:
+            self._send_attach(now_us)

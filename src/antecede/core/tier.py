@@ -1,0 +1,307 @@
+"""One process among its peers: the rules that members, brokers and subscribers share.
+
+Takes messages in (Inbox), keeps them (Store), asks for what is missing (Solicitation), and compares with peers each
+round until nobody lacks anything (Digest). Roles differ in who their peers are and in what happens to a message after
+its delivery; those are the few methods they override.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from antecede.core.effects import Ask, Effect, Send
+from antecede.core.frames import Digest, Frame, Node, Ranges, Request
+from antecede.core.inbox import Inbox
+from antecede.core.interest import Interest
+from antecede.core.machine import Dice, Peer, Settings
+from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
+from antecede.core.order.reader import Reader
+from antecede.core.spread.answer import Answers
+from antecede.core.spread.digest import Rounds
+from antecede.core.spread.solicit import Solicitation, ranges_of
+from antecede.core.store import Store
+
+__all__ = ["Tier", "Writer"]
+
+
+class Writer(Protocol):
+    """The Writer's end of an Order."""
+
+    dense: bool
+    cuts: bool
+    """Whether it wants to know what is stable."""
+    stable: dict[str, int]
+
+    def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp: ...
+    def learn(self, envelope: Envelope) -> None: ...
+    def arrived(self, envelope: Envelope) -> Envelope: ...
+    def relay(self, envelope: Envelope) -> Envelope: ...
+    def bare(self, envelope: Envelope) -> Envelope: ...
+    def nodes(self) -> tuple[Node, ...]: ...
+    def adopt(self, nodes: Sequence[Node]) -> None: ...
+    def project(self, envelope: Envelope, interest: Interest) -> Envelope: ...
+    def forget(self, now_us: int) -> None: ...
+    def heard(self, stable: Mapping[str, int]) -> None: ...
+
+
+class Tier:
+    role = "member"
+
+    def __init__(
+        self,
+        name: str,
+        interest: Interest,
+        settings: Settings,
+        dice: Dice,
+        *,
+        writer: Writer | None,
+        reader: Reader,
+        guard_us: int,
+        asks: bool = True,
+        digests: bool = True,
+    ) -> None:
+        self.name = name
+        self.interest = interest
+        self.settings = settings
+        self.dice = dice
+        self.writer = writer
+        self.reader = reader
+        self.asks = asks
+        self.out: list[Effect] = []
+        self.store = Store(self.out, grace_us=settings.grace_us, slack_us=2 * settings.clock_bound_us)
+        self.inbox = Inbox(reader, self.out, self._delivered, guard_us=guard_us, memory_us=settings.memory_us)
+        self.wants = Solicitation(settings)
+        self.members: dict[str, Peer] = {}
+        self.departed: dict[str, int] = {}
+        self.tops: dict[str, int] = {}
+        """Newest delivered or published message per sender: this process's past, as a cut."""
+        self.joined = False
+        self.rounds = Rounds(self, enabled=digests)
+        self.answers = Answers(self)
+        self._collect_at: int | None = None
+        self._interests: dict[tuple[str, ...], Interest] = {}
+
+    # -- who is there (roles say more) -----------------------------------------------------------------------------
+
+    def peers(self) -> Sequence[str]:
+        """Whom digests go to."""
+        raise NotImplementedError
+
+    def sources(self, mark: Mark) -> Sequence[str]:
+        """Who may have a mark, in a fixed order."""
+        raise NotImplementedError
+
+    def interest_of(self, peer: str) -> Interest | None:
+        """What a peer wants; None: it is no peer of ours."""
+        raise NotImplementedError
+
+    def forward(self, envelope: Envelope, now_us: int) -> None:
+        """A message was delivered or published here: pass it on to the tier below."""
+
+    def answer_for(self, envelope: Envelope, peer: str) -> Envelope:
+        """A message as one peer gets it when it asks."""
+        return envelope if self.writer is None else self.writer.relay(envelope)
+
+    # -- view ------------------------------------------------------------------------------------------------------
+
+    def view(self, members: Mapping[str, Peer], now_us: int) -> list[Effect]:
+        for name in self.members:
+            if name not in members:
+                self.departed[name] = now_us
+                self.rounds.forget(name)
+        for name in members:
+            self.departed.pop(name, None)
+        self.members = dict(members)
+        self.viewed(now_us)
+        self.want_again(now_us)
+        if self.store.version:
+            self.rounds.begin(now_us)
+        return self.flush(now_us)
+
+    def want_again(self, now_us: int) -> None:
+        """There is somebody new to ask: look at all that is held once more."""
+        if self.inbox.held:
+            self.inbox.blocked.extend(self.inbox.held.values())
+            self.want_blocked(None, now_us)
+
+    def viewed(self, now_us: int) -> None:
+        """The view changed (roles add what they do then)."""
+
+    def known_interest(self, filters: tuple[str, ...]) -> Interest:
+        interest = self._interests.get(filters)
+        if interest is None:
+            interest = self._interests[filters] = Interest(filters)
+        return interest
+
+    # -- in --------------------------------------------------------------------------------------------------------
+
+    def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
+        """Messages came, from `hint`: whoever sent them is asked first for what they need."""
+        accept = self.inbox.accept
+        writer = self.writer
+        for envelope in envelopes:
+            accept(envelope if writer is None else writer.arrived(envelope), now_us)
+        if self.inbox.blocked:
+            self.want_blocked(hint, now_us)
+
+    def want_blocked(self, hint: str | None, now_us: int) -> None:
+        blocked = self.inbox.blocked
+        if self.asks:
+            marks, guard_us, wants = self.inbox.marks, self.inbox.guard_us, self.wants
+            for held in blocked:
+                if held.gone:
+                    continue
+                message = held.envelope.message
+                until = None if message.deadline_us is None else message.deadline_us - guard_us
+                for mark in self.reader.missing(held.envelope.stamp):
+                    if mark[1] not in marks.get(mark[0], ()):
+                        wants.want(mark, hint or message.sender, until, now_us, patience_us=self.settings.patience_us)
+        blocked.clear()
+
+    def _delivered(self, envelope: Envelope, now_us: int) -> None:
+        writer = self.writer
+        if writer is not None:
+            writer.learn(envelope)
+        self._keep(envelope, now_us)
+        self.forward(envelope, now_us)
+
+    def _keep(self, envelope: Envelope, now_us: int) -> None:
+        message = envelope.message
+        if message.seq > self.tops.get(message.sender, 0):
+            self.tops[message.sender] = message.seq
+        self.store.add(envelope)
+        if self.rounds.at_us is None:
+            self.rounds.begin(now_us)
+
+    def cut(self) -> tuple[str, ...]:
+        return tuple(f"{sender}:{self.tops[sender]}" for sender in sorted(self.tops))
+
+    # -- publish ---------------------------------------------------------------------------------------------------
+
+    def compose(
+        self,
+        seq: int,
+        topics: Sequence[str],
+        payload: bytes,
+        deadline_us: int | None,
+        after: Sequence[str] | None,
+    ) -> Envelope:
+        """A stamped message. Declared causes that are no longer known here widen to everything delivered so far."""
+        assert self.writer is not None
+        stamps: list[Stamp] | None = None
+        if after is not None:
+            known = [self.store.by_id.get(one) for one in after]
+            stamps = [e.stamp for e in known if e is not None]
+            if len(stamps) < len(known):
+                stamps, after = None, None
+        message = Message(
+            self.name, seq, tuple(topics), payload, deadline_us, None, None if after is None else tuple(after)
+        )
+        return Envelope(message, self.writer.stamp(message, stamps))
+
+    # -- what spreads ask of a role ---------------------------------------------------------------------------------
+
+    def absent_since(self, sender: str, wanted_us: int) -> int | None:
+        """Since when a sender can no longer send what it has not sent; None: it still can."""
+        return self.departed.get(sender)
+
+    def serves(self, peer: str) -> bool:
+        """Whether a peer is of the tier below."""
+        return False
+
+    def skip_expired(self, envelope: Envelope, now_us: int) -> None:
+        self.inbox.skip(envelope, "expired", now_us)
+        self.store.add_header(envelope, now_us)
+
+    def extra_offers(self, interest: Interest) -> dict[str, int]:
+        """What a role wants confirmed although it is not kept."""
+        return {}
+
+    def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
+        """What lies behind here and in the tier below."""
+        return have
+
+    def compared(self, frame: Digest, sender: str) -> None:
+        """A digest came (roles add what else they read in it)."""
+
+    def rounded(self, now_us: int) -> bool:
+        """What a role does each round; True: it needs another one."""
+        return False
+
+    def is_missing(self, mark: Mark) -> bool:
+        return not self.reader.behind(*mark) and mark[1] not in self.inbox.marks.get(mark[0], ())
+
+    def asked(self, marks: list[Mark]) -> tuple[str, ...]:
+        """Which messages marks mean, each once (a message has a mark in each of its groups)."""
+        return tuple(dict.fromkeys(map(id_of_mark, marks)))
+
+    def request(self, marks: list[Mark]) -> Frame:
+        return Request(ranges_of(marks) if self.reader.dense else self._open_ranges(marks))
+
+    def _open_ranges(self, marks: list[Mark]) -> Ranges:
+        """Sparse streams: everything between what lies behind and the mark, except what is held."""
+        ranges = []
+        for stream, n in sorted(marks):
+            low = self.reader.front.get(stream, 0)
+            for held in sorted(k for k in self.inbox.marks.get(stream, ()) if low < k < n):
+                if held - 1 > low:
+                    ranges.append((stream, low, held - 1))
+                low = held
+            ranges.append((stream, low, n))
+        return tuple(ranges)
+
+    def _ask(self, now_us: int) -> None:
+        for peer, marks in self.wants.due(now_us, self.is_missing, self._sources_from, self.answers.orphaned).items():
+            self.out.append(Ask(peer, self.asked(marks)))
+            self.out.append(Send((peer,), self.request(marks)))
+
+    def _sources_from(self, mark: Mark, hint: str) -> Sequence[str]:
+        """Whoever has it for certain first (perhaps a relay that is in none of its groups), then the others in turn."""
+        sources = self.sources(mark)
+        if hint in sources:
+            first = sources.index(hint)
+            return [*sources[first:], *sources[:first]]
+        return [hint, *sources] if hint in self.members and self.interest_of(hint) is not None else sources
+
+    # -- time ------------------------------------------------------------------------------------------------------
+
+    def wake(self, now_us: int) -> list[Effect]:
+        self.inbox.wake(now_us)
+        if self.inbox.blocked:
+            self.want_blocked(None, now_us)
+        if self._collect_at is not None and now_us >= self._collect_at:
+            self._collect_at = None
+            self.store.collect(now_us)
+            if self.writer is not None:
+                self.writer.forget(now_us)
+        if self.rounds.at_us is not None and now_us >= self.rounds.at_us:
+            self.rounds.hold(now_us)
+        self.woken(now_us)
+        return self.flush(now_us)
+
+    def woken(self, now_us: int) -> None:
+        """Timers of a role."""
+
+    def next_wake(self) -> int | None:
+        if self._collect_at is None:
+            expiry = self.store.next_expiry()
+            if expiry is not None:  # in whole rounds: collecting early gains nothing, timers cost
+                self._collect_at = (expiry // self.settings.round_us + 1) * self.settings.round_us
+        best = self.inbox.next_due()
+        for at in (self.wants.next_ask(), self.rounds.at_us, self._collect_at, self.own_wake()):
+            if at is not None and (best is None or at < best):
+                best = at
+        return best
+
+    def own_wake(self) -> int | None:
+        return None
+
+    def flush(self, now_us: int) -> list[Effect]:
+        """Ask for what is due and hand the effects to the driver."""
+        ask = self.wants.next_ask()
+        if ask is not None and ask <= now_us:
+            self._ask(now_us)
+        effects = self.out[:]
+        self.out.clear()
+        return effects

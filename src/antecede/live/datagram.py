@@ -1,0 +1,128 @@
+"""What one datagram holds, and which frames travel together.
+
+A datagram is a version byte, the sender's name once, then frames, each after its length. Batches are the unit of the
+hot path: what one turn of a node sends to the same peers is merged into as few frames as fit (`bundle`) and as few
+datagrams as fit (`pack`). No order among frames is implied, so nothing is lost by merging.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeAlias, TypeVar
+
+from antecede.core.effects import Send
+from antecede.core.frames import Data, Frame, Item, Items, Publish, Published
+from antecede.core.message import Envelope
+from antecede.errors import InputError, RemoteProtocolError
+from antecede.wire import MAX_DATAGRAM, MAX_NAME, decode, weigh
+
+__all__ = ["MAX_BODY", "Outgoing", "bundle", "pack", "prefix_for", "unpack"]
+
+VERSION = 1
+Outgoing: TypeAlias = tuple[tuple[str, ...], Frame]
+MAX_BODY = MAX_DATAGRAM - 4 * MAX_NAME - 8
+"""Bytes of one frame that surely fits a datagram beside the longest name; larger ones cannot be sent."""
+
+_ITEM = 16
+"""Bytes: more than an item's index and bitmap take, as long as fewer than 64 are unacknowledged."""
+
+_IDS = 64
+"""Ids in one frame, however long their names: acknowledgements are small and many."""
+
+T = TypeVar("T")
+
+
+def prefix_for(sender: str) -> bytes:
+    name = sender.encode()
+    if not 0 < len(sender) <= MAX_NAME:
+        raise InputError(f"a process needs a name of 1 to {MAX_NAME} characters")
+    return bytes((VERSION,)) + len(name).to_bytes(2, "little") + name
+
+
+def pack(prefix: bytes, frames: Iterable[bytes]) -> Iterator[bytes]:
+    """Datagrams that hold these encoded frames, each as full as fits."""
+    parts, size = [prefix], len(prefix)
+    for data in frames:
+        if size + 3 + len(data) > MAX_DATAGRAM and len(parts) > 1:
+            yield b"".join(parts)
+            parts, size = [prefix], len(prefix)
+        parts.append(len(data).to_bytes(3, "little"))
+        parts.append(data)
+        size += 3 + len(data)
+    if len(parts) > 1:
+        yield b"".join(parts)
+
+
+def unpack(datagram: memoryview) -> tuple[str, list[Frame]]:
+    """Who sent it and what. One malformed frame condemns the datagram: its sender is not to be believed."""
+    if len(datagram) < 4 or datagram[0] != VERSION:
+        raise RemoteProtocolError("not a datagram of this version")
+    at = 3 + int.from_bytes(datagram[1:3], "little")
+    try:
+        sender = str(datagram[3:at], "utf-8")
+    except UnicodeDecodeError:
+        raise RemoteProtocolError("a sender whose name is not text") from None
+    if not sender or len(sender) > MAX_NAME or at > len(datagram):
+        raise RemoteProtocolError("a datagram without a sender")
+    frames = []
+    while at < len(datagram):
+        end = at + 3 + int.from_bytes(datagram[at : at + 3], "little")
+        if end > len(datagram):
+            raise RemoteProtocolError("a datagram that ends within a frame")
+        frames.append(decode(datagram[at + 3 : end]))
+        at = end
+    return sender, frames
+
+
+def bundle(sends: Sequence[Send]) -> list[Outgoing]:
+    """The same content in as few frames as fit a datagram: messages for the same peers share one frame, and a batch
+    that a machine made too large is cut."""
+    if len(sends) == 1:
+        send = sends[0]
+        if not isinstance(send.frame, Data | Publish | Items) or len(send.frame.messages()) <= 1:
+            return [(send.to, send.frame)]
+    data: dict[tuple[tuple[str, ...], bool], list[Envelope]] = {}
+    publish: dict[tuple[tuple[str, ...], bool], list[Envelope]] = {}
+    items: dict[tuple[tuple[str, ...], int], list[Item]] = {}
+    published: dict[tuple[str, ...], dict[str, None]] = {}
+    out: list[Outgoing] = []
+    for send in sends:
+        frame = send.frame
+        if isinstance(frame, Data):
+            data.setdefault((send.to, frame.answer), []).extend(frame.envelopes)
+        elif isinstance(frame, Items):
+            items.setdefault((send.to, frame.attachment), []).extend(frame.items)
+        elif isinstance(frame, Publish):
+            publish.setdefault((send.to, frame.headers_only), []).extend(frame.envelopes)
+        elif isinstance(frame, Published):
+            published.setdefault(send.to, {}).update(dict.fromkeys(frame.ids))
+        else:
+            out.append((send.to, frame))
+    for to, ids in published.items():
+        out += [(to, Published(tuple(part))) for part in _batched(ids, _IDS)]
+    for (to, answer), envelopes in data.items():
+        out += [(to, Data(part, answer)) for part in _cut(envelopes, envelopes)]
+    for (to, bare), envelopes in publish.items():
+        out += [(to, Publish(part, bare)) for part in _cut(envelopes, envelopes)]
+    for (to, attachment), listed in items.items():
+        out += [(to, Items(attachment, part)) for part in _cut(listed, [item.envelope for item in listed])]
+    return out
+
+
+def _cut(things: list[T], envelopes: list[Envelope]) -> Iterator[tuple[T, ...]]:
+    start = size = 0
+    for index, envelope in enumerate(envelopes):
+        weight = weigh(envelope)[0] + _ITEM
+        if size + weight > MAX_BODY and index > start:
+            yield tuple(things[start:index])
+            start, size = index, 0
+        size += weight
+    yield tuple(things[start:])
+
+
+def _batched(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    """As itertools.batched, which Python 3.11 lacks."""
+    left = iter(things)
+    while part := list(islice(left, size)):
+        yield part

@@ -1,0 +1,284 @@
+"""One machine on a real network: the third driver, the same loop as the simulator's, with a clock and a socket.
+
+    frames arrive       effects = machine.receive(frame, sender, now_us)      for each of the batch
+    time has come       effects = machine.wake(now_us)                        when next_wake() says so
+    the caller speaks   effects = machine.publish(...)
+    then, once per turn: rows are appended where frames leave, frames leave, one timer is set for machine.next_wake()
+
+Decided here: what one turn is (everything the socket held, and everything published within one turn of the event loop),
+that rows are on disk before the frames they tell of leave, and that the application hears of deliveries after the
+machine has finished, so that what it publishes then follows all of them. The clock is read here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from antecede.core.effects import Answer, Ask, Collect, Deliver, Discard, Effect, Join, Leave, Move, Send
+from antecede.core.machine import Machine, Peer
+from antecede.core.message import Message
+from antecede.live.datagram import bundle
+from antecede.live.transport import Received, Transport
+from antecede.wire import measure
+
+__all__ = ["Appender", "Clock", "Node"]
+
+NO_LESS_S = 0.0002
+"""Seconds between two timers: a machine that is never satisfied must not keep the socket from being read."""
+
+
+WAITING_ROWS = 512
+WAITING_S = 0.05
+"""Rows of turns in which nothing leaves may wait this long and be this many: nobody else can know of them yet, and one
+write costs as much as a few dozen rows. A kill -9 takes them along; raising either costs more of them."""
+
+
+class Appender(Protocol):
+    """Where rows go: `trace.parquet.StreamAppender`, or a list in a test."""
+
+    def append(self, rows: Sequence[Sequence[Any]]) -> None: ...
+
+
+class Clock:
+    """Microseconds that never jump: the monotonic clock plus a base that is read from the wall once.
+
+    CLOCK_MONOTONIC is one clock for the whole machine on Linux, so processes with the same `base_us` agree exactly;
+    with bases of their own they differ by what the wall clock was corrected between their starts. A wall clock read
+    every time would move deadlines whenever somebody sets it.
+    """
+
+    def __init__(self, base_us: int | None = None) -> None:
+        self.base_us = (time.time_ns() - time.monotonic_ns()) // 1000 if base_us is None else base_us
+
+    def now_us(self) -> int:
+        return self.base_us + time.monotonic_ns() // 1000
+
+
+class Node:
+    def __init__(
+        self,
+        machine: Machine,
+        transport: Transport,
+        *,
+        run: str = "live",
+        records: Appender | None = None,
+        on_deliver: Callable[[Message], None] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """`records`: without it nothing is noted. `on_deliver`: called once per delivered message, may publish."""
+        self.machine = machine
+        self.transport = transport
+        self.run = run
+        self.clock = clock or Clock()
+        self.on_deliver = on_deliver
+        self._records = records
+        self._rows: list[tuple[Any, ...]] = []
+        self._step = 0
+        self._sends: list[Send] = []
+        self._delivered: list[Message] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._turn: asyncio.Handle | None = None
+        self._writing: asyncio.TimerHandle | None = None
+        self._due_us: int | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    # -- the loop --------------------------------------------------------------------------------------------------
+
+    def arrived(self, batch: Received) -> None:
+        now_us = self.clock.now_us()
+        receive, perform, recording = self.machine.receive, self._perform, self._records is not None
+        for sender, frame in batch:
+            if recording:
+                self._note_arrival(frame, sender, now_us)
+            effects = receive(frame, sender, now_us)
+            if effects:
+                perform(effects, now_us)
+        self._finish()
+
+    def _time_has_come(self) -> None:
+        self._timer = self._due_us = None
+        now_us = self.clock.now_us()
+        due_us = self.machine.next_wake()
+        if due_us is not None and due_us <= now_us:
+            self._perform(self.machine.wake(now_us), now_us)
+        self._finish()
+
+    def _finish(self) -> None:
+        """The end of a turn: tell the application, then rows, then frames, then the timer."""
+        try:
+            while self._delivered and self.on_deliver is not None:
+                messages, self._delivered = self._delivered, []
+                for message in messages:
+                    self.on_deliver(message)
+        finally:  # also where the application failed: peers still get what the machine decided
+            if self._turn is not None:
+                self._turn.cancel()
+                self._turn = None
+            if self._rows:
+                if self._sends or len(self._rows) >= WAITING_ROWS:
+                    self._write()
+                elif self._writing is None and self._loop is not None:
+                    self._writing = self._loop.call_later(WAITING_S, self._write)
+            if self._sends:
+                sends, self._sends = self._sends, []
+                self.transport.send(bundle(sends))
+            self._set_timer()
+
+    def _write(self) -> None:
+        if self._writing is not None:
+            self._writing.cancel()
+            self._writing = None
+        if self._rows and self._records is not None:
+            rows, self._rows = self._rows, []
+            self._records.append(rows)
+
+    def _set_timer(self) -> None:
+        due_us = self.machine.next_wake()
+        if due_us == self._due_us or self._loop is None:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._due_us = due_us
+        if due_us is not None:
+            wait_s = max(NO_LESS_S, (due_us - self.clock.now_us()) / 1e6)
+            self._timer = self._loop.call_later(wait_s, self._time_has_come)
+
+    def _perform(self, effects: list[Effect], now_us: int) -> None:
+        """Carry out what the machine asked for: frames wait for the end of the turn, everything else is a row."""
+        recording = self._records is not None
+        for effect in effects:
+            if isinstance(effect, Send):
+                self._sends.append(effect)
+            elif isinstance(effect, Deliver):
+                if recording:
+                    self._note("deliver", now_us, effect.message.id, reason=effect.reason)
+                if self.on_deliver is not None:
+                    self._delivered.append(effect.message)
+            elif recording:
+                self._note_other(effect, now_us)
+
+    # -- what the application asks for -----------------------------------------------------------------------------
+
+    def start(self, members: Mapping[str, Peer], *, joining: bool = False) -> None:
+        """Begin, in the running event loop, believing in these processes (this one included)."""
+        self._loop = asyncio.get_running_loop()
+        self.transport.open(self.arrived)
+        now_us = self.clock.now_us()
+        self._told(self.machine.view(members, now_us), now_us)
+        self._told(self.machine.start(now_us, joining=joining), now_us)
+
+    def view(self, members: Mapping[str, Peer]) -> None:
+        now_us = self.clock.now_us()
+        self._told(self.machine.view(members, now_us), now_us)
+
+    def subscribe(self, filters: Sequence[str], at: Sequence[str]) -> None:
+        now_us = self.clock.now_us()
+        self._told(self.machine.subscribe(filters, at, now_us), now_us)
+
+    def unsubscribe(self) -> None:
+        now_us = self.clock.now_us()
+        self._told(self.machine.unsubscribe(now_us), now_us)
+
+    def move(self, to: Sequence[str]) -> None:
+        now_us = self.clock.now_us()
+        self._told(self.machine.move(to, now_us), now_us)
+
+    def publish(
+        self,
+        topics: Sequence[str],
+        payload: bytes,
+        *,
+        deadline_us: int | None = None,
+        after: Sequence[str] | None = None,
+    ) -> Message:
+        """`deadline_us`: on this node's clock. Leaves with everything else of this turn of the event loop."""
+        now_us = self.clock.now_us()
+        message, effects = self.machine.publish(topics, payload, now_us, deadline_us=deadline_us, after=after)
+        if self._records is not None:
+            self._note(
+                "publish", now_us, message.id, groups=message.topics, deadline_us=message.deadline_us,
+                after=message.after, expires_us=message.expires_us,
+            )  # fmt: skip
+        self._told(effects, now_us)
+        return message
+
+    def close(self, reason: str = "stopped") -> None:
+        """`quiet`: the caller knows that nothing is in flight. Rows and frames of this turn still leave."""
+        if self._loop is None:
+            return
+        if self._records is not None:
+            self._note("end", self.clock.now_us(), reason=reason)
+        self._finish()
+        self._write()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._loop = None
+        self.transport.close()
+
+    def _told(self, effects: list[Effect], now_us: int) -> None:
+        self._perform(effects, now_us)
+        if self._turn is None and self._loop is not None:
+            self._turn = self._loop.call_soon(self._finish)
+
+    # -- rows ------------------------------------------------------------------------------------------------------
+
+    def _note(
+        self,
+        kind: str,
+        now_us: int,
+        message: str | None = None,
+        *,
+        groups: tuple[str, ...] | None = None,
+        deadline_us: int | None = None,
+        reason: str | None = None,
+        after: tuple[str, ...] | None = None,
+        cut: tuple[str, ...] | None = None,
+        guard_us: int | None = None,
+        expires_us: int | None = None,
+        peer: str | None = None,
+        size: int | None = None,
+        control: int | None = None,
+    ) -> None:
+        """One row, in the order of `trace.record.COLUMNS`."""
+        machine = self.machine
+        self._rows.append(
+            (self.run, machine.name, machine.role, self._step, now_us, kind, message, groups, deadline_us, reason,
+             after, cut, guard_us, expires_us, None, peer, size, control)
+        )  # fmt: skip
+        self._step += 1
+
+    def _note_arrival(self, frame: Any, sender: str, now_us: int) -> None:
+        """One row per message; the bytes of the frame are shared out among them, so that they add up."""
+        messages = frame.messages()
+        if not messages:
+            return
+        size, control = measure(frame)
+        share, control_share = size // len(messages), control // len(messages)
+        size -= share * (len(messages) - 1)
+        control -= control_share * (len(messages) - 1)
+        for message in messages:
+            self._note("arrive", now_us, message.id, peer=sender, size=size, control=control)
+            size, control = share, control_share
+
+    def _note_other(self, effect: Effect, now_us: int) -> None:
+        if isinstance(effect, Discard):
+            self._note("discard", now_us, effect.message, reason=effect.reason)
+        elif isinstance(effect, Ask | Answer):
+            kind = "ask" if isinstance(effect, Ask) else "answer"
+            for message in effect.messages or (None,):
+                self._note(kind, now_us, message, peer=effect.peer)
+        elif isinstance(effect, Join):
+            self._note(
+                "join", now_us, groups=tuple(effect.filters), cut=tuple(effect.cut), guard_us=effect.guard_us,
+                peer=effect.peer,
+            )  # fmt: skip
+        elif isinstance(effect, Leave):
+            self._note("leave", now_us, groups=tuple(effect.filters), peer=effect.peer)
+        elif isinstance(effect, Move):
+            self._note("move", now_us, cut=tuple(effect.cut), peer=effect.peer)
+        elif isinstance(effect, Collect):
+            self._note("collect", now_us, effect.message)

@@ -1,0 +1,82 @@
+"""The random scenarios of the safety sweep: what may go wrong, how often, and how large it gets.
+
+Decided here: sizes are drawn log-uniformly around 4 brokers, 6 subscribers and 40 messages, every 50th scenario is a
+large one, and each fault is present in about half of them, so that faults meet in all combinations.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from antecede.sim.dice import between, pick, shuffled, stream
+from antecede.sim.layout import broker_names
+from antecede.sim.scenario import RecipeFacts, Scenario, find_recipe
+
+__all__ = ["LARGE_EVERY", "draw"]
+
+LARGE_EVERY = 50
+
+
+def _log(dice: Random, low: int, high: int) -> int:
+    """Between `low` and `high`, log-uniformly: the median is their geometric mean."""
+    return min(high, round(low * float((high / low) ** dice.random())))
+
+
+def _partition(dice: Random, brokers: int, busy_ms: float) -> str:
+    """Two sides, for part of the run; it heals well before the end of what is waited for."""
+    names = shuffled(dice, broker_names(brokers))
+    at = 1 + int(dice.random() * (len(names) - 1))
+    begin = int(dice.random() * busy_ms)
+    length = int(between(dice, 50, 600))
+    return f"{','.join(names[:at])}|{','.join(names[at:])}@{begin}-{begin + length}"
+
+
+def draw(seed: int, recipe: str, index: int, reading: str = "repaired", facts: RecipeFacts | None = None) -> Scenario:
+    """Scenario `index` of the sweep that `seed` decides; every one is its own seed and replays alone."""
+    facts = facts or find_recipe(recipe)
+    dice = stream(seed, "sweep", index)
+    large = index % LARGE_EVERY == LARGE_EVERY - 1
+    brokers = 8 if large else _log(dice, 2, 8)
+    subscribers = 64 if large else _log(dice, 2, 18)
+    messages = 400 if large else _log(dice, 8, 200)
+    rate = between(dice, 20, 400) if not large else between(dice, 100, 400)
+    low = between(dice, 1, 15)
+    high = low + between(dice, 0, 40)
+    loss = pick(dice, (0.0, 0.02, 0.1, 0.1, 0.3)) * between(dice, 0.5, 1.0)
+    busy_ms = 1000 * messages / rate + 6 * high
+    deadline_ms: tuple[float, float] | None = None
+    if facts.deadlines != "none" and dice.random() < (1.0 if facts.deadlines == "yes" else 0.75):
+        shortest = high * between(dice, 1.5, 12)
+        deadline_ms = (round(shortest, 3), round(shortest * between(dice, 1.0, 4.0), 3))
+
+    def half(value: float) -> float:
+        return value if dice.random() < 0.5 else 0.0
+
+    return Scenario(
+        recipe=recipe,
+        reading=reading,
+        seed=int(dice.random() * 2**53),
+        brokers=brokers,
+        subscribers=subscribers,
+        homes=1 + int(dice.random() * 3),
+        messages=messages,
+        rate=round(rate, 3),
+        reply=round(dice.random(), 3),
+        declare=half(0.3),
+        choice=pick(dice, ("one", "some", "some", "all")),
+        burst=pick(dice, (1, 1, 1, 3, 8)),
+        loss=round(loss, 4),
+        duplicate=half(round(between(dice, 0.0, 0.2), 4)),
+        delay_ms=(round(low, 3), round(high, 3)),
+        spike=half(round(between(dice, 0.0, 0.1), 4)),
+        crash=half(round(between(dice, 0.05, 0.3), 4)),
+        restart=pick(dice, (0.0, 0.5, 1.0)),
+        skew_ms=half(round(between(dice, 0.0, 10.0), 3)),
+        partition=_partition(dice, brokers, busy_ms) if dice.random() < 0.3 else "",
+        move=half(round(between(dice, 0.0, 2.0), 3)),
+        detect_ms=round(between(dice, 20, 400), 3),
+        deadline_ms=deadline_ms,
+        fanout=1 + int(dice.random() * 4),
+        round_ms=round(between(dice, 10, 100), 3),
+        payload_bytes=8,
+    )

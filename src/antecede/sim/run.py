@@ -1,0 +1,118 @@
+"""A run: from a scenario to what it leaves behind.
+
+Decided here: when a run is over - quiet (nothing in flight, nobody wants to be woken, nothing left to publish) or
+stopped at its limit - and what is kept of it.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from antecede.sim.driver import Build, Driver, Workload
+from antecede.sim.faults import Faults
+from antecede.sim.layout import lay_out
+from antecede.sim.records import Rows, Sink
+from antecede.sim.replay import Replay, read_history
+from antecede.sim.scenario import RecipeFacts, Scenario, find_recipe
+from antecede.sim.workload import Synthetic
+from antecede.trace.record import digest as digest_of
+
+__all__ = ["Run", "simulate"]
+
+PATIENCE_US = 120_000_000
+"""How long after the last planned publication a run may take to become quiet."""
+
+
+class Run:
+    """What a run leaves: rows (in memory unless a sink took them), totals, and how it ended."""
+
+    def __init__(self, driver: Driver, quiet: bool) -> None:
+        self.scenario = driver.scenario
+        self.rows: Rows = driver.rows
+        self._running = driver.records.running
+        self._partition = ";".join(map(str, driver.layout.partitions))
+        self.streamed = driver.records.sink is not None
+        self.totals = driver.totals()
+        self.events = driver.events
+        """Frames that arrived and timers that fired."""
+        self.quiet = quiet
+        self.testimony = driver.testimony
+        """With `witness`: (process, position, message, payload) of everything delivered or published, in order."""
+        self.end_us = driver.now_us
+        self.notes = dict(driver.notes)
+        """What the driver counted beside the trace: replayed causes it could not honour, publications without taker."""
+
+    def body(self) -> dict[str, Any]:
+        """The scenario as it is written beside the records: partitions name everybody, also who was not named."""
+        return {**self.scenario.to_body(), "partition": self._partition}
+
+    def digest(self) -> str:
+        """SHA-256 of the rows by process and step."""
+        if self._running is not None:
+            return self._running.hexdigest()
+        if self.streamed:
+            raise ValueError("the rows went to a sink and no digest was asked for: simulate(..., digest=True)")
+        return digest_of(self.rows)
+
+
+@contextmanager
+def _collecting_rarely() -> Iterator[None]:
+    """A run makes millions of small tuples and no cycles: looking for cycles as often as usual costs a third more."""
+    usual = gc.get_threshold()
+    gc.set_threshold(200_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
+def simulate(
+    scenario: Scenario,
+    sink: Sink | None = None,
+    *,
+    build: Build | None = None,
+    facts: RecipeFacts | None = None,
+    digest: bool = False,
+) -> Run:
+    """Run a scenario to its end; rows stay in memory, or go to `sink` in batches.
+
+    `digest`: keep a running digest of rows that go to a sink (it costs about as much as the run). `build` and `facts`
+    put other machines in the place of the recipe's own.
+    """
+    facts = facts or find_recipe(scenario.recipe)
+    scenario.fits(facts)
+    if build is None:
+        from antecede.core.recipes import build as build_recipe
+
+        build = build_recipe
+    layout = lay_out(scenario, facts)
+    workload: Workload = Synthetic()
+    count = scenario.count
+    if scenario.workload:
+        history = read_history(Path(scenario.workload), scenario.messages)
+        workload, count = Replay(history), len(history)
+    driver = Driver(scenario, facts, layout, build, sink, digest)
+    driver.workload = workload
+    busy_until_us = scenario.first_us + int(count / scenario.rate * 1_000_000)
+    Faults(driver, busy_until_us).begin()
+    workload.begin(driver)
+    if scenario.witness:
+        driver.watch()
+    limit_us = busy_until_us + PATIENCE_US
+    if scenario.workload:  # a replay waits for deliveries, so the network sets its pace
+        limit_us += count * 4 * driver.settings.retry_us
+    if scenario.limit_s is not None:
+        limit_us = int(scenario.limit_s * 1_000_000)
+    with _collecting_rarely():
+        while quiet := driver.loop(limit_us):
+            if not workload.idle(driver.now_us):
+                break
+    for process in driver.all:
+        if process.alive:
+            driver.records.note(process, "end", driver.now_us, reason="quiet" if quiet else "stopped")
+    driver.records.flush()
+    return Run(driver, quiet)

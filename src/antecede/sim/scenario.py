@@ -1,0 +1,249 @@
+"""Everything that decides a run: each knob, its unit, and what raising it costs. Equal scenarios give equal rows.
+
+Decided here: names of knobs, their defaults, what is refused, what a machine is told (`settings`), and the form of
+`scenario.json`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import antecede
+from antecede.core.machine import Settings
+from antecede.errors import InputError
+
+__all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe"]
+
+FORMAT = 1
+"""The version of `scenario.json`."""
+
+
+class RecipeFacts(Protocol):
+    """What a scenario must know of a recipe (a row of `core.recipes.RECIPES`)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def flat(self) -> bool: ...
+    @property
+    def clients_publish(self) -> bool: ...
+    @property
+    def deadlines(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A run, before it happens. Times in milliseconds unless the name says otherwise; probabilities in 0..1."""
+
+    recipe: str = "solicit"
+    """Which protocol: a row of `antecede.core.recipes.RECIPES`."""
+    reading: str = "repaired"
+    """`repaired`, or the paper's text as `printed`."""
+    seed: int = 0
+    """Decides everything that is drawn."""
+    brokers: int = 4
+    """How many brokers: A, B, ..., Z, A1, B1, ... Costs frames: every message goes to every broker of its groups."""
+    subscribers: int = 6
+    """How many subscribers: S1, S2, ... Costs frames of the last hop."""
+    groups: str = ""
+    """`G1=A,B,C;G2=A,B,D`; empty: drawn, overlapping. More groups cost metadata. Flat recipes: all are in all."""
+    homes: int = 3
+    """A subscriber attaches to 1 to this many brokers (recipes whose clients publish: always 1). Costs copies."""
+    messages: int | None = None
+    """How many are published; None: 100, or the whole recorded history. Costs time and rows."""
+    rate: float = 100.0
+    """Publications per second, of all processes together. Costs messages in flight, and so held ones and metadata."""
+    reply: float = 0.5
+    """Share of publications that come right after a delivery, at the process that delivered. Deepens causality."""
+    declare: float = 0.0
+    """Share of publications that declare their causes (`after=`) instead of taking all that was delivered."""
+    choice: str = "some"
+    """How many of its groups a publisher addresses: `one`, `some` (drawn), `all`. Costs frames."""
+    burst: int = 1
+    """How many messages one publisher sends back to back, at the same mean rate. Costs peaks in queues."""
+    loss: float = 0.0
+    """Probability that a copy is lost. Costs requests and, near a deadline, deliveries."""
+    duplicate: float = 0.0
+    """Probability that a copy arrives twice. Costs frames."""
+    delay_ms: tuple[float, float] = (5.0, 20.0)
+    """A copy takes a time drawn evenly from here. Costs latency; a wide range reorders."""
+    spike: float = 0.0
+    """Probability that a copy takes ten times as long. Costs what loss costs, and late duplicates."""
+    crash: float = 0.0
+    """Probability that a process crashes during the run."""
+    restart: float = 0.5
+    """Probability that a crashed process comes back, empty, under a new name (`A.1`)."""
+    skew_ms: float = 0.0
+    """Every clock is off by a constant of at most this. Costs delivery time through the guard."""
+    partition: str = ""
+    """`A,B|C,D@1000-2000`: these sides do not hear each other from 1000 to 2000 ms (true time); several with `;`.
+    Brokers not named are on the first side, subscribers on the side of the first broker they drew."""
+    move: float = 0.0
+    """Migrations per subscriber and second. Costs attachments, and what was held."""
+    detect_ms: float = 200.0
+    """How long after a crash or restart the others are told. Costs waiting for the dead."""
+    deadline_ms: tuple[float, float] | None = None
+    """A message must be delivered within a time drawn from here after it was published; None: no deadlines."""
+    guard_ms: float | None = None
+    """How long before a deadline a process stops waiting; None: the skew. Costs delivery time."""
+    hop_ms: float | None = None
+    """What a broker leaves for the last hop; None: 1.5 times the longest delay in two tiers. Costs waiting time."""
+    fanout: int = 3
+    """To how many peers a digest goes each round. Costs frames."""
+    round_ms: float = 50.0
+    """Between digests. Raising it finds lost tails later."""
+    payload_bytes: int = 32
+    """Size of a payload. Costs bytes."""
+    warmup_ms: float | None = None
+    """Before the first publication, for subscribers to attach; None: six times the longest delay, 50 at least."""
+    workload: str = ""
+    """A recorded causal history (Parquet) to replay instead of drawing publications."""
+    latency: str = ""
+    """A matrix of round-trip times (Parquet: source, target, rtt_ms) instead of `delay_ms`."""
+    limit_s: float | None = None
+    """When to stop a run that does not become quiet (virtual time); None: two minutes after the last publication."""
+    witness: bool = False
+    """Payloads name what their sender had delivered, so that order can be checked from payloads alone."""
+
+    def __post_init__(self) -> None:
+        for name in ("delay_ms", "deadline_ms"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, (float(value[0]), float(value[1])))
+        for name in ("loss", "duplicate", "spike", "crash", "restart", "reply", "declare"):
+            value = getattr(self, name)
+            if not 0.0 <= value <= 1.0:
+                raise InputError(f"{name} is {value}: a probability lies between 0 and 1.")
+        for name, low in (("brokers", 1), ("subscribers", 0), ("homes", 1), ("fanout", 1), ("burst", 1),
+                          ("payload_bytes", 0)):  # fmt: skip
+            value = getattr(self, name)
+            if value < low:
+                raise InputError(f"{name} is {value}: it must be at least {low}.")
+        if self.messages is not None and self.messages < 0:
+            raise InputError(f"messages is {self.messages}: it must be at least 0.")
+        for name in ("rate", "round_ms"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise InputError(f"{name} is {getattr(self, name)}: it must be greater than 0.")
+        for name in ("move", "detect_ms", "skew_ms", "guard_ms", "hop_ms", "warmup_ms", "limit_s"):
+            value = getattr(self, name)
+            if value is not None and not 0.0 <= value < math.inf:
+                raise InputError(f"{name} is {value}: it must be at least 0.")
+        for name in ("delay_ms", "deadline_ms"):
+            span = getattr(self, name)
+            if span is not None and not 0.0 <= span[0] <= span[1] < math.inf:
+                raise InputError(f"{name} is {span[0]:g}:{span[1]:g}: give LO:HI with 0 <= LO <= HI.")
+        if self.choice not in ("one", "some", "all"):
+            raise InputError(f"choice is {self.choice!r}: it is one, some or all.")
+
+    # -- derived ---------------------------------------------------------------------------------------------------
+
+    @property
+    def count(self) -> int:
+        """How many messages a synthetic workload publishes."""
+        return 100 if self.messages is None else self.messages
+
+    @property
+    def run(self) -> str:
+        """The name of this execution in the records."""
+        return f"{self.recipe}-{self.reading}-{self.seed}"
+
+    @property
+    def start_us(self) -> int:
+        """When processes start, on the true clock: so late that no process's clock is ever negative."""
+        return int(self.skew_ms * 1000)
+
+    @property
+    def first_us(self) -> int:
+        """When the first message is published."""
+        warmup_ms = max(50.0, 6 * self.delay_ms[1]) if self.warmup_ms is None else self.warmup_ms
+        return self.start_us + int(warmup_ms * 1000)
+
+    def settings(self, facts: RecipeFacts, delay_us: tuple[int, int] | None = None) -> Settings:
+        """What every machine of this run is told. `delay_us`: what the network really takes, if a matrix says so."""
+        low, high = delay_us or (int(self.delay_ms[0] * 1000), int(self.delay_ms[1] * 1000))
+        two_tiers = not facts.flat and self.subscribers > 0
+        hop_us = (int(1.5 * high) if two_tiers else 0) if self.hop_ms is None else int(self.hop_ms * 1000)
+        skew_us = int(self.skew_ms * 1000)
+        return Settings(
+            deadlines=self.deadline_ms is not None,
+            guard_us=skew_us if self.guard_ms is None else int(self.guard_ms * 1000),
+            hop_us=hop_us,
+            round_us=max(1, int(self.round_ms * 1000)),
+            fanout=self.fanout,
+            patience_us=high - low,
+            retry_us=2 * high + 2_000,
+            trip_us=2 * low,
+            clock_bound_us=skew_us,
+            # Until a crash is known and the client has found its new broker, through spikes and lost frames.
+            grace_us=max(2_000_000, int(self.detect_ms * 2000) + 40 * high + 2 * skew_us),
+        )
+
+    def fits(self, facts: RecipeFacts) -> None:
+        """Refuse what this recipe cannot do."""
+        if self.deadline_ms is not None and facts.deadlines == "none":
+            raise InputError(f"Recipe {self.recipe} has no deadlines: use --deadline-ms none.")
+        if self.deadline_ms is None and facts.deadlines == "yes":
+            raise InputError(f"Recipe {self.recipe} needs deadlines: give --deadline-ms LO:HI.")
+        if facts.clients_publish and self.subscribers == 0:
+            raise InputError(f"In recipe {self.recipe} the subscribers publish: give at least one with --subscribers.")
+
+    # -- as a file -------------------------------------------------------------------------------------------------
+
+    def to_body(self) -> dict[str, Any]:
+        """The knobs, and which antecede they are for: what `scenario.json` holds."""
+        return {"format": FORMAT, "antecede": antecede.__version__, **dataclasses.asdict(self)}
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_body(), indent=2, sort_keys=True) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, where: str = "scenario.json") -> Scenario:
+        try:
+            body = json.loads(text)
+            knobs = {name: value for name, value in body.items() if name not in ("format", "antecede")}
+            version = body["format"]
+        except (ValueError, KeyError, AttributeError):
+            raise InputError(f"{where} is not a scenario: it must be an object with format and knobs.") from None
+        if version != FORMAT:
+            raise InputError(f"{where} has format {version}: this version of antecede reads format {FORMAT}.")
+        return cls.from_knobs(knobs, where)
+
+    @classmethod
+    def from_knobs(cls, knobs: Mapping[str, Any], where: str = "scenario.json") -> Scenario:
+        known = {field.name for field in dataclasses.fields(cls)}
+        for name in knobs:
+            if name not in known:
+                raise InputError(f"{where} has a knob {name!r} that does not exist{_hint(name, known)}.")
+        try:
+            return cls(**knobs)
+        except (TypeError, ValueError, IndexError):
+            raise InputError(f"{where} has a knob with a value of the wrong type.") from None
+
+    @classmethod
+    def load(cls, path: Path) -> Scenario:
+        try:
+            return cls.from_json(path.read_text(encoding="utf-8"), str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} cannot be read: {error}.") from None
+
+
+def _hint(name: str, known: set[str]) -> str:
+    close = difflib.get_close_matches(name, sorted(known), n=3)
+    return f" (did you mean {' or '.join(close)}?)" if close else ""
+
+
+def find_recipe(name: str) -> RecipeFacts:
+    from antecede.core.recipes import RECIPES
+
+    try:
+        return RECIPES[name]
+    except KeyError:
+        hint = _hint(name, set(RECIPES)) or f"; there are {', '.join(sorted(RECIPES))}"
+        raise InputError(f"There is no recipe {name!r}{hint}.") from None

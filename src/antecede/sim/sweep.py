@@ -1,0 +1,180 @@
+"""Many drawn scenarios, each simulated and judged by the oracle, on all cores.
+
+Decided here: a failed scenario is a row and never stops the others; results are appended to `sweep.jsonl` as they
+come, so that a sweep that was interrupted goes on where it was; every failure is a command that replays it.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import antecede
+from antecede.errors import InputError
+from antecede.sim.draw import draw
+from antecede.sim.run import simulate
+from antecede.trace.check import check
+from antecede.trace.report import FATES, VERDICTS
+
+__all__ = ["Judged", "Summary", "Sweep", "judge"]
+
+FORMAT = 1
+CHUNK = 5
+"""Scenarios per task. Raising it costs what is repeated after an interruption, lowering it task overhead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One scenario of a sweep and what became of it."""
+
+    index: int
+    seed: int
+    events: int = 0
+    pairs: int = 0
+    quiet: bool = True
+    fates: dict[str, int] = field(default_factory=dict)
+    verdicts: dict[str, int] = field(default_factory=dict)
+    what: str = ""
+    """The first finding, or the exception; empty: clean."""
+
+
+@dataclass(slots=True)
+class Summary:
+    scenarios: int = 0
+    events: int = 0
+    pairs: int = 0
+    stopped: int = 0
+    """Runs that did not become quiet before their limit."""
+    fates: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FATES, 0))
+    verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
+    failures: list[Judged] = field(default_factory=list)
+
+    def add(self, judged: Judged) -> None:
+        self.scenarios += 1
+        self.events += judged.events
+        self.pairs += judged.pairs
+        self.stopped += not judged.quiet
+        for name, count in judged.fates.items():
+            self.fates[name] = self.fates.get(name, 0) + count
+        for name, count in judged.verdicts.items():
+            self.verdicts[name] = self.verdicts.get(name, 0) + count
+        if judged.what:
+            self.failures.append(judged)
+
+
+def judge(seed: int, recipe: str, reading: str, index: int) -> Judged:
+    """Simulate and check one scenario; whatever goes wrong becomes its row."""
+    scenario = draw(seed, recipe, index, reading)
+    try:
+        run = simulate(scenario)
+        report = check(run.rows, scenario=run.body())
+    except Exception as error:  # a bug in a machine must not hide what the other scenarios show
+        return Judged(index, scenario.seed, what=f"{type(error).__name__}: {error}")
+    what = ""
+    if report.findings:
+        first = report.findings[0]
+        what = f"{first.verdict} at {first.process}: {first.text}"
+    elif not report.clean:
+        what = f"records of {', '.join(report.unknown_tails)} stop without an end"
+    elif sum(report.fates.values()) != report.pairs:
+        what = f"{report.pairs} pairs but {sum(report.fates.values())} fates"
+    verdicts = {name: count for name, count in report.counts.items() if count}
+    fates = {name: count for name, count in report.fates.items() if count}
+    return Judged(index, scenario.seed, run.events, report.pairs, run.quiet, fates, verdicts, what)
+
+
+def _judge_all(seed: int, recipe: str, reading: str, indices: Sequence[int]) -> list[Judged]:
+    return [judge(seed, recipe, reading, index) for index in indices]
+
+
+class Sweep:
+    """`count` scenarios of one recipe; results lie in `directory/sweep.jsonl`."""
+
+    def __init__(self, directory: Path, recipe: str, reading: str, seed: int, count: int) -> None:
+        self.recipe, self.reading, self.seed, self.count = recipe, reading, seed, count
+        self.path = directory / "sweep.jsonl"
+        self.head = {"format": FORMAT, "antecede": antecede.__version__, "recipe": recipe, "reading": reading,
+                     "seed": seed}  # fmt: skip
+
+    def command(self, judged: Judged) -> str:
+        """What replays one scenario."""
+        reading = "" if self.reading == "repaired" else f" --reading {self.reading}"
+        name = f"{self.recipe}-{self.seed}-{judged.index}"
+        return (
+            f"antecede simulate --recipe {self.recipe}{reading} --seed {self.seed} --draw {judged.index}"
+            f" --out runs/{name} && antecede check runs/{name}"
+        )
+
+    def run(
+        self, resume: bool = False, workers: int | None = None, progress: Callable[[Judged], None] | None = None
+    ) -> Summary:
+        """Everything that is not yet in the file; then what all of it adds up to."""
+        done = self._resume() if resume and self.path.exists() else self._begin()
+        summary = Summary()
+        for judged in done.values():
+            summary.add(judged)
+        left = [index for index in range(self.count) if index not in done]
+        with self.path.open("a", encoding="utf-8") as file:
+            for judged in self._judged(left, workers or os.cpu_count() or 1):
+                file.write(json.dumps(asdict(judged), sort_keys=True) + "\n")
+                file.flush()
+                summary.add(judged)
+                if progress is not None:
+                    progress(judged)
+        summary.failures.sort(key=lambda judged: judged.index)
+        return summary
+
+    def _judged(self, left: list[int], workers: int) -> Iterator[Judged]:
+        if workers == 1 or len(left) <= CHUNK:
+            for index in left:
+                yield judge(self.seed, self.recipe, self.reading, index)
+            return
+        # `spawn`: the same on every system, and nothing of this process leaks into the runs.
+        context = multiprocessing.get_context("spawn")
+        chunks = iter([left[i : i + CHUNK] for i in range(0, len(left), CHUNK)])
+        with ProcessPoolExecutor(workers, mp_context=context) as pool:
+            waiting: set[Future[list[Judged]]] = set()
+            try:
+                while True:
+                    while len(waiting) < 2 * workers and (chunk := next(chunks, None)) is not None:
+                        waiting.add(pool.submit(_judge_all, self.seed, self.recipe, self.reading, chunk))
+                    if not waiting:
+                        return
+                    finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    for future in finished:
+                        yield from future.result()
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def _begin(self) -> dict[int, Judged]:
+        if self.path.exists():
+            raise InputError(f"{self.path} already holds a sweep: add --resume to go on, or choose another --out.")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(json.dumps(self.head, sort_keys=True) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be written: {error.strerror}.") from None
+        return {}
+
+    def _resume(self) -> dict[int, Judged]:
+        """What is already judged; a last line that was torn by an interruption is dropped."""
+        lines = self.path.read_text(encoding="utf-8").split("\n")
+        whole, torn = lines[:-1], lines[-1]
+        try:
+            head, *rows = [json.loads(line) for line in whole]
+            done = {row["index"]: Judged(**row) for row in rows}
+        except (ValueError, TypeError, KeyError):
+            raise InputError(f"{self.path} is not a sweep: choose another --out.") from None
+        for name, value in self.head.items():
+            if head.get(name) != value:
+                raise InputError(
+                    f"{self.path} is a sweep with {name} {head.get(name)}, not {value}: choose another --out."
+                )
+        if torn:
+            self.path.write_text("".join(line + "\n" for line in whole), encoding="utf-8")
+        return {index: judged for index, judged in done.items() if index < self.count}

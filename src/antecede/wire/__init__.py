@@ -1,0 +1,27 @@
+"""Frames and saved state to bytes and back. This is the only place where bytes are made or believed.
+
+`encode`/`decode` for frames, `measure` for what one costs (`weigh`: one envelope), `freeze`/`thaw` for saved state;
+`limits` says how large anything may be and why. A peer's mistake is a RemoteProtocolError, the caller's an InputError;
+nothing else is raised.
+"""
+
+from antecede.wire.envelopes import weigh
+from antecede.wire.frames import VERSION, decode, encode, measure
+from antecede.wire.frozen import freeze, thaw
+from antecede.wire.limits import MAX_DATAGRAM, MAX_FRAME, MAX_MARKS, MAX_NAME, MAX_NUMBER, MAX_PAYLOAD
+
+__all__ = [
+    "MAX_DATAGRAM",
+    "MAX_FRAME",
+    "MAX_MARKS",
+    "MAX_NAME",
+    "MAX_NUMBER",
+    "MAX_PAYLOAD",
+    "VERSION",
+    "decode",
+    "encode",
+    "freeze",
+    "measure",
+    "thaw",
+    "weigh",
+]

@@ -1,0 +1,357 @@
+"""A message and its stamp to bytes: what is written, what is derived, and what several frames share.
+
+An envelope is encoded once into *parts* that stay with it: the numbers of the message, the numbers of the stamp, and
+the tables of names they refer to. A frame is its envelopes' parts with each distinct table once; so the size of a frame
+is a sum, and measuring is adding. Derived instead of written: `own` where it follows from sender, seq, topics and
+`covers`; `needs` as indexes into `covers`; deadlines relative to the rank (close where the rank is a clock).
+The marks of `needs` come back in the layout's order: they are a set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from sys import intern
+from typing import TypeAlias, cast
+
+from msgspec import Raw, Struct
+from msgspec.msgpack import Decoder, Encoder
+
+from antecede.core.message import NO_STAMP, Envelope, Mark, Message, Stamp
+from antecede.errors import InputError, RemoteProtocolError
+from antecede.wire.limits import MAX_NUMBER, MAX_PAYLOAD, MAX_RANK
+from antecede.wire.names import (
+    BUDGET,
+    Layout,
+    Memo,
+    bits_of,
+    deltas,
+    joined,
+    layout_for,
+    marked,
+    read_layout,
+    split_names,
+    sums,
+)
+from antecede.wire.nodes import Node, NodesRow, decode_nodes, encode_nodes
+
+__all__ = [
+    "BatchRow",
+    "Parts",
+    "array_size",
+    "batch_row",
+    "batch_size",
+    "bin_size",
+    "pack",
+    "packed_batch",
+    "parts_of",
+    "read_batch",
+    "weigh",
+]
+
+pack = Encoder().encode
+
+OWN_NONE, OWN_SENDER, OWN_TOPICS, OWN_SEQ = 0, 1, 2, 3
+"""No own marks; (sender, seq); one per topic: one above what `covers` says of that stream, or the message's seq."""
+NEEDS_NONE, NEEDS_ALL = 0, 1
+
+
+class NoteRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
+    seq: int
+    deadline: int | None = None
+    """Less the rank."""
+    expires: int | None = None
+    """Less the deadline, or the rank where there is none."""
+
+
+class StampRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
+    """Trailing defaults are left out. Indexes above the layout's streams count on through the head's spare streams."""
+
+    own: int | list[int] = OWN_NONE
+    rank: int = 0
+    covers: list[int] = []
+    needs: int | bytes | list[int] = NEEDS_NONE
+    """NEEDS_*, a bitmap over `covers`, or indexes."""
+    lag: list[int] = []
+    """What the needs are less than their covers; empty: nothing."""
+    own_at: list[int] | None = None
+    """Indexes of the own streams; None: one per topic."""
+    nodes: NodesRow | None = None
+
+
+_STAMP_DEFAULTS: tuple[object, ...] = (OWN_NONE, 0, [], NEEDS_NONE, [], None, None)
+
+BatchRow: TypeAlias = tuple[list[bytes], list[bytes], list[int], list[Raw], list[Raw], list[bytes]]
+"""Heads (sender, topics, spare streams); tables (layouts, names of nodes); for each envelope the index of its head, of
+its layout and, with nodes, of their names; notes; stamps; payloads (none at all where only headers travel)."""
+
+Parts: TypeAlias = tuple[bytes, bytes, bytes | None, bytes, bytes]
+"""One envelope, encoded: head, layout, names of nodes, note, stamp. Tables stay apart so that frames can share them."""
+
+read_note = Decoder(NoteRow).decode
+read_stamp = Decoder(StampRow).decode
+
+Head: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""Sender, topics, the sender's streams in these topics, spare streams."""
+_heads: Memo[Head] = Memo(BUDGET)
+
+
+def parts_of(envelope: Envelope) -> Parts:
+    """Encodes on the first call and keeps the result in the envelope."""
+    if envelope.wire is not None:
+        return cast(Parts, envelope.wire)
+    message, stamp = envelope.message, envelope.stamp
+    if len(message.payload) > MAX_PAYLOAD:
+        raise InputError(f"the payload of {message.id} has {len(message.payload)} bytes; at most {MAX_PAYLOAD} travel")
+    layout = layout_for(stamp.covers)
+    spare: dict[str, int] = {}
+    row, names = _stamp_row(message, stamp, layout, spare)
+    head = joined((message.sender, *message.topics))
+    if spare:
+        head += b"\xff" + joined(tuple(spare))
+    note: list[int] = [message.seq]
+    if message.deadline_us is not None:
+        note.append(message.deadline_us - stamp.rank)
+    if message.expires_us is not None:
+        base_us = stamp.rank if message.deadline_us is None else message.deadline_us
+        note += cast("list[int]", [None] * (2 - len(note)))
+        note.append(message.expires_us - base_us)
+    parts = head, layout.raw, names, pack(note), pack(row)
+    envelope.wire = parts
+    return parts
+
+
+def weigh(envelope: Envelope) -> tuple[int, int]:
+    """(bytes, control bytes) of this envelope in a frame of its own; remembered in the envelope."""
+    if envelope.size < 0:
+        head, layout, names, note, stamp = parts_of(envelope)
+        control = bin_size(layout) + 1 + len(stamp)
+        if names is not None:
+            control += 1 + (0 if names == layout else bin_size(names))
+        envelope.stamp_size = control
+        envelope.size = control + bin_size(head) + 1 + len(note) + bin_size(envelope.message.payload)
+    return envelope.size, envelope.stamp_size
+
+
+def batch_row(envelopes: Iterable[Envelope], bare: bool = False) -> BatchRow:
+    """`bare`: headers only, payloads stay here."""
+    heads: dict[bytes, int] = {}
+    tables: dict[bytes, int] = {}
+    refs: list[int] = []
+    notes: list[Raw] = []
+    stamps: list[Raw] = []
+    payloads: list[bytes] = []
+    for envelope in envelopes:
+        head, layout, names, note, stamp = parts_of(envelope)
+        refs.append(heads.setdefault(head, len(heads)))
+        refs.append(tables.setdefault(layout, len(tables)))
+        if names is not None:
+            refs.append(tables.setdefault(names, len(tables)))
+        notes.append(Raw(note))
+        stamps.append(Raw(stamp))
+        if not bare:
+            payloads.append(envelope.message.payload)
+    return list(heads), list(tables), refs, notes, stamps, payloads
+
+
+_recent: tuple[tuple[Envelope, ...], Raw] = ((), Raw(pack(([], [], [], [], [], []))))
+
+
+def packed_batch(envelopes: tuple[Envelope, ...]) -> Raw:
+    """`batch_row`, packed. A broker hands the same batch to one subscriber after the other: the last one is kept."""
+    global _recent
+    known, packed = _recent
+    if known != envelopes:  # envelopes compare by identity
+        packed = Raw(pack(batch_row(envelopes)))
+        _recent = envelopes, packed
+    return packed
+
+
+def batch_size(envelopes: Sequence[Envelope], bare: bool = False) -> tuple[int, int]:
+    """(bytes, control bytes) of `pack(batch_row(...))`, without building it."""
+    if len(envelopes) == 1 and not bare:
+        size, control = weigh(envelopes[0])
+        return size + 7, control  # seven array headers
+    heads: dict[bytes, int] = {}
+    tables: dict[bytes, int] = {}
+    size = control = refs = 0
+    for envelope in envelopes:
+        head, layout, names, note, stamp = parts_of(envelope)
+        at = heads.setdefault(head, len(heads))
+        size += len(note) + (1 if at < 128 else 2 if at < 256 else 3 if at < 65_536 else 5)
+        for table in (layout,) if names is None else (layout, names):
+            at = tables.setdefault(table, len(tables))
+            control += 1 if at < 128 else 2 if at < 256 else 3 if at < 65_536 else 5
+            refs += 1
+        control += len(stamp)
+        if not bare:
+            size += bin_size(envelope.message.payload)
+    control += sum(map(bin_size, tables))
+    count = len(envelopes)
+    headers = 1 + array_size(len(heads)) + array_size(len(tables)) + array_size(count + refs)
+    headers += 2 * array_size(count) + array_size(0 if bare else count)
+    return headers + size + sum(map(bin_size, heads)) + control, control
+
+
+def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
+    heads, tables, refs, notes, stamps, payloads = row
+    if len(stamps) != len(notes) or len(payloads) != (0 if bare else len(notes)):
+        raise RemoteProtocolError("a batch whose columns differ in length")
+    if payloads and max(map(len, payloads)) > MAX_PAYLOAD:
+        raise RemoteProtocolError(f"a payload of more than {MAX_PAYLOAD} bytes")
+    if refs and min(refs) < 0:
+        raise RemoteProtocolError("a reference to no table")
+    left = iter(refs)
+    envelopes = []
+    for index, note_raw in enumerate(notes):
+        head, layout = heads[next(left)], tables[next(left)]
+        stamp_raw = stamps[index]
+        note, row_ = read_note(note_raw), read_stamp(stamp_raw)
+        rank, deadline_us, expires_us = row_.rank, note.deadline, note.expires
+        if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK):
+            raise RemoteProtocolError("a sequence number or a rank that is out of bounds")
+        if deadline_us is not None:
+            deadline_us += rank
+        if expires_us is not None:
+            expires_us += rank if deadline_us is None else deadline_us
+        if not -MAX_NUMBER <= (deadline_us or 0) <= MAX_NUMBER or not -MAX_NUMBER <= (expires_us or 0) <= MAX_NUMBER:
+            raise RemoteProtocolError("a time that no clock can show")
+        sender, topics, own_streams, spare = _heads.get(head) or _read_head(head)
+        message = Message(sender, note.seq, topics, b"" if bare else payloads[index], deadline_us, expires_us)
+        names = None if row_.nodes is None else tables[next(left)]
+        envelope = Envelope(message, _read_stamp(message, row_, layout, own_streams, spare, names))
+        envelope.wire = (head, layout, names, bytes(note_raw), bytes(stamp_raw))
+        envelopes.append(envelope)
+    if next(left, None) is not None:
+        raise RemoteProtocolError("more references than envelopes")
+    return tuple(envelopes)
+
+
+def bin_size(data: bytes) -> int:
+    length = len(data)
+    return length + (2 if length < 256 else 3 if length < 65_536 else 5)
+
+
+def array_size(length: int) -> int:
+    return 1 if length < 16 else 3 if length < 65_536 else 5
+
+
+def _stamp_row(
+    message: Message, stamp: Stamp, layout: Layout, spare: dict[str, int]
+) -> tuple[list[object], bytes | None]:
+    covers, at = stamp.covers, layout.at
+    total = len(layout.streams)
+
+    def index_of(stream: str) -> int:
+        here = at.get(stream)
+        return total + spare.setdefault(stream, len(spare)) if here is None else here
+
+    own: int | list[int] = OWN_NONE
+    own_at: list[int] | None = None
+    if stamp.own:
+        if stamp.own == ((message.sender, message.seq),):
+            own = OWN_SENDER
+        else:
+            streams = [f"{message.sender}@{topic}" for topic in message.topics]
+            own = [n for _, n in stamp.own]
+            if [stream for stream, _ in stamp.own] != streams:
+                own_at = [index_of(stream) for stream, _ in stamp.own]
+            elif own == [covers.get(stream, 0) + 1 for stream in streams]:
+                own = OWN_TOPICS
+            elif own == [message.seq] * len(own):
+                own = OWN_SEQ
+    needs: int | bytes | list[int] = NEEDS_NONE
+    lag: list[int] = []
+    if stamp.needs:
+        pairs = sorted([(index_of(stream), covers.get(stream, 0) - n) for stream, n in stamp.needs])
+        indexes = [index for index, _ in pairs]
+        lag = [behind for _, behind in pairs]
+        if not any(lag):
+            lag = []
+        if indexes == list(range(total)):
+            needs = NEEDS_ALL
+        elif len(indexes) > 2 + total // 8 and indexes[-1] < total and len(set(indexes)) == len(indexes):
+            needs = bits_of(indexes)
+        else:
+            needs = deltas(indexes)
+    names = None
+    nodes = None
+    if stamp.extra is not None:
+        names, nodes = encode_nodes(cast("tuple[Node, ...]", stamp.extra))
+    row: list[object] = [own, stamp.rank, deltas(layout.pick(covers)), needs, lag, own_at, nodes]
+    while row and row[-1] == _STAMP_DEFAULTS[len(row) - 1]:
+        row.pop()
+    return row, names
+
+
+def _read_head(head: bytes) -> Head:
+    first, more, second = head.partition(b"\xff")
+    sender, *topics = split_names(first)
+    spare = split_names(second) if more else ()
+    streams = tuple(intern(f"{sender}@{topic}") for topic in topics)
+    return _heads.put(head, (sender, tuple(topics), streams, spare), 2 + 2 * len(topics) + len(spare))
+
+
+def _read_stamp(
+    message: Message,
+    row: StampRow,
+    layout_raw: bytes,
+    own_streams: tuple[str, ...],
+    spare: tuple[str, ...],
+    names: bytes | None,
+) -> Stamp:
+    numbers = sums(row.covers)
+    streams = read_layout(layout_raw, len(numbers)).streams
+    if len(streams) != len(numbers):
+        raise RemoteProtocolError("a stamp whose numbers do not fit its streams")
+    covers = dict(zip(streams, numbers, strict=True))
+    own: tuple[Mark, ...] = ()
+    if row.own == OWN_SENDER:
+        own = ((message.sender, message.seq),)
+    elif row.own == OWN_TOPICS:
+        own = tuple([(stream, covers.get(stream, 0) + 1) for stream in own_streams])
+    elif row.own == OWN_SEQ:
+        own = tuple([(stream, message.seq) for stream in own_streams])
+    elif isinstance(row.own, list):
+        at = own_streams
+        if row.own_at is not None:
+            at = tuple([_stream(streams, spare, index) for index in row.own_at])
+        if min(row.own, default=0) < 0 or max(row.own, default=0) > MAX_NUMBER:
+            raise RemoteProtocolError("an own mark outside 0..2^63-1")
+        own = tuple(zip(at, row.own, strict=True))
+    elif row.own != OWN_NONE:
+        raise RemoteProtocolError("an unknown form of own marks")
+    needs = _read_needs(row, streams, spare, covers, numbers) if row.needs else ()
+    if row.nodes is not None and names is not None:
+        return Stamp(own, needs, covers, row.rank, decode_nodes(names, row.nodes))
+    return Stamp(own, needs, covers, row.rank) if own or covers or needs or row.rank else NO_STAMP
+
+
+def _read_needs(
+    row: StampRow, streams: tuple[str, ...], spare: tuple[str, ...], covers: Mapping[str, int], numbers: list[int]
+) -> tuple[Mark, ...]:
+    form = row.needs
+    marks: tuple[Mark, ...]
+    if isinstance(form, list):
+        if spare:
+            named = [_stream(streams, spare, index) for index in sums(form)]
+            marks = tuple([(stream, covers.get(stream, 0)) for stream in named])
+        else:
+            marks = tuple([(streams[index], numbers[index]) for index in sums(form)])
+    elif isinstance(form, bytes):
+        marks = tuple(compress(covers.items(), marked(form, len(streams))))
+    elif form == NEEDS_ALL:
+        marks = tuple(covers.items())
+    else:
+        raise RemoteProtocolError("an unknown form of needs")
+    if row.lag:
+        marks = tuple([(stream, n - behind) for (stream, n), behind in zip(marks, row.lag, strict=True)])
+        if marks and not 0 <= min(n for _, n in marks) <= max(n for _, n in marks) <= MAX_NUMBER:
+            raise RemoteProtocolError("a need outside 0..2^63-1")
+    return marks
+
+
+def _stream(streams: tuple[str, ...], spare: tuple[str, ...], index: int) -> str:
+    if index < 0:
+        raise RemoteProtocolError("a negative index of a stream")
+    return streams[index] if index < len(streams) else spare[index - len(streams)]

@@ -1,0 +1,326 @@
+"""Frames to bytes and back: one pair of functions per kind, in one table; what a frame costs.
+
+A frame is a version byte, a kind byte and one MessagePack value (its integers are varints). Kinds are numbers for ever:
+a new kind takes a new one, a changed kind a new version. Everything malformed is a RemoteProtocolError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+from msgspec import Meta, MsgspecError, Raw
+from msgspec.msgpack import Decoder
+
+from antecede.core.frames import (
+    Ack,
+    Attach,
+    Attached,
+    Data,
+    Detach,
+    Digest,
+    Frame,
+    Gone,
+    Item,
+    Items,
+    Publish,
+    Published,
+    Ranges,
+    Request,
+    Snapshot,
+    SnapshotRequest,
+    Top,
+    Want,
+)
+from antecede.core.message import Envelope, make_id
+from antecede.errors import InputError, RemoteProtocolError
+from antecede.wire.envelopes import BatchRow, batch_row, batch_size, pack, packed_batch, read_batch
+from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
+from antecede.wire.names import deltas, joined, layout_for, read_layout, split_names, sums
+from antecede.wire.nodes import NodesRow, decode_nodes, encode_nodes
+
+__all__ = ["VERSION", "decode", "encode", "measure"]
+
+VERSION = 1
+
+Number: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
+MapRow: TypeAlias = tuple[bytes, list[int]]
+IdsRow: TypeAlias = tuple[bytes, list[int], list[int]]
+NextMapRow: TypeAlias = tuple[bytes | None, list[int]]
+"""A map after another one; without a layout: the same streams, and how much less each is (none: equal)."""
+DigestRow: TypeAlias = tuple[bool, list[NextMapRow]]
+"""reply; offer and have, or offer, have, done, stable."""
+RangesRow: TypeAlias = tuple[bytes, list[int], list[int], list[int]]
+ItemsRow: TypeAlias = tuple[Number, list[int], list[int | bytes], list[int]]
+"""attachment, indexes, `after` bitmaps, positions of the gone."""
+
+
+def encode(frame: Frame) -> bytes:
+    kind = _KIND_OF.get(type(frame))
+    if kind is None:
+        raise InputError(f"{type(frame).__name__} is not a frame")
+    try:
+        data = kind.prefix + pack(kind.row(frame))
+    except (OverflowError, UnicodeEncodeError, ValueError) as fault:
+        raise InputError(f"a {frame.kind} frame cannot be sent: {fault}") from None
+    if len(data) > MAX_FRAME:
+        raise InputError(f"a {frame.kind} frame has {len(data)} bytes; at most {MAX_FRAME} are sent")
+    return data
+
+
+def decode(data: bytes | memoryview) -> Frame:
+    if not 3 <= len(data) <= MAX_FRAME:
+        raise RemoteProtocolError(f"a frame of {len(data)} bytes")
+    if data[0] != VERSION:
+        raise RemoteProtocolError(f"wire version {data[0]}; this is version {VERSION}")
+    kind = _KINDS.get(data[1])
+    if kind is None:
+        raise RemoteProtocolError(f"unknown kind of frame: {data[1]}")
+    try:
+        return kind.frame(kind.parse(memoryview(data)[2:]))
+    except (MsgspecError, ValueError, IndexError, StopIteration) as fault:
+        # ValueError: bytes that are not UTF-8, columns of different lengths. IndexError: a reference to nothing.
+        raise RemoteProtocolError(f"a malformed {kind.name} frame: {fault}") from None
+
+
+def measure(frame: Frame) -> tuple[int, int]:
+    """(bytes on the wire, of which stamps), exactly what `encode` would make; remembered in the frame."""
+    if frame.size >= 0:
+        return frame.size, frame.control
+    if isinstance(frame, Data):
+        size, control = batch_size(frame.envelopes)
+        size += 4  # version, kind, the array of two, `answer`
+    elif isinstance(frame, Items):
+        size, control = _items_size(frame)
+    elif isinstance(frame, Publish):
+        size, control = batch_size(frame.envelopes, frame.headers_only)
+        size += 4
+    else:
+        size, control = len(encode(frame)), 0
+        if isinstance(frame, Snapshot) and frame.envelopes:
+            control = batch_size(frame.envelopes)[1]
+        elif isinstance(frame, Gone) and frame.headers:
+            control = batch_size(frame.headers, True)[1]
+    frame.size, frame.control = size, control
+    return size, control
+
+
+def _map_row(numbers: Mapping[str, int]) -> MapRow:
+    layout = layout_for(numbers)
+    return layout.raw, deltas(layout.pick(numbers))
+
+
+def _map(row: MapRow) -> dict[str, int]:
+    numbers = sums(row[1])
+    return dict(zip(read_layout(row[0], len(numbers)).streams, numbers, strict=True))
+
+
+def _ids_row(ids: Sequence[str]) -> IdsRow:
+    names: dict[str, int] = {}
+    places, seqs = [], []
+    for message_id in ids:
+        sender, _, seq = message_id.rpartition(":")
+        if not (seq.isascii() and seq.isdigit()) or make_id(sender, int(seq)) != message_id:
+            raise InputError(f"not a message id: {message_id!r}")
+        places.append(names.setdefault(sender, len(names)))
+        seqs.append(int(seq))
+    return joined(tuple(names)) if names else b"", deltas(places), deltas(seqs)
+
+
+def _ids(row: IdsRow) -> tuple[str, ...]:
+    names = split_names(row[0])
+    return tuple(make_id(names[place], seq) for place, seq in zip(sums(row[1]), sums(row[2]), strict=True))
+
+
+def _next_map_row(numbers: Mapping[str, int], before: Mapping[str, int]) -> NextMapRow:
+    """What is offered, held and done are mostly the same marks: then almost nothing is written."""
+    if numbers == before:
+        return None, []
+    if numbers.keys() != before.keys():
+        return _map_row(numbers)
+    pick = layout_for(numbers).pick
+    return None, [first - second for first, second in zip(pick(before), pick(numbers), strict=True)]
+
+
+def _next_map(row: NextMapRow, before: dict[str, int]) -> dict[str, int]:
+    raw, numbers = row
+    if raw is not None:
+        return _map((raw, numbers))
+    if not numbers:
+        return dict(before)
+    result = {stream: n - behind for (stream, n), behind in zip(before.items(), numbers, strict=True)}
+    if not 0 <= min(result.values()) <= max(result.values()) <= MAX_NUMBER:
+        raise RemoteProtocolError("a counter lies outside 0..2^63-1")
+    return result
+
+
+def _digest_row(frame: Digest) -> DigestRow:
+    maps = [_map_row(frame.offer), _next_map_row(frame.have, frame.offer)]
+    if frame.done or frame.stable:
+        maps += [_next_map_row(frame.done, frame.have), _next_map_row(frame.stable, frame.done)]
+    return frame.reply, maps
+
+
+def _digest(row: DigestRow) -> Digest:
+    reply, maps = row
+    if len(maps) not in (2, 4):
+        raise RemoteProtocolError("a digest with some of its parts")
+    read: list[dict[str, int]] = []
+    for one in maps:
+        read.append(_next_map(one, read[-1] if read else {}))
+    offer, have, done, stable = read if len(read) == 4 else [*read, {}, {}]
+    return Digest(offer, have, done, stable, reply)
+
+
+def _items_row(frame: Items) -> ItemsRow:
+    after = [i.after if i.after <= MAX_NUMBER else _as_bytes(i.after) for i in frame.items]
+    indexes = deltas([item.index for item in frame.items])
+    gone = deltas([place for place, item in enumerate(frame.items) if item.gone])
+    return frame.attachment, indexes, after, gone
+
+
+def _items_batch(frame: Items) -> BatchRow | Raw:
+    """What is gone travels as a header: its payload is dropped."""
+    envelopes = tuple([item.envelope for item in frame.items])
+    if not any(item.gone for item in frame.items):
+        return packed_batch(envelopes)
+    row = batch_row(envelopes)
+    payloads = row[-1]
+    for place, item in enumerate(frame.items):
+        if item.gone:
+            payloads[place] = b""
+    return row
+
+
+def _items(row: tuple[ItemsRow, BatchRow]) -> Items:
+    (attachment, indexes, after, gone), batch = row
+    absent = set(sums(gone))
+    items = []
+    columns = zip(sums(indexes), after, read_batch(batch), strict=True)
+    for place, (index, bits, envelope) in enumerate(columns):
+        if isinstance(bits, bytes):
+            bits = int.from_bytes(bits, "little")
+        if bits < 0:
+            raise RemoteProtocolError("a bitmap below zero")
+        items.append(Item(index, bits, envelope, place in absent))
+    return Items(attachment, tuple(items))
+
+
+def _items_size(frame: Items) -> tuple[int, int]:
+    """The index and `after` are the stamp of the lower tier: control bytes, all of them."""
+    own = len(pack(_items_row(frame)))
+    if any(item.gone for item in frame.items):
+        size = len(pack(_items_batch(frame)))
+        control = batch_size([item.envelope for item in frame.items])[1]
+    else:
+        size, control = batch_size([item.envelope for item in frame.items])
+    return 3 + own + size, own + control
+
+
+def _ranges(row: RangesRow) -> Ranges:
+    raw, places, lows, widths = row
+    streams = read_layout(raw, len(places)).streams
+    below = sums(lows)
+    highs = [low + width for low, width in zip(below, widths, strict=True)]
+    if highs and not 0 <= min(highs) <= max(highs) <= MAX_NUMBER:
+        raise RemoteProtocolError("a range outside 0..2^63-1")
+    return tuple(zip([streams[place] for place in sums(places)], below, highs, strict=True))
+
+
+def _ranges_row(ranges: Ranges) -> RangesRow:
+    layout = layout_for([stream for stream, _, _ in ranges])
+    places = deltas([layout.at[stream] for stream, _, _ in ranges])
+    return layout.raw, places, deltas([low for _, low, _ in ranges]), [high - low for _, low, high in ranges]
+
+
+def _envelopes(row: BatchRow | None, bare: bool = False) -> tuple[Envelope, ...]:
+    return () if row is None else read_batch(row, bare)
+
+
+def _as_bytes(number: int) -> bytes:
+    return number.to_bytes((number.bit_length() + 7) // 8, "little")
+
+
+@dataclass(slots=True, frozen=True)
+class Kind:
+    number: int
+    name: str
+    row: Callable[[Any], object]
+    parse: Callable[[bytes | memoryview], Any]
+    frame: Callable[[Any], Frame]
+    prefix: bytes
+
+
+_KIND_OF: dict[type, Kind] = {}
+_KINDS: dict[int, Kind] = {}
+
+
+def _kind(number: int, of: type, row: Callable[[Any], object], form: Any, frame: Callable[[Any], Frame]) -> None:
+    name = of.kind  # type: ignore[attr-defined]
+    _KIND_OF[of] = _KINDS[number] = Kind(number, name, row, Decoder(form).decode, frame, bytes((VERSION, number)))
+
+
+_kind(
+    1, Data, lambda f: (f.answer, batch_row(f.envelopes)), tuple[bool, BatchRow], lambda r: Data(read_batch(r[1]), r[0])
+)
+_kind(2, Digest, _digest_row, DigestRow, _digest)
+_kind(3, Request, lambda f: _ranges_row(f.ranges), RangesRow, lambda r: Request(_ranges(r)))
+_kind(
+    4,
+    Gone,
+    lambda f: (_ranges_row(f.lacks), batch_row(f.headers, True) if f.headers else None),
+    tuple[RangesRow, BatchRow | None],
+    lambda r: Gone(_envelopes(r[1], True), _ranges(r[0])),
+)
+_kind(
+    5,
+    Publish,
+    lambda f: (f.headers_only, batch_row(f.envelopes, f.headers_only)),
+    tuple[bool, BatchRow],
+    lambda r: Publish(read_batch(r[1], r[0]), r[0]),
+)
+_kind(6, Published, lambda f: _ids_row(f.ids), IdsRow, lambda r: Published(_ids(r)))
+_kind(
+    7,
+    Attach,
+    lambda f: (
+        f.attachment,
+        joined(f.filters) if f.filters else None,
+        None if f.frontier is None else _map_row(f.frontier),
+        _ids_row(f.unacked),
+    ),
+    tuple[Number, bytes | None, MapRow | None, IdsRow],
+    lambda r: Attach(r[0], () if r[1] is None else split_names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3])),
+)
+_kind(
+    8,
+    Attached,
+    lambda f: (f.attachment, _map_row(f.start), _ids_row(f.cut)),
+    tuple[Number, MapRow, IdsRow],
+    lambda r: Attached(r[0], _map(r[1]), _ids(r[2])),
+)
+_kind(9, Items, lambda f: (_items_row(f), _items_batch(f)), tuple[ItemsRow, BatchRow], _items)
+_kind(10, Top, lambda f: (f.attachment, f.top), tuple[Number, Number], lambda r: Top(r[0], r[1]))
+_kind(
+    11,
+    Want,
+    lambda f: (f.attachment, deltas(f.indexes)),
+    tuple[Number, list[int]],
+    lambda r: Want(r[0], tuple(sums(r[1]))),
+)
+_kind(12, Ack, lambda f: (f.attachment, f.index), tuple[Number, Number], lambda r: Ack(r[0], r[1]))
+_kind(13, Detach, lambda f: (f.attachment,), tuple[Number], lambda r: Detach(r[0]))
+_kind(14, SnapshotRequest, lambda f: (f.whole,), tuple[bool], lambda r: SnapshotRequest(r[0]))
+_kind(
+    15,
+    Snapshot,
+    lambda f: (
+        _map_row(f.past),
+        _ids_row(f.cut),
+        batch_row(f.envelopes) if f.envelopes else None,
+        encode_nodes(f.nodes) if f.nodes else None,
+    ),
+    tuple[MapRow, IdsRow, BatchRow | None, tuple[bytes, NodesRow] | None],
+    lambda r: Snapshot(_map(r[0]), _ids(r[1]), _envelopes(r[2]), () if r[3] is None else decode_nodes(*r[3])),
+)

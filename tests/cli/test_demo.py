@@ -1,0 +1,71 @@
+"""`antecede demo`: the whole table on small runs, and what it says when a run is not clean."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import pytest
+
+from antecede.cli import demo, main
+from antecede.core.recipes import RECIPES
+from antecede.sim.scenario import Scenario
+from antecede.trace.report import Finding, Report
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "MESSAGES", 20)
+
+
+def test_every_recipe_is_run_in_every_weather_and_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--seeds", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {(line["recipe"], line["weather"]) for line in told["lines"]} == {
+        (r, w) for r in RECIPES for w in demo.WEATHERS
+    }
+    for line in told["lines"]:
+        assert sum(line["fates"].values()) == line["pairs"] > 0
+        assert line["deadlines"] or RECIPES[line["recipe"]].deadlines != "yes"
+
+
+def test_the_table_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--seeds", "2", "--recipe", "solicit"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[1].split()[-1] == "clean" and "12 runs," in shown and "12 runs clean." in shown
+    assert "dcco" not in shown
+
+
+def test_a_run_that_is_not_clean_is_named_and_can_be_replayed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def accuse(rows: Any, scenario: dict[str, Any]) -> Report:
+        finding = Finding("inversion", "S1", "A:1", "A:2", 7, "A:1 was delivered after A:2, which it caused.")
+        return Report([finding] if scenario["seed"] == 1 and scenario["loss"] == 0.3 else [], pairs=1, messages=1)
+
+    monkeypatch.setattr("antecede.trace.check.check", accuse)
+    assert main(["demo", "--seeds", "2", "--recipe", "dcco"]) == 1
+    shown = capsys.readouterr().out
+    assert "1 inversion" in shown and "5 runs clean." in shown
+    (replay,) = [line for line in shown.splitlines() if line.startswith("Not clean: ")]
+    words = shlex.split(replay.removeprefix("Not clean: "))
+    assert words[:4] == ["antecede", "simulate", "--recipe", "dcco"]
+    for knob, value in [
+        ("--seed", "1"),
+        ("--loss", "0.3"),
+        ("--deadline-ms", "200:400"),
+        ("--partition", "A,B|C,D@400-900"),
+    ]:
+        assert words[words.index(knob) + 1] == value
+
+
+def test_records_that_were_cut_short_are_not_clean() -> None:
+    line = demo.Line("solicit", "", "calm", True)
+    line.add(Scenario(), Report(unknown_tails=["A"]))
+    assert line.verdict == "1 cut short" and len(line.replay) == 1
+
+
+def test_an_unknown_recipe_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--recipe", "nonsense"]) == 2
+    assert "nonsense" in capsys.readouterr().err

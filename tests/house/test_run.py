@@ -1,0 +1,170 @@
+"""run.py: what makes it set up again, what it says when it cannot, and that it turns old Pythons away in a sentence."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import run
+from tests.house import rules
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A pretended checkout; what would be installed is written down instead."""
+    done: list[str] = []
+    venv = tmp_path / ".venv"
+    for name, path in {
+        "ROOT": tmp_path,
+        "VENV": venv,
+        "LOCK": tmp_path / "lock.txt",
+        "PROJECT": tmp_path / "pyproject.toml",
+        "PYTHON": venv / "python",
+        "PACKAGES_STAMP": venv / "packages.stamp",
+        "PROJECT_STAMP": venv / "project.stamp",
+    }.items():
+        monkeypatch.setattr(run, name, path)
+    run.LOCK.write_text("a==1\n")
+    run.PROJECT.write_text("[project]\n")
+
+    def packages() -> None:
+        run.remove_venv()
+        venv.mkdir()
+        run.PYTHON.touch()
+        done.append("packages")
+
+    monkeypatch.setattr(run, "install_packages", packages)
+    monkeypatch.setattr(run, "install_project", lambda: done.append("project"))
+    return done
+
+
+def test_the_second_time_nothing_is_done(checkout: list[str]) -> None:
+    run.setup()
+    assert checkout == ["packages", "project"]
+    run.setup()
+    assert checkout == ["packages", "project"]
+
+
+def test_a_changed_lock_starts_afresh_and_a_changed_project_does_not(checkout: list[str]) -> None:
+    run.setup()
+    run.PROJECT.write_text("[project]\nname = 'b'\n")
+    run.setup()
+    assert checkout == ["packages", "project", "project"]
+    run.LOCK.write_text("a==2\n")
+    run.setup()
+    assert checkout == ["packages", "project", "project", "packages", "project"]
+
+
+def test_a_half_made_environment_is_made_again(checkout: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    run.VENV.mkdir()
+    (run.VENV / "left over").touch()
+
+    def cut_short() -> None:
+        raise run.Fault("no network")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "install_project", cut_short)
+        with pytest.raises(run.Fault):
+            run.setup()
+    run.setup()
+    assert checkout == ["packages", "project"] and not (run.VENV / "left over").exists()
+    run.PYTHON.unlink()  # the Python it was made with has been removed
+    run.setup()
+    assert checkout == ["packages", "project"] * 2
+
+
+def test_a_second_run_waits_for_the_first_and_for_what_it_left_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("fcntl")
+    with run.alone():
+        left = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)
+    try:
+        waiting = threading.Thread(target=lambda: run.alone().__enter__(), daemon=True)
+        waiting.start()
+        waiting.join(0.3)
+        assert waiting.is_alive()
+    finally:
+        left.communicate(b"\n")
+    waiting.join(10)
+    assert not waiting.is_alive() and "Waiting for another run.py" in capsys.readouterr().err
+
+
+def test_stamps_depend_on_lock_python_and_place() -> None:
+    stamps = {
+        run.packages_stamp(*given)
+        for given in [(b"a", "3.11", "/x"), (b"b", "3.11", "/x"), (b"a", "3.12", "/x"), (b"a", "3.11", "/y")]
+    }
+    assert len(stamps) == 4
+
+
+def test_an_incomplete_checkout_is_said(checkout: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    run.LOCK.unlink()
+    assert run.main(["setup"]) == 2
+    assert "is the checkout complete?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        (
+            "WARNING: Retrying\nERROR: Could not find a version that satisfies the requirement msgspec==0.22.0",
+            "cannot be fetched",
+        ),
+        ("ERROR: No matching distribution found for numpy==9", "cannot be fetched"),
+        (
+            "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.",
+            "not the one locks/base.txt names",
+        ),
+        ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "disk is full"),
+        ("ERROR: something new", "pip failed (something new)"),
+        ("", "pip failed (no message)"),
+    ],
+)
+def test_what_pip_says_becomes_one_sentence(output: str, words: str) -> None:
+    said = run.explain_pip(output)
+    assert words in said and "\n" not in said
+
+
+def test_a_python_without_venv_gets_the_apt_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "ensurepip" else object())
+    with pytest.raises(run.Fault, match=r"sudo apt install python3\.\d+-venv"):
+        run.check_python()
+
+
+def test_settings_that_lead_elsewhere_are_dropped() -> None:
+    kept = run.clean_environment({"PYTHONPATH": "/elsewhere", "PIP_USER": "1", "PIP_INDEX_URL": "kept", "PATH": "/bin"})
+    assert "PYTHONPATH" not in kept and "PIP_USER" not in kept
+    assert kept["PIP_INDEX_URL"] == "kept" and kept["PATH"] == "/bin"
+
+
+def test_unknown_jobs_are_refused_and_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run.main(["tset"]) == 2
+    assert "no such job: 'tset'" in capsys.readouterr().err
+    assert run.main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(line in shown for line in ("python3 run.py test", "python3 run.py setup", ".venv"))
+
+
+def test_exit_codes_pass_through() -> None:
+    assert run.run(sys.executable, "-c", "raise SystemExit(7)") == 7
+    assert run.run(sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)") == 137
+
+
+def test_only_the_standard_library_and_syntax_that_an_old_python_can_read() -> None:
+    source = (rules.ROOT / "run.py").read_text("utf-8")
+    tree = ast.parse(source, feature_version=(3, 7))
+    assert {name.split(".")[0] for name, _ in rules.imports(tree)} <= sys.stdlib_module_names
+    before = [node for node in tree.body if node.lineno < source[: source.index("sys.version_info")].count("\n") + 1]
+    assert all(isinstance(node, ast.Expr | ast.Import) for node in before), (
+        "something runs before the version is checked"
+    )
+
+
+def test_ci_runs_the_tests() -> None:
+    script = rules.ROOT / ".ci" / "run"
+    assert script.stat().st_mode & 0o111 and "python3 run.py test" in script.read_text("utf-8")
+    assert subprocess.run(["bash", "-n", str(script)]).returncode == 0

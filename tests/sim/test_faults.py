@@ -1,0 +1,103 @@
+"""Crashes, restarts, moves and partitions happen as often as asked, and machines are told in time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from antecede.sim.run import Run, simulate
+from antecede.sim.scenario import Scenario
+from tests.sim.echo import FLAT, HOME, TWO_TIERS, Echo, Facts
+
+
+def watched(facts: Facts, **knobs: Any) -> tuple[Run, list[tuple[int, str, frozenset[str]]]]:
+    """A run, and every view anybody was told: when (true time where there is no skew), to whom, which names."""
+    told: list[tuple[int, str, frozenset[str]]] = []
+
+    class Watched(Echo):
+        def view(self, members: Any, now_us: int) -> list[Any]:
+            told.append((now_us, self.name, frozenset(members)))
+            return super().view(members, now_us)
+
+    def build(recipe: str, reading: str, *, name: str, role: str, groups: tuple[str, ...], settings: Any,
+              dice: Any) -> Echo:  # fmt: skip
+        return Watched(name, role, groups, settings)
+
+    return simulate(Scenario(recipe=facts.name, **knobs), build=build, facts=facts), told
+
+
+def test_all_crash_and_all_come_back() -> None:
+    run, told = watched(FLAT, crash=1.0, restart=1.0, detect_ms=100, messages=100)
+    crashed = {row[1]: row[14] for row in run.rows if row[5] == "crash"}
+    restarted = {row[1]: row[14] for row in run.rows if row[5] == "restart"}
+    assert len(crashed) == len(restarted) == 10
+    for name, at_us in crashed.items():
+        assert 0 <= at_us <= restarted[f"{name}.1"]
+        for when_us, who, names in told:
+            if when_us >= at_us + 100_000 and who != name:
+                assert name not in names
+        assert not any(row[1] == name and row[14] > at_us for row in run.rows)
+    for name, at_us in restarted.items():
+        assert (at_us, name) in {(when_us, who) for when_us, who, names in told if name in names}
+        assert not any(name in names and who != name for when_us, who, names in told if when_us < at_us + 100_000)
+
+
+def test_without_restart_the_dead_stay_dead() -> None:
+    run, _ = watched(FLAT, crash=1.0, restart=0.0, messages=100)
+    assert {row[1] for row in run.rows if row[5] == "crash"} == {row[1] for row in run.rows}
+    assert run.notes["unpublished"] > 0
+
+
+def test_subscribers_leave_a_crashed_broker_for_one_that_carries_what_they_want() -> None:
+    for facts in (TWO_TIERS, HOME):
+        moved = 0
+        for seed in range(10):
+            run, _ = watched(facts, seed=seed, crash=0.5, restart=0.0, groups="G1=A,B,C;G2=A,B,D", detect_ms=50)
+            crashed = {row[1]: row[14] for row in run.rows if row[5] == "crash"}
+            for row in run.rows:
+                if row[5] == "move":
+                    moved += 1
+                    assert crashed.get(row[15], row[14]) + 50_000 >= row[14]
+        assert moved > 5
+
+
+def test_moves_have_the_rate_that_was_asked_for() -> None:
+    run, _ = watched(HOME, move=2.0, messages=500, subscribers=10, groups="G1=A,B,C,D")
+    moves = sum(row[5] == "move" for row in run.rows)
+    assert 70 <= moves <= 130  # 10 subscribers, 5 seconds, 2 a second
+
+
+def test_flat_members_do_not_move() -> None:
+    run, _ = watched(FLAT, move=2.0)
+    assert not any(row[5] == "move" for row in run.rows)
+
+
+def test_nothing_crosses_a_partition() -> None:
+    split = "A,B|C,D@500-900"
+    run, _ = watched(FLAT, subscribers=0, partition=split, messages=200, delay_ms=(5, 5))
+    crossed = [row[14] for row in run.rows if row[5] == "arrive" and (row[1] in "AB") != (row[15] in "AB")]
+    assert crossed and not [at for at in crossed if 505_000 < at < 905_000]
+
+
+def test_several_partitions_may_stand_at_once() -> None:
+    split = "A|B,C,D@300-900;A,B|C,D@500-700"
+    run, _ = watched(FLAT, subscribers=0, partition=split, messages=300, rate=300, delay_ms=(5, 5))
+
+    def heard(low_ms: int, high_ms: int) -> set[str]:
+        return {
+            "".join(sorted((row[1], row[15]))) for row in run.rows
+            if row[5] == "arrive" and 1000 * low_ms + 6_000 < row[14] < 1000 * high_ms
+        }  # fmt: skip
+
+    assert heard(300, 500) == {"BC", "BD", "CD"}
+    assert heard(500, 700) == {"CD"}
+    assert heard(700, 900) == {"BC", "BD", "CD"}
+    assert heard(900, 1300) == {"AB", "AC", "AD", "BC", "BD", "CD"}
+    assert run.body()["partition"] == split
+
+
+def test_the_written_scenario_names_everybody_and_runs_the_same() -> None:
+    run, _ = watched(TWO_TIERS, partition="A|B@300-900")
+    written = {k: v for k, v in run.body().items() if k not in ("format", "antecede")}
+    assert "S1" in written["partition"] and "D" in written["partition"]
+    again, _ = watched(TWO_TIERS, **{k: v for k, v in written.items() if k != "recipe"})
+    assert again.digest() == run.digest()

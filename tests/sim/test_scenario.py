@@ -1,0 +1,103 @@
+"""Every knob is checked, says what is wrong in one sentence, and survives a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from antecede.errors import InputError
+from antecede.sim.scenario import Scenario
+from tests.sim.echo import FLAT, HOME, TWO_TIERS, Facts
+
+chance = st.floats(0, 1)
+milliseconds = st.floats(0, 900)
+spans = st.tuples(milliseconds, milliseconds).map(lambda pair: (min(pair), max(pair)))
+scenarios = st.builds(
+    Scenario,
+    recipe=st.text(max_size=8),
+    seed=st.integers(0, 2**53),
+    brokers=st.integers(1, 70),
+    subscribers=st.integers(0, 300),
+    groups=st.text(max_size=12),
+    messages=st.none() | st.integers(0, 10**6),
+    rate=st.floats(0.001, 10**6),
+    reply=chance,
+    loss=chance,
+    duplicate=chance,
+    spike=chance,
+    crash=chance,
+    delay_ms=spans,
+    deadline_ms=st.none() | spans,
+    skew_ms=milliseconds,
+    guard_ms=st.none() | milliseconds,
+    choice=st.sampled_from(["one", "some", "all"]),
+    witness=st.booleans(),
+)
+
+
+@given(scenarios)
+def test_a_scenario_survives_its_file(scenario: Scenario) -> None:
+    assert Scenario.from_json(scenario.to_json()) == scenario
+
+
+@pytest.mark.parametrize(
+    ("knobs", "says"),
+    [
+        ({"loss": 1.5}, "loss is 1.5: a probability lies between 0 and 1."),
+        ({"crash": -0.1}, "crash is -0.1: a probability lies between 0 and 1."),
+        ({"loss": float("nan")}, "loss is nan: a probability lies between 0 and 1."),
+        ({"brokers": 0}, "brokers is 0: it must be at least 1."),
+        ({"messages": -1}, "messages is -1: it must be at least 0."),
+        ({"rate": 0.0}, "rate is 0.0: it must be greater than 0."),
+        ({"delay_ms": (20, 5)}, "delay_ms is 20:5: give LO:HI with 0 <= LO <= HI."),
+        ({"deadline_ms": (-1, 5)}, "deadline_ms is -1:5: give LO:HI with 0 <= LO <= HI."),
+        ({"choice": "any"}, "choice is 'any': it is one, some or all."),
+        ({"guard_ms": -2.0}, "guard_ms is -2.0: it must be at least 0."),
+    ],
+)
+def test_bad_knobs_are_refused_in_one_sentence(knobs: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Scenario(**knobs)
+    assert str(caught.value) == says
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "is not a scenario"),
+        ("[]", "is not a scenario"),
+        (json.dumps({"format": 9}), "has format 9"),
+        (json.dumps({"format": 1, "los": 0.1}), "did you mean loss"),
+        (json.dumps({"format": 1, "loss": "much"}), "wrong type"),
+        (json.dumps({"loss": 0.1}), "is not a scenario"),
+    ],
+)
+def test_bad_files_are_refused_in_one_sentence(text: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Scenario.from_json(text)
+
+
+def test_a_missing_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        Scenario.load(tmp_path / "none.json")
+
+
+def test_machines_are_told_what_follows_from_the_delays() -> None:
+    scenario = Scenario(delay_ms=(10, 30), skew_ms=4, deadline_ms=(100, 200))
+    told = scenario.settings(TWO_TIERS)
+    assert (told.guard_us, told.clock_bound_us, told.hop_us) == (4_000, 4_000, 45_000)
+    assert (told.trip_us, told.patience_us) == (20_000, 20_000)
+    assert told.deadlines and told.retry_us >= 60_000
+    assert scenario.settings(FLAT).hop_us == 0
+
+
+def test_what_a_recipe_cannot_do_is_refused() -> None:
+    with pytest.raises(InputError, match="has no deadlines: use --deadline-ms none"):
+        Scenario(deadline_ms=(1, 2)).fits(Facts(deadlines="none"))
+    with pytest.raises(InputError, match="the subscribers publish"):
+        Scenario(subscribers=0).fits(HOME)

@@ -1,0 +1,70 @@
+"""A sweep survives bad scenarios and interruptions, and names what failed as a command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from antecede.errors import InputError
+from antecede.sim import sweep as module
+from antecede.sim.sweep import Judged, Sweep, judge
+
+
+def fake(seed: int, recipe: str, reading: str, index: int) -> Judged:
+    if index == 3:
+        return Judged(index, 33, 5, 2, True, {"delivered": 1, "lost": 1}, {"gap": 1}, "gap at B: delivered without")
+    return Judged(index, index, 10, 2, index != 1, {"delivered": 2})
+
+
+@pytest.fixture
+def swept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sweep:
+    monkeypatch.setattr(module, "judge", fake)
+    return Sweep(tmp_path / "out", "solicit", "repaired", 9, 8)
+
+
+def test_everything_adds_up(swept: Sweep) -> None:
+    met: list[int] = []
+    summary = swept.run(workers=1, progress=lambda judged: met.append(judged.index))
+    assert met == list(range(8))
+    assert (summary.scenarios, summary.pairs, summary.events, summary.stopped) == (8, 16, 75, 1)
+    assert summary.fates["delivered"] == 15 and summary.fates["lost"] == 1 and summary.verdicts["gap"] == 1
+    (failed,) = summary.failures
+    assert swept.command(failed).startswith("antecede simulate --recipe solicit --seed 9 --draw 3 --out ")
+
+
+def test_it_goes_on_where_it_was(swept: Sweep) -> None:
+    whole = swept.run(workers=1)
+    lines = swept.path.read_text().splitlines(keepends=True)
+    swept.path.write_text("".join(lines[:4]) + lines[4][:20])  # killed in the middle of a line
+    met: list[int] = []
+    again = swept.run(resume=True, workers=1, progress=lambda judged: met.append(judged.index))
+    assert met == [3, 4, 5, 6, 7] and again == whole
+    assert [json.loads(line).get("index") for line in swept.path.read_text().splitlines()] == [None, *range(8)]
+
+
+def test_it_does_not_write_over_another_sweep(swept: Sweep) -> None:
+    swept.run(workers=1)
+    with pytest.raises(InputError, match="add --resume"):
+        swept.run(workers=1)
+    other = Sweep(swept.path.parent, "solicit", "repaired", 10, 8)
+    with pytest.raises(InputError, match="a sweep with seed 9, not 10"):
+        other.run(resume=True, workers=1)
+    swept.path.write_text("nonsense\n")
+    with pytest.raises(InputError, match="is not a sweep"):
+        swept.run(resume=True, workers=1)
+
+
+def test_a_scenario_that_breaks_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(scenario: object) -> None:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr(module, "simulate", broken)
+    assert judge(1, "solicit", "repaired", 0).what == "ZeroDivisionError: oh"
+
+
+def test_on_several_cores_it_is_the_same(tmp_path: Path) -> None:
+    alone = Sweep(tmp_path / "one", "dcco", "repaired", 1, 7).run(workers=1)
+    together = Sweep(tmp_path / "two", "dcco", "repaired", 1, 7).run(workers=2)
+    assert alone == together and alone.pairs > 0

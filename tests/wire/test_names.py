@@ -1,0 +1,58 @@
+"""Layouts of names: canonical, memoised, and bounded before anything is built."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from antecede.errors import RemoteProtocolError
+from antecede.wire.names import Memo, bits_of, deltas, layout_for, marked, read_layout, sums
+from tests.wire.strategies import STREAMS
+
+
+@given(st.lists(STREAMS, unique=True, max_size=20))
+def test_layouts_are_the_same_for_any_order_of_streams(streams: list[str]) -> None:
+    layout = layout_for(streams)
+    assert sorted(layout.streams) == sorted(streams)
+    assert layout_for(reversed(streams)).raw == layout.raw
+    assert read_layout(layout.raw, len(streams)).streams == layout.streams
+
+
+def test_a_hostile_grid_of_names_is_refused_before_it_is_built() -> None:
+    raw = "\0".join(f"s{i}" for i in range(250)).encode() + b"\xff" + "\0".join(f"@g{i}" for i in range(250)).encode()
+    with pytest.raises(RemoteProtocolError, match="62500 streams for 3 numbers"):
+        read_layout(raw, 3)
+    assert len(read_layout(raw, 62_500).streams) == 62_500
+    with pytest.raises(RemoteProtocolError):
+        read_layout(raw, 3)
+
+
+@given(st.lists(st.integers(0, 2**63 - 1), max_size=20))
+def test_deltas_and_sums_are_inverse(numbers: list[int]) -> None:
+    assert sums(deltas(numbers)) == numbers
+
+
+def test_what_no_counter_can_be_is_refused() -> None:
+    for numbers in ([-1], [1, -2], [2**63 - 1, 1]):
+        with pytest.raises(RemoteProtocolError):
+            sums(numbers)
+
+
+@given(st.sets(st.integers(0, 40)))
+def test_bitmaps_select_what_they_were_made_of(indexes: set[int]) -> None:
+    chosen = marked(bits_of(indexes), 41)
+    assert {index for index, bit in enumerate(chosen) if bit} == indexes
+
+
+def test_a_bitmap_beyond_its_cells_is_refused() -> None:
+    with pytest.raises(RemoteProtocolError):
+        marked(b"\xff\x01", 8)
+
+
+def test_a_memo_stays_within_its_budget() -> None:
+    memo: Memo[int] = Memo(10)
+    for key in range(100):
+        memo.put(key, key, 3)
+        assert 3 * len(memo) <= 10
+        assert memo[key] == key
