@@ -90,7 +90,7 @@ class Ledger:
         return self.receiver.role != "subscriber" or peer is None or not self.all_peers or peer in self.peers
 
     def may_ignore(self, index: int) -> bool:
-        """Whether its last copy may belong to an attachment that is over: not held, but not excused from coming again."""
+        """Whether its last copy may be of an attachment that is over: not held, but not excused from coming again."""
         if index not in self.last_from:
             return False
         peer = self.last_from[index]
