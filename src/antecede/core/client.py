@@ -33,9 +33,9 @@ class Unacked:
 class Client(Tier):
     role = "subscriber"
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: object, upper: VectorWriter, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self.upper = VectorWriter(self.name, flat=False)
+        self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
         self.attachment = 0
         self.home: str | None = None
@@ -96,7 +96,7 @@ class Client(Tier):
         self._attach_at = now_us + 2 * self.settings.retry_us
         frontier = None if self._fresh else dict(self.upper.clock)
         self.out.append(
-            Send((self.home,), Attach(self.attachment, self.interest.filters, frontier, tuple(self.unacked)))
+            Send((self.home,), Attach(self.attachment, self.interest.filters, frontier, tuple(self.unacked), self._seq))
         )
 
     def _on_attached(self, frame: Attached, sender: str, now_us: int) -> None:

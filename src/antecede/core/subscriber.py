@@ -70,6 +70,8 @@ class Subscriber(Tier):
         if self._tries > ATTACH_TRIES and self._begun:  # a further source that cannot be had is done without
             self._wanted = tuple(self._joined)
         missing = tuple(b for b in self._wanted if b not in self._joined and b not in self.departed)
+        if not self._begun and self._wanted and self._wanted[0] in self.departed:
+            missing = ()  # without the broker that says where to begin the others are of no use
         self._attach_at = now_us + 2 * self.settings.retry_us if missing else None
         if missing:
             self.out.append(Send(missing, Attach(self.attachment, self.interest.filters, None)))
@@ -133,7 +135,8 @@ class Subscriber(Tier):
         self._joined = {}
 
     def viewed(self, now_us: int) -> None:
-        if self._attach_at is None and any(b in self.members and b not in self._joined for b in self._wanted):
+        waits = [b for b in self._wanted if b in self.members and b not in self._joined]
+        if self._attach_at is None and waits and (self._begun or waits[0] == self._wanted[0]):
             self._send_attach(now_us)
 
     # -- who is there ----------------------------------------------------------------------------------------------
@@ -143,6 +146,11 @@ class Subscriber(Tier):
 
     def sources(self, mark: Mark) -> Sequence[str]:
         return [broker for broker in self._joined if self._carries(broker, mark[0])]
+
+    def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
+        """Without a broker nothing can be said to be gone."""
+        alone = all(broker in self.departed for broker in self._joined)
+        return None if alone else super().absent_since(mark, wanted_us)
 
     def interest_of(self, peer: str) -> Interest | None:
         return self.interest if peer in self._joined else None
