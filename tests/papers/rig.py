@@ -161,7 +161,11 @@ class Rig:
                 for to in effect.to:
                     flight = Flight(process.name, to, effect.frame, self.now_us)
                     self.log.append(flight)
-                    if to in self.processes and self.processes[to].alive and not any(l(flight) for l in self.losing):
+                    if (
+                        to in self.processes
+                        and self.processes[to].alive
+                        and not any(lost(flight) for lost in self.losing)
+                    ):
                         self.flights.append(flight)
             elif isinstance(effect, Deliver):
                 self.records.note(process, "deliver", self.now_us, message=effect.message.id, reason=effect.reason)
@@ -193,6 +197,13 @@ class Rig:
         for flight in self._pick(sender, to, what):
             self.flights.remove(flight)
             self._arrive(flight)
+
+    def deliver_to_brokers(self, what: str | None = None) -> None:
+        """Let copies for brokers arrive now; what they forward to subscribers stays on its way."""
+        for flight in self.flying(what=what):
+            if self.processes[flight.to].role == "broker":
+                self.flights.remove(flight)
+                self._arrive(flight)
 
     def duplicate(self, sender: str | None = None, to: str | None = None, what: str | None = None) -> None:
         """Let copies that fit arrive now, and stay on their way: they will arrive again."""
