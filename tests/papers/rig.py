@@ -1,0 +1,327 @@
+"""A hand-driven rig over real machines: time stands still and every frame waits until the test says what becomes of it.
+
+A test publishes, delivers, drops and repeats frames one by one, and lets time pass with `advance`, which wakes machines
+exactly when they asked for it. `run_until_quiet` carries the rest like a network that loses only what `lose` names.
+Everything is recorded as the simulator records it, so that the oracle judges every test at its end (`finish`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from antecede.core.effects import Deliver, Effect, Send
+from antecede.core.frames import Frame
+from antecede.core.machine import Peer, Settings
+from antecede.core.recipes import RECIPES, build
+from antecede.sim.process import Process
+from antecede.sim.records import Records
+from antecede.trace.check import check
+from antecede.trace.record import Row
+from antecede.trace.report import Report
+from antecede.wire import measure
+
+MS = 1000
+LONG_MS = 1_000_000
+"""A round that never comes: tests that are not about digests are not disturbed by them."""
+
+
+@dataclass(slots=True, eq=False)
+class Flight:
+    """One copy of a frame on its way."""
+
+    sender: str
+    to: str
+    frame: Frame
+    sent_us: int
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(message.id for message in self.frame.messages())
+
+    def __repr__(self) -> str:
+        return f"{self.sender}->{self.to} {self.frame.kind} {' '.join(self.ids)}".rstrip()
+
+
+class Rig:
+    def __init__(
+        self,
+        recipe: str,
+        *,
+        members: str = "",
+        brokers: Mapping[str, str] | None = None,
+        subscribers: Mapping[str, tuple[str, str]] | None = None,
+        begin: bool = True,
+        **settings: Any,
+    ) -> None:
+        """`brokers`: name -> groups; `subscribers`: name -> (filters, brokers), words separated by blanks."""
+        knobs = {"round_us": LONG_MS * MS, **settings}
+        self.recipe = recipe
+        self.settings = Settings(**knobs)
+        self.now_us = 0
+        self.flights: list[Flight] = []
+        self.losing: list[Callable[[Flight], bool]] = []
+        self.records = Records(f"{recipe}-rig", None, False)
+        self.processes: dict[str, Process] = {}
+        self.log: list[Flight] = []
+        """Every copy of a frame that was ever sent."""
+        self._not_before: dict[str, int] = {}
+        for name in members.split():
+            self.spawn(name, "member", ("G1",))
+        for name, groups in (brokers or {}).items():
+            self.spawn(name, "broker", tuple(groups.split()))
+        for name, (filters, _) in (subscribers or {}).items():
+            self.spawn(name, "subscriber", tuple(filters.split()))
+        self.view = {p.name: Peer(p.name, p.role, p.groups) for p in self.processes.values()}
+        if begin:
+            for process in self.processes.values():
+                self._told(process, process.machine.view(self.view, self.now_us))
+            for process in self.processes.values():
+                self._told(process, process.machine.start(self.now_us))
+            for name, (filters, at) in (subscribers or {}).items():
+                self.subscribe(name, filters, at)
+            self.settle()
+
+    # -- processes -------------------------------------------------------------------------------------------------
+
+    def spawn(self, name: str, role: str, groups: tuple[str, ...]) -> Process:
+        machine = build(
+            RECIPES[self.recipe], "repaired", name=name, role=role, groups=() if role == "subscriber" else groups,
+            settings=self.settings, dice=Random(name),
+        )  # fmt: skip
+        process = self.processes[name] = Process(name, role, machine, groups, 0)
+        return process
+
+    def machine(self, name: str) -> Any:
+        return self.processes[name].machine
+
+    def subscribe(self, name: str, filters: str, at: str) -> None:
+        self._told(
+            self.processes[name], self.machine(name).subscribe(tuple(filters.split()), tuple(at.split()), self.now_us)
+        )
+
+    def move(self, name: str, to: str) -> None:
+        self._told(self.processes[name], self.machine(name).move(tuple(to.split()), self.now_us))
+
+    def crash(self, name: str) -> None:
+        """It is silent from now on; nobody is told."""
+        process = self.processes[name]
+        process.alive = False
+        self.records.note(process, "crash", self.now_us)
+        self.flights = [f for f in self.flights if f.to != name]
+
+    def tell(self, *, without: str = "", also: Process | None = None) -> None:
+        """Everybody learns a new view."""
+        view = {name: peer for name, peer in self.view.items() if name not in without.split()}
+        if also is not None:
+            view[also.name] = Peer(also.name, also.role, also.groups)
+        self.view = view
+        for process in list(self.processes.values()):
+            if process.alive:
+                self._told(process, process.machine.view(self.view, self.now_us))
+
+    def restart(self, old: str, name: str, at: str = "") -> Process:
+        """In the place of a process that crashed: the same role and groups, an empty memory."""
+        before = self.processes[old]
+        process = self.spawn(name, before.role, before.groups)
+        self.records.note(process, "restart", self.now_us)
+        self.tell(also=process)
+        self._told(process, process.machine.start(self.now_us, joining=True))
+        if at:
+            self.subscribe(name, " ".join(process.groups), at)
+        return process
+
+    # -- what happens ----------------------------------------------------------------------------------------------
+
+    def publish(
+        self,
+        name: str,
+        topics: str = "G1",
+        *,
+        deadline_ms: float | None = None,
+        after: Sequence[str] | None = None,
+    ) -> str:
+        """`deadline_ms`: from now. Returns the message's id."""
+        process = self.processes[name]
+        deadline_us = None if deadline_ms is None else self.now_us + int(deadline_ms * MS)
+        message, effects = process.machine.publish(
+            tuple(topics.split()), b"", self.now_us, deadline_us=deadline_us, after=after
+        )
+        self.records.note(process, "publish", self.now_us, message=message.id, groups=message.topics,
+                          deadline_us=message.deadline_us, after=message.after)  # fmt: skip
+        self._told(process, effects)
+        return message.id
+
+    def _told(self, process: Process, effects: list[Effect]) -> None:
+        for effect in effects:
+            if isinstance(effect, Send):
+                measure(effect.frame)
+                for to in effect.to:
+                    flight = Flight(process.name, to, effect.frame, self.now_us)
+                    self.log.append(flight)
+                    if (
+                        to in self.processes
+                        and self.processes[to].alive
+                        and not any(lost(flight) for lost in self.losing)
+                    ):
+                        self.flights.append(flight)
+            elif isinstance(effect, Deliver):
+                self.records.note(process, "deliver", self.now_us, message=effect.message.id, reason=effect.reason)
+            else:
+                self.records.effect(process, effect, self.now_us)
+
+    def inject(self, sender: str, to: str, frame: Frame) -> None:
+        """A frame that no machine sent: what a faulty or different peer might say."""
+        measure(frame)
+        self.flights.append(Flight(sender, to, frame, self.now_us))
+
+    # -- frames ----------------------------------------------------------------------------------------------------
+
+    def flying(self, sender: str | None = None, to: str | None = None, what: str | None = None) -> list[Flight]:
+        """Copies on their way; `what` is a kind of frame or a message id."""
+        return [f for f in self.flights if _fits(f, sender, to, what)]
+
+    def sent(self, sender: str | None = None, to: str | None = None, what: str | None = None) -> list[Flight]:
+        """Copies that were ever sent."""
+        return [f for f in self.log if _fits(f, sender, to, what)]
+
+    def _pick(self, sender: str | None, to: str | None, what: str | None) -> list[Flight]:
+        found = self.flying(sender, to, what)
+        assert found, f"nothing like ({sender}, {to}, {what}) is on its way: {self.flights}"
+        return found
+
+    def deliver(self, sender: str | None = None, to: str | None = None, what: str | None = None) -> None:
+        """Let all copies that fit arrive now, in the order in which they were sent."""
+        for flight in self._pick(sender, to, what):
+            self.flights.remove(flight)
+            self._arrive(flight)
+
+    def deliver_to_brokers(self, what: str | None = None) -> None:
+        """Let copies for brokers arrive now; what they forward to subscribers stays on its way."""
+        for flight in self.flying(what=what):
+            if self.processes[flight.to].role == "broker":
+                self.flights.remove(flight)
+                self._arrive(flight)
+
+    def duplicate(self, sender: str | None = None, to: str | None = None, what: str | None = None) -> None:
+        """Let copies that fit arrive now, and stay on their way: they will arrive again."""
+        for flight in self._pick(sender, to, what):
+            self._arrive(flight)
+
+    def drop(self, sender: str | None = None, to: str | None = None, what: str | None = None) -> None:
+        for flight in self._pick(sender, to, what):
+            self.flights.remove(flight)
+
+    def lose(self, sender: str | None = None, to: str | None = None, what: str | None = None) -> Callable[[], None]:
+        """From now on the network loses what fits; what is returned ends that."""
+
+        def rule(flight: Flight) -> bool:
+            return _fits(flight, sender, to, what)
+
+        self.flights = [f for f in self.flights if not rule(f)]
+        self.losing.append(rule)
+        return lambda: self.losing.remove(rule)
+
+    def _arrive(self, flight: Flight) -> None:
+        process = self.processes[flight.to]
+        if process.alive:
+            self.records.arrived(process, flight.sender, flight.frame, flight.ids, self.now_us)
+            self._told(process, process.machine.receive(flight.frame, flight.sender, self.now_us))
+
+    # -- time ------------------------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Everything on its way arrives, and what follows from it, in no time."""
+        while self.flights:
+            flight = self.flights.pop(0)
+            self._arrive(flight)
+
+    def _next_timer(self) -> tuple[int, str] | None:
+        best = None
+        for process in self.processes.values():
+            due_us = process.machine.next_wake() if process.alive else None
+            if due_us is not None:
+                when_us = max(due_us, self._not_before.get(process.name, 0), self.now_us)
+                if best is None or when_us < best[0]:
+                    best = (when_us, process.name)
+        return best
+
+    def _wake(self, when_us: int, name: str) -> None:
+        self.now_us = when_us
+        self._not_before[name] = when_us + 1
+        self._told(self.processes[name], self.machine(name).wake(when_us))
+
+    def advance(self, ms: float) -> None:
+        """Let time pass: machines wake when they want to; no frame arrives."""
+        until_us = self.now_us + int(ms * MS)
+        while (timer := self._next_timer()) is not None and timer[0] <= until_us:
+            self._wake(*timer)
+        self.now_us = until_us
+
+    def run_until_quiet(self, delay_ms: float = 10, limit_ms: float = 10_000_000) -> None:
+        """Every frame arrives `delay_ms` after it was sent (or after now), until nothing is left to happen."""
+        for flight in self.flights:
+            flight.sent_us = max(flight.sent_us, self.now_us)
+        limit_us = self.now_us + int(limit_ms * MS)
+        while self.flights or self._next_timer() is not None:
+            timer = self._next_timer()
+            arrival_us = self.flights[0].sent_us + int(delay_ms * MS) if self.flights else None
+            if timer is not None and (arrival_us is None or timer[0] < arrival_us):
+                self._wake(*timer)
+            elif arrival_us is not None:
+                self.now_us = arrival_us
+                self._arrive(self.flights.pop(0))
+            assert self.now_us <= limit_us, f"not quiet after {limit_ms} ms: {self.flights}, {timer}"
+
+    # -- what was said ---------------------------------------------------------------------------------------------
+
+    def rows(self, name: str, *kinds: str) -> list[Row]:
+        return [r for r in map(Row._make, self.records.rows) if r.process == name and (not kinds or r.kind in kinds)]
+
+    def delivered(self, name: str) -> list[str]:
+        return [r.message for r in self.rows(name, "deliver") if r.message is not None]
+
+    def delivered_at_ms(self, name: str, message: str) -> float:
+        return next(r.at_us for r in self.rows(name, "deliver") if r.message == message) / MS
+
+    def reason(self, name: str, message: str) -> str | None:
+        """Why it was delivered."""
+        return next((r.reason for r in self.rows(name, "deliver") if r.message == message), None)
+
+    def discarded(self, name: str) -> list[tuple[str, str]]:
+        return [(r.message or "", r.reason or "") for r in self.rows(name, "discard")]
+
+    def asks(self, name: str) -> list[tuple[str, str]]:
+        """(whom, for what), in order."""
+        return [(r.peer or "", r.message or "") for r in self.rows(name, "ask")]
+
+    def answers(self, name: str) -> list[tuple[str, str]]:
+        return [(r.peer or "", r.message or "") for r in self.rows(name, "answer")]
+
+    def held(self, name: str) -> list[str]:
+        return list(self.machine(name).inbox.held)
+
+    def report(self) -> Report:
+        """Let everything come to rest and hear the oracle."""
+        self.run_until_quiet()
+        for process in self.processes.values():
+            if process.alive:
+                self.records.note(process, "end", self.now_us, reason="quiet")
+        return check(self.records.rows, scenario={"recipe": self.recipe})
+
+    def finish(self) -> Report:
+        """`report`, and the oracle must have found nothing."""
+        report = self.report()
+        assert not report.findings, "\n".join(f"{f.verdict} at {f.process}: {f.text}" for f in report.findings)
+        assert report.clean
+        return report
+
+
+def _fits(flight: Flight, sender: str | None, to: str | None, what: str | None) -> bool:
+    return (
+        sender in (None, flight.sender)
+        and to in (None, flight.to)
+        and (what is None or what == flight.frame.kind or what in flight.ids)
+    )
