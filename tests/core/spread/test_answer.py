@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from antecede.core.effects import Effect
 from antecede.core.frames import Data, Gone, Request
 from antecede.core.machine import Peer
@@ -98,7 +96,7 @@ def test_a_header_is_believed_once_its_deadline_is_over_here_too() -> None:
 
 
 def test_what_is_lacked_is_said_only_of_senders_that_left() -> None:
-    one = member()
+    one = member(deadlines=False)
     one.receive(Data((flat("A:1"), flat("A:3", {"A": 2}))), "A", 0)
     assert sent(ask(one, ("A", 1, 3)), Gone) == []
     gone(one, "A")
@@ -148,14 +146,15 @@ def test_with_nobody_left_to_ask_it_is_given_up_after_grace() -> None:
     assert told(one.wake(1100)) == ["discard A:1 gone", "deliver C:1 causes"]
 
 
-@pytest.mark.parametrize("deadlines", [True, False])
-def test_with_nobody_left_to_ask_of_somebody_present_nothing_is_given_up(deadlines: bool) -> None:
-    one = member(peers="A B", deadlines=deadlines)
-    one.receive(Data((flat("C:1", {"A": 1}),)), "A", 0)
-    one.view({"B": Peer("B", "member", ("G1",))}, 1)
-    one.departed.clear()
+def test_deadlines_bound_every_wait_so_nothing_is_given_up() -> None:
+    one = member(deadlines=True)
+    one.receive(Data((flat("C:1", {"A": 1}, deadline_us=9_000_000),)), "C", 0)
+    gone(one, "A", now=100)
+    assert "discard A:1 gone" not in told(one.receive(LACKS, "C", 5000))
+    assert sent(ask(one, ("A", 0, 9), now=5000), Gone) == []
+    gone(one, "C", now=6000)
     for now in (10_000, 100_000, 5_000_000):
-        assert "gone" not in " ".join(told(one.wake(now)))
+        assert "discard A:1 gone" not in told(one.wake(now))
     assert ("A", 1) not in one.wants.wants
 
 
