@@ -144,7 +144,9 @@ class Told:
 class World:
     """Processes that publish and deliver as a plan says; what happened before what is written down on the side."""
 
-    def __init__(self, plan: Sequence[tuple[int, int, int]], writer: Callable[[str, Interest], Any], *, one: bool) -> None:
+    def __init__(
+        self, plan: Sequence[tuple[int, int, int]], writer: Callable[[str, Interest], Any], *, one: bool
+    ) -> None:
         """`one`: everybody is in one group."""
         self.one = one
         self.told: dict[str, Told] = {}
@@ -272,7 +274,9 @@ EVENTS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6), st.booleans()
 """Which message arrives, how long after the one before, and whether timers are served exactly."""
 
 
-def agree(envelopes: Sequence[Envelope], past: Mapping[str, Iterable[str]], reader: Reader, events: Any, guard: int) -> None:
+def agree(
+    envelopes: Sequence[Envelope], past: Mapping[str, Iterable[str]], reader: Reader, events: Any, guard: int
+) -> None:
     """The Inbox and its twin say the same of every arrival and every timer, and nothing is out of order."""
     if not envelopes:
         return

@@ -25,7 +25,9 @@ def test_a_publication_goes_to_the_carriers_of_its_groups() -> None:
     one = broker()
     assert told(one.publish(("G1",), b"", 0)[1]) == ["data to B: A:1"]
     assert told(one.publish(("G1", "G2"), b"", 0)[1]) == ["data to B,C: A:2"]
-    assert one.cut() == ("A:2",) and told(one.receive(Data((grouped("A:2", "G1"),)), "B", 0)) == ["discard A:2 duplicate"]
+    assert one.cut() == ("A:2",) and told(one.receive(Data((grouped("A:2", "G1"),)), "B", 0)) == [
+        "discard A:2 duplicate"
+    ]
 
 
 def test_what_is_delivered_goes_to_the_subscribers_that_want_it() -> None:

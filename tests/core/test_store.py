@@ -89,7 +89,8 @@ def test_collected_says_up_to_where_everything_came_and_expired() -> None:
 
 
 STEPS = st.lists(
-    st.tuples(st.sampled_from("ABC"), st.integers(1, 12), st.none() | st.integers(0, 60), st.integers(0, 9)), max_size=30
+    st.tuples(st.sampled_from("ABC"), st.integers(1, 12), st.none() | st.integers(0, 60), st.integers(0, 9)),
+    max_size=30,
 )
 
 

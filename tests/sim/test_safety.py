@@ -28,7 +28,9 @@ INDEX_ONLY = {"inversion", "late", "duplicate", "unexplained"}
 
 def replay(recipe: str, index: int) -> str:
     name = f"runs/{recipe}-{ROOT_SEED}-{index}"
-    return f"antecede simulate --recipe {recipe} --seed {ROOT_SEED} --draw {index} --out {name} && antecede check {name}"
+    return (
+        f"antecede simulate --recipe {recipe} --seed {ROOT_SEED} --draw {index} --out {name} && antecede check {name}"
+    )
 
 
 def promised(scenario: Scenario, verdict: str) -> bool:

@@ -88,7 +88,9 @@ def test_what_is_offered_and_missing_is_asked_for() -> None:
     one = member("C", patience_us=0)
     one.receive(Data((flat("A:1"), flat("A:3", {"A": 2}))), "B", 0)
     effects = one.receive(Digest({"A": 4}, {}), "B", 5_000_000)
-    assert [line for line in told(effects) if line.startswith("ask")] == ["ask A for A:2", "ask B for A:4"], "A:3 is held"
+    assert [line for line in told(effects) if line.startswith("ask")] == ["ask A for A:2", "ask B for A:4"], (
+        "A:3 is held"
+    )
 
 
 def test_recipes_that_do_not_ask_ignore_offers() -> None:
