@@ -240,7 +240,7 @@ class Broker(BrokerBase):
         interest = self.known_interest(frame.filters)
         self.links[sender] = (frame.attachment, interest)
         self._routes.clear()
-        start = {stream: n for stream, n in self.reader.closed().items() if n and interest.concerns(stream)}
+        start = self.beginning(interest)
         confirmed = self._confirmed.setdefault(sender, {})
         for stream, n in start.items():
             confirmed.setdefault(stream, n)

@@ -114,6 +114,7 @@ class Ledger:
                 self._joined = True
                 self.heeded.clear()
                 self.outcomes.clear()
+                self.senders.clear()
             if row.peer is not None and row.peer not in self.peers:
                 self._attach(row.peer, row)
             self.behind |= self.history.closure(row.cut or ())
@@ -126,6 +127,7 @@ class Ledger:
             self.past_when_left |= before & ~self.owed & self.past
             still = self.receiver.active_at(row.step + 1)
             if not still:
+                self.fresh_from = row.step  # outside `home` a move is a leave and a join
                 self.peers.clear()
             elif row.peer is not None and all(m.peer != row.peer for m in still):
                 self.peers.discard(row.peer)
