@@ -41,6 +41,8 @@ class Client(Tier):
         self.home: str | None = None
         self.unacked: dict[str, Unacked] = {}
         self._fresh = True
+        self._start: dict[str, int] = {}
+        """Where it began: the marks of its first home's past."""
         self._attach_at: int | None = None
         self._ack_at: int | None = None
         self._top = 0
@@ -94,7 +96,11 @@ class Client(Tier):
     def _send_attach(self, now_us: int) -> None:
         assert self.home is not None
         self._attach_at = now_us + 2 * self.settings.retry_us
-        frontier = None if self._fresh else dict(self.upper.clock)
+        frontier = None
+        if not self._fresh:  # its past, and what it began behind: neither is to be sent again
+            frontier = {**self._start, **self.upper.clock}
+            for stream, n in self._start.items():
+                frontier[stream] = max(n, frontier[stream])
         self.out.append(
             Send((self.home,), Attach(self.attachment, self.interest.filters, frontier, tuple(self.unacked), self._seq))
         )
@@ -106,6 +112,7 @@ class Client(Tier):
         self._attach_at = None
         if self._fresh:
             self._fresh = False
+            self._start = dict(frame.start)
             self.out.append(Join(self.interest.filters, sender, frame.cut, self.inbox.guard_us))
 
     # -- out -------------------------------------------------------------------------------------------------------

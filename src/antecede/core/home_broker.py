@@ -58,10 +58,6 @@ class HomeBroker(BrokerBase):
             if not self.carriers_of(envelope.message.topics):
                 self._acknowledge(message_id)
 
-    def peers(self) -> Sequence[str]:
-        """All brokers: a relay must reach groups it is not in."""
-        return list(self.all_brokers)
-
     def publish(
         self,
         topics: Sequence[str],
@@ -174,11 +170,11 @@ class HomeBroker(BrokerBase):
         again = log is not None and log.number == frame.attachment
         fresh = frame.frontier is None
         if log is None or not again:
-            frontier = self.reader.closed() if frame.frontier is None else frame.frontier
             interest = self.known_interest(frame.filters)
+            frontier = self.beginning(interest) if frame.frontier is None else frame.frontier
             log = self.logs[sender] = Log(frame.attachment, interest, frontier, self.cut(), plain=self.plain)
             log.published, log.unacked = frame.published, frozenset(frame.unacked)
-        self.out.append(Send((sender,), Attached(log.number, {}, log.cut)))
+        self.out.append(Send((sender,), Attached(log.number, log.frontier if fresh else {}, log.cut)))
         if again:
             return
         if not fresh:

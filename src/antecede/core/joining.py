@@ -21,7 +21,7 @@ __all__ = ["Joining"]
 
 
 class Joining:
-    __slots__ = ("_blank", "_snapshots", "_tries", "_uncovered", "at_us", "broker")
+    __slots__ = ("_blank", "_snapshots", "_tries", "_uncovered", "at_us", "broker", "origins")
 
     def __init__(self, broker: BrokerBase) -> None:
         self.broker = broker
@@ -32,6 +32,8 @@ class Joining:
         self._tries = 0
         self._blank: set[str] = set()
         """Who is joining too: no use asking them."""
+        self.origins: dict[str, tuple[str, tuple[str, ...]]] = {}
+        """Groups that had lost everything: whose past this broker began behind there."""
 
     def begin(self, now_us: int, *, joining: bool) -> None:
         if joining:
@@ -71,7 +73,8 @@ class Joining:
         for stream, n in (*broker.reader.cut.items(), *broker.store.collected().items()):
             past[stream] = max(n, past.get(stream, 0))
         envelopes = tuple(broker.writer.bare(e) for e in broker.store.by_id.values())
-        broker.out.append(Send((to,), Snapshot(past, broker.cut(), envelopes, broker.writer.nodes())))
+        origins = tuple((group, peer, cut) for group, (peer, cut) in self.origins.items())
+        broker.out.append(Send((to,), Snapshot(past, broker.cut(), envelopes, broker.writer.nodes(), origins)))
 
     def take(self, frame: Snapshot, sender: str, now_us: int) -> None:
         broker = self.broker
@@ -101,7 +104,15 @@ class Joining:
         assert broker.writer is not None
         broker.writer.adopt([node for _, _, snapshot in self._snapshots for node in snapshot.nodes])
         for sender, covered, snapshot in self._snapshots:
-            broker.out.append(Join(covered, sender, snapshot.cut, broker.inbox.guard_us))
+            carried = broker.members[sender].groups if sender in broker.members else ()
+            theirs = {group: (peer, cut) for group, peer, cut in snapshot.origins}
+            for group in covered:
+                if group not in carried:
+                    self.origins[group] = (sender, snapshot.cut)
+                elif group in theirs:
+                    self.origins[group] = theirs[group]
+                peer, cut = self.origins.get(group, (sender, ()))
+                broker.out.append(Join((group,), peer, cut, broker.inbox.guard_us))
             broker.reader.start_at({s: n for s, n in snapshot.past.items() if group_of(s) in covered})
         for sender, _, snapshot in self._snapshots:
             broker.take_wanted(snapshot.envelopes, sender, now_us)

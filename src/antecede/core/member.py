@@ -111,7 +111,7 @@ class Member(Tier):
             elif isinstance(frame, Gone):
                 self.answers.on_gone(frame, sender, now_us)
             elif isinstance(frame, SnapshotRequest):
-                self.out.append(Send((sender,), Snapshot(self.reader.closed(), self.cut())))
+                self.out.append(Send((sender,), Snapshot(self.beginning(self.interest), self.cut())))
         elif isinstance(frame, SnapshotRequest):
             self.out.append(Send((sender,), Snapshot({}, (), blank=True)))
         elif isinstance(frame, Snapshot):

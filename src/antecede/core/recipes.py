@@ -54,7 +54,7 @@ RECIPES: dict[str, Recipe] = {
     )
 }
 
-CHAIN = 4
+CHAIN = 8
 """Own previous messages named in a stamp where nothing expires (see VectorWriter.chain)."""
 
 

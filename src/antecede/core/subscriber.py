@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from antecede.core.effects import Discard, Effect, Join, Leave, Send
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Gone
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message
+from antecede.core.message import Envelope, Mark, Message, split_id
 from antecede.core.tier import Tier
 from antecede.core.topics import matches
 from antecede.errors import InputError
@@ -33,6 +33,7 @@ class Subscriber(Tier):
         self._wanted: tuple[str, ...] = ()
         self._joined: dict[str, None] = {}
         self._start: dict[str, int] = {}
+        self._cut: dict[str, int] = {}
         self._begun = False
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
@@ -83,6 +84,7 @@ class Subscriber(Tier):
             if sender != self._wanted[0] or not self._catches_up(sender, frame):
                 return
             self._begun = True
+            self._cut = dict(map(split_id, frame.cut))
             self._start = {stream: n for stream, n in frame.start.items() if self.interest.concerns(stream)}
             self.reader.start_at(self._start)
             self.inbox.settle(now_us)
@@ -99,7 +101,14 @@ class Subscriber(Tier):
         return not behind or self._tries > ATTACH_TRIES
 
     def _reaches(self, broker: str, reply: Attached) -> bool:
-        return all(reply.start.get(s, 0) >= n for s, n in self._start.items() if self._carries(broker, s))
+        """Whether a further broker's cut covers the first one's, in what it carries: in marks and in what is on record."""
+        has = dict(map(split_id, reply.cut))
+        for stream, n in self._start.items():
+            if self._carries(broker, stream):
+                sender = stream.partition("@")[0]
+                if reply.start.get(stream, 0) < n or has.get(sender, 0) < self._cut.get(sender, 0):
+                    return False
+        return True
 
     def _join(self, broker: str, reply: Attached, now_us: int) -> None:
         self._joined[broker] = None

@@ -93,8 +93,9 @@ class Ledger:
         """Whether its last copy may be of an attachment that is over: not held, but not excused from coming again."""
         if index not in self.last_from:
             return False
-        peer = self.last_from[index]
-        return not self.attached(peer) or peer in self._returned
+        if self.receiver.role != "subscriber":
+            return False
+        return not self.attached(self.last_from[index]) or self.fresh_from > 0
 
     def heeds(self, peer: str | None, index: int) -> bool:
         """Whether this process must heed a copy of the message from `peer`."""
@@ -114,6 +115,7 @@ class Ledger:
                 self._joined = True
                 self.heeded.clear()
                 self.outcomes.clear()
+                self.senders.clear()
             if row.peer is not None and row.peer not in self.peers:
                 self._attach(row.peer, row)
             self.behind |= self.history.closure(row.cut or ())
@@ -126,6 +128,7 @@ class Ledger:
             self.past_when_left |= before & ~self.owed & self.past
             still = self.receiver.active_at(row.step + 1)
             if not still:
+                self.fresh_from = row.step  # outside `home` a move is a leave and a join
                 self.peers.clear()
             elif row.peer is not None and all(m.peer != row.peer for m in still):
                 self.peers.discard(row.peer)
@@ -179,10 +182,13 @@ class Ledger:
             self.past |= told.ancestors
             self._count(index, kind)
         elif kind == "discard" and row.reason != "duplicate":
+            if row.reason == "foreign":
+                if self.may_ignore(index):
+                    self.must.pop(index, None)  # this copy binds nobody; the next one does
+                return
             self.discarded |= told.bit
-            if row.reason != "foreign":
-                self.settled |= told.bit
-                self._count(index, kind)
+            self.settled |= told.bit
+            self._count(index, kind)
             if row.reason == "overflow":
                 self.overflowed |= told.bit
             elif row.reason == "gone":

@@ -323,8 +323,16 @@ _kind(
         _ids_row(f.cut),
         batch_row(f.envelopes) if f.envelopes else None,
         encode_nodes(f.nodes) if f.nodes else None,
+        [(group, peer, _ids_row(cut)) for group, peer, cut in f.origins],
         f.blank,
     ),
-    tuple[MapRow, IdsRow, BatchRow | None, tuple[bytes, NodesRow] | None, bool],
-    lambda r: Snapshot(_map(r[0]), _ids(r[1]), _envelopes(r[2]), () if r[3] is None else decode_nodes(*r[3]), r[4]),
+    tuple[MapRow, IdsRow, BatchRow | None, tuple[bytes, NodesRow] | None, list[tuple[str, str, IdsRow]], bool],
+    lambda r: Snapshot(
+        _map(r[0]),
+        _ids(r[1]),
+        _envelopes(r[2]),
+        () if r[3] is None else decode_nodes(*r[3]),
+        tuple((group, peer, _ids(cut)) for group, peer, cut in r[4]),
+        r[5],
+    ),
 )

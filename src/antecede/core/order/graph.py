@@ -26,7 +26,7 @@ __all__ = ["GraphWriter"]
 class Entry:
     """A node in this broker's graph, with what was worked out from it."""
 
-    __slots__ = ("gone", "marks", "needs", "node", "order", "preds", "tops", "until_us")
+    __slots__ = ("gone", "marks", "needs", "node", "order", "past", "preds", "tops", "until_us")
 
     def __init__(self, node: Node, order: int) -> None:
         self.node = node
@@ -37,6 +37,7 @@ class Entry:
         self.tops: dict[str, int] = {}
         self.until_us: int | None = node[4]
         self.gone = False
+        self.past = False
 
 
 class GraphWriter:
@@ -53,6 +54,8 @@ class GraphWriter:
         self.rank = 0
         self.stable: dict[str, int] = {}
         """Per stream: up to here everybody has it, brokers and their subscribers."""
+        self.clock: dict[str, int] = {}
+        """Marks of everything delivered here and before it."""
         self._travel: dict[str, Entry] = {}
         self._last: Entry | None = None
         self._expiry: list[tuple[int, int, str]] = []
@@ -79,6 +82,7 @@ class GraphWriter:
         for sender, seq in entry.node[3]:
             self.leaves.pop(f"{sender}:{seq}", None)
         self.leaves[message_id] = entry
+        self._note_past(entry)
 
     def _local(self, entry: Entry, rank: int) -> Stamp:
         return Stamp(entry.marks, self._needs(entry, self.interest), entry.tops, rank, entry)
@@ -183,17 +187,19 @@ class GraphWriter:
         return None if entry is None else self._local(entry, 0)
 
     def past(self) -> Mapping[str, int]:
-        """Marks of everything delivered here and before it: what a held message came with is not yet past."""
-        past: dict[str, int] = {}
-        stack, seen = list(self.leaves.values()), set[int]()
+        return self.clock
+
+    def _note_past(self, entry: Entry) -> None:
+        """A message was delivered or published: it and all before it are past. (What a held one came with is not.)"""
+        stack = [entry]
         while stack:
-            entry = stack.pop()
-            if entry.order not in seen:
-                seen.add(entry.order)
-                stack.extend(entry.preds)
-                for stream, n in entry.marks:
-                    past[stream] = max(n, past.get(stream, 0))
-        return past
+            one = stack.pop()
+            if not one.past:
+                one.past = True
+                stack.extend(one.preds)
+                for stream, n in one.marks:
+                    if n > self.clock.get(stream, 0):
+                        self.clock[stream] = n
 
     def gave_up(self, mark: Mark) -> None:
         """It will never come: from now on predecessors are looked for behind it."""

@@ -85,7 +85,9 @@ class VectorWriter:
         for stream, epoch in reversed(self._rose.items()):
             if epoch <= since:
                 break
-            if stream not in streams:
+            if stream in self._own:
+                needs += [mark for mark in self._previous((stream,)) if stream not in streams]
+            else:
                 needs.append((stream, self.clock[stream]))
         return tuple(needs)
 
