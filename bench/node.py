@@ -1,6 +1,6 @@
 """What a delivery costs on the live driver, beside core NATS: CPU microseconds per delivery, and where they go.
 
-    python bench/node.py [--messages 8000] [--rate 2000] [--recipe home]
+    python bench/node.py [--messages 6000] [--rate 1000] [--recipe home]
 
 Four publishers to eight subscribers through one broker, 128 bytes, batches of 16, everything on the loopback, three
 processes on either side (publishers, broker, subscribers). Counted is the CPU time of all three from the first message
@@ -33,7 +33,7 @@ PUBLISHERS, SUBSCRIBERS, BATCH, PAYLOAD = 4, 8, 16, bytes(128)
 BROKER, TOPIC = "B", "G1"
 PUBLISHER_NAMES = [f"p{n}" for n in range(PUBLISHERS)]
 SUBSCRIBER_NAMES = [f"s{n}" for n in range(SUBSCRIBERS)]
-PATIENCE_S = 12.0
+PATIENCE_S = 30.0
 """For the last delivery. Nothing here waits longer than four times this."""
 
 ROOMS = (
@@ -67,7 +67,8 @@ async def ours(role: str, order: dict[str, Any]) -> dict[str, Any]:
     clock = Clock(told["base_us"])
     members = {BROKER: Peer(BROKER, "broker", (TOPIC,))}
     members |= {name: Peer(name, "subscriber", ()) for name in (*PUBLISHER_NAMES, *SUBSCRIBER_NAMES)}
-    settings = Settings(deadlines=False)
+    # Eight nodes share a process, so an answer may take as long as a burst takes all of them.
+    settings = Settings(deadlines=False, retry_us=100_000, patience_us=10_000)
     delivered = 0
 
     def count(message: object) -> None:
@@ -172,7 +173,9 @@ async def paced(order: dict[str, Any], publish: Any, flush: Any = None) -> None:
 
 
 async def heard() -> str:
-    line = await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline), 4 * PATIENCE_S)
+    line: str = await asyncio.wait_for(
+        asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline), 4 * PATIENCE_S
+    )
     return line.strip()
 
 
@@ -320,9 +323,9 @@ def show(title: str, result: dict[str, Any], expected: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    parser.add_argument("--messages", type=int, default=8000)
-    parser.add_argument("--rate", type=int, default=2000, help="messages per second, of all publishers")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--messages", type=int, default=6000)
+    parser.add_argument("--rate", type=int, default=1000, help="messages per second, of all publishers")
     parser.add_argument("--recipe", default="home")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()

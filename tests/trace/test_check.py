@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from antecede.errors import InputError
 from antecede.trace.check import check
 from antecede.trace.parquet import write_run
+from antecede.trace.record import Row
+from tests.trace.causal import causal_run
 from tests.trace.tables import found, rows, verdict
 
 CLEAN = """
@@ -45,3 +53,86 @@ def test_the_order_of_rows_in_the_file_does_not_matter() -> None:
 def test_inversion() -> None:
     swapped = CLEAN.replace("r 50 deliver p:1\nr 50 deliver q:1", "r 50 deliver q:1\nr 50 deliver p:1")
     assert ("inversion", "r", "p:1", "q:1") in found(swapped)
+
+
+# --- faults planted anywhere in runs that are right by construction --------------------------------------------------
+
+
+def renumbered(run: list[Row]) -> list[Row]:
+    """Steps made contiguous again."""
+    steps: dict[str, int] = {}
+    out = []
+    for row in run:
+        out.append(row._replace(step=steps.setdefault(row.process, 0)))
+        steps[row.process] += 1
+    return out
+
+
+def verdicts(run: list[Row]) -> set[str]:
+    report = check(renumbered(run))
+    assert sum(report.fates.values()) == report.pairs
+    return {f.verdict for f in report.findings}
+
+
+def one_of(run: list[Row], kind: str, dice: random.Random) -> int:
+    return dice.choice([place for place, row in enumerate(run) if row.kind == kind])
+
+
+seeds = st.integers(0, 10**9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds, st.sampled_from([None, 50_000, 500_000]))
+def test_right_runs_are_clean(seed: int, deadline_us: int | None) -> None:
+    report = check(causal_run(seed, messages=40, deadline_us=deadline_us))
+    late_ones = {"late"} if deadline_us == 50_000 else set()
+    assert {f.verdict for f in report.findings} <= late_ones
+    assert report.fates["delivered"] == report.pairs == 120
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+def test_a_delivery_taken_out_is_missed(seed: int) -> None:
+    free, timed = (causal_run(seed, messages=30, deadline_us=d) for d in (None, 10**9))
+    place = one_of(free, "deliver", random.Random(seed))
+    assert verdicts(free[:place] + free[place + 1 :]) & {"undelivered", "gap"}
+    assert verdicts(timed[:place] + timed[place + 1 :]) & {"stuck"}
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+def test_a_delivery_put_off_is_seen(seed: int) -> None:
+    """Moved to the end of its process: an inversion if something came after it there, else at least idle."""
+    run = causal_run(seed, messages=30)
+    place = one_of(run, "deliver", random.Random(seed))
+    row = run[place]
+    end = next(i for i, r in enumerate(run) if r.kind == "end" and r.process == row.process)
+    moved = [*run[:place], *run[place + 1 : end], row._replace(true_us=run[end].true_us), *run[end:]]
+    assert verdicts(moved) & {"inversion", "idle"}
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, st.sampled_from(["late", "superseded", "duplicate", "expired", "foreign", "gone", "deadline"]))
+def test_a_reason_made_up_is_false(seed: int, reason: str) -> None:
+    run = causal_run(seed, messages=20, deadline_us=10**9)
+    place = one_of(run, "deliver", random.Random(seed))
+    kind = "deliver" if reason == "deadline" else "discard"
+    planted = [*run[:place], run[place]._replace(kind=kind, reason=reason), *run[place + 1 :]]
+    assert "false" in verdicts(planted)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+def test_an_arrival_hidden_is_not_explained(seed: int) -> None:
+    run = causal_run(seed, messages=20)
+    place = one_of(run, "arrive", random.Random(seed))
+    assert "unexplained" in verdicts(run[:place] + run[place + 1 :])
+
+
+def test_what_may_be_exempt() -> None:
+    with pytest.raises(InputError, match="cannot exempt"):
+        check(rows(CLEAN), exempt=["inversion"])
+    with pytest.raises(InputError, match="cannot exempt"):
+        check(rows(CLEAN), exempt=["nonsense"])
+    with pytest.raises(InputError, match="partition 'A,B' does not read like"):
+        check(rows(CLEAN), scenario={"partition": "A,B"})

@@ -213,7 +213,119 @@ def test_a_move_may_put_behind_only_what_was_here() -> None:
     assert found(early) == [("false", "c", None, None)]
 
 
+def test_what_was_held_at_a_move_and_comes_again_is_no_duplicate() -> None:
+    # A:2 is held at A (nothing else keeps it, but the move is at the same instant), then comes late from B.
+    again = plant(
+        MOVED.replace("A:2 G1", "A:2 G1 due=50"),
+        ("c 30 move from=B cut=A:1", "c 45 arrive A:2 from=A\nc 45 move from=B cut=A:1"),
+        ("c 60 deliver A:2", "c 60 discard A:2 late"),
+    )
+    assert found(again) == []
+    assert found(again.replace("c 60 discard A:2 late", "c 60 discard A:2 duplicate")) == []
+
+
 def test_a_move_cut_excuses_nothing() -> None:
     early = plant(MOVED, ("c 30 move from=B cut=A:1", "c 55 move from=B cut=A:2"))
     silent = plant(early, ("c 60 arrive A:2 from=B", "# swallowed"), ("c 60 deliver A:2", "# swallowed"))
     assert found(silent) == [("false", "c", None, None), ("undelivered", "c", "A:2", None)]
+
+
+# --- claims that are true, at the edge -------------------------------------------------------------------------------
+
+
+def test_a_held_copy_has_its_own_outcome_beside_the_duplicate() -> None:
+    twice = "r 200 arrive p:1 from=q\nr 200 discard p:1 duplicate\nr 200 discard p:1 superseded"
+    assert found(plant(RUN, (CLAIM, twice))) == []
+
+
+def test_foreign_twice_is_tolerated() -> None:
+    twice = "s 35 discard C:1 foreign\ns 36 arrive C:1 from=A\ns 36 discard C:1 foreign"
+    assert found(plant(JOINED, ("s 35 discard C:1 foreign", twice))) == []
+
+
+def test_foreign_without_arrival_though_owed() -> None:
+    claim = "s 58 discard C:2 foreign\ns 60 arrive C:2 from=A"
+    assert found(plant(JOINED, ("s 60 arrive C:2 from=A", claim))) == [("false", "s", "C:2", None)]
+
+
+def test_its_own_message_coming_back_is_a_duplicate() -> None:
+    back = "q 50 arrive q:1 from=p\nq 50 discard q:1 duplicate\nq 400 end quiet"
+    assert found(plant(RUN, ("q 400 end quiet", back))) == []
+
+
+def test_what_an_earlier_cut_put_behind_stays_foreign() -> None:
+    # s leaves and joins again at B, which does not have C:1 yet: owed by the second join, behind by the first.
+    trace = """
+    A 0 join G1
+    B 0 join G1
+    C 0 join G1
+    C 10 publish C:1 G1 due=90
+    A 20 arrive C:1 from=C
+    A 20 deliver C:1
+    s 30 join G1 cut=C:1 from=A
+    s 40 leave G1
+    s 50 join G1 from=B
+    B 55 arrive C:1 from=C
+    B 55 deliver C:1
+    s 95 arrive C:1 from=B
+    s 95 discard C:1 foreign
+    A 100 end quiet
+    B 100 end quiet
+    C 100 end quiet
+    s 100 end quiet
+    """
+    assert found(trace) == []
+
+
+def test_what_the_peer_itself_joined_behind_or_discarded_may_lie_behind() -> None:
+    # B joined behind A:1 and discarded A:2; s joins at B behind both.
+    trace = """
+    A 0 join G1
+    A 10 publish A:1 G1 due=900
+    A 11 publish A:2 G1 due=30
+    B 20 join G1 cut=A:1 from=A
+    B 40 arrive A:2 from=A
+    B 40 discard A:2 late
+    s 50 join G1 cut=A:2 from=B
+    A 999 end quiet
+    B 999 end quiet
+    s 999 end quiet
+    """
+    assert found(trace) == []
+    assert found(trace.replace("cut=A:1 from=A", "from=A")) == [("false", "s", None, None)]
+    copy = trace.replace("discard A:2 late", "discard A:2 foreign")
+    assert ("false", "s", None, None) in found(copy)
+
+
+def test_a_move_may_name_the_past_and_what_lay_behind_at_the_join() -> None:
+    # A:1 (G2, foreign to c) is in the past of A:2, which c delivered; A:0 lay behind when it joined.
+    trace = """
+    A 0 join G1,G2
+    B 0 join G1,G2
+    A 1 publish A:0 G1
+    B 2 arrive A:0 from=A
+    B 2 deliver A:0
+    c 3 join G1 from=A cut={cut}
+    A 10 publish A:1 G2
+    A 11 publish A:2 G1
+    B 20 arrive A:1 from=A
+    B 20 deliver A:1
+    B 20 arrive A:2 from=A
+    B 20 deliver A:2
+    {delivered}
+    c 30 move from=B cut={moved}
+    c 40 arrive A:2 from=B
+    {again}
+    A 100 end quiet
+    B 100 end quiet
+    c 100 end quiet
+    """
+    got = {"cut": "A:0", "delivered": "c 20 arrive A:2 from=A\nc 20 deliver A:2", "again": "c 40 discard A:2 duplicate"}
+    assert found(trace.format(moved="A:1", **got)) == []
+    late = {"cut": "A:0", "delivered": "", "again": "c 40 deliver A:2"}
+    assert found(trace.format(moved="A:0", **late)) == []
+    assert found(trace.format(moved="A:1", **late)) == [("false", "c", None, None)]
+
+
+def test_cuts_without_a_common_clock() -> None:
+    assert verdict(JOINED, clock=False).findings == []

@@ -115,6 +115,14 @@ def test_departed_between_leaving_and_joining_again() -> None:
         ("r 400 end quiet", "r 60 leave G1\nr 70 join G1 cut=q:1 from=q\nr 400 end quiet"),
     )
     assert fates(again) == {"delivered": 2, "departed": 1}
+    # A successor that it delivers after joining again changes nothing.
+    more = plant(
+        again,
+        ("q 400 end quiet", "q 80 publish q:2 G1\nq 400 end quiet"),
+        ("p 400 end quiet", "p 90 arrive q:2 from=q\np 90 deliver q:2\np 400 end quiet"),
+        ("r 400 end quiet", "r 90 arrive q:2 from=q\nr 90 deliver q:2\nr 400 end quiet"),
+    )
+    assert fates(more) == {"delivered": 4, "departed": 1}
 
 
 def test_pending_when_the_records_end_too_early() -> None:
@@ -253,3 +261,41 @@ def test_undelivered_at_a_subscriber_needs_a_correct_broker_of_its_own() -> None
     """
     assert found(trace) == [("undelivered", "s", "B:1", None)]
     assert fates(plant(trace, ("A 400 end quiet", "A 30 crash"))) == {"delivered": 1, "lost": 1}
+
+
+def test_who_crashed_is_not_judged_for_stuck() -> None:
+    crashed = plant(
+        BASE, ("r 50 deliver p:1", "# held"), ("r 50 deliver q:1", "# held"), ("r 400 end quiet", "r 300 crash")
+    )
+    assert found(crashed, idle=False) == []
+
+
+def test_a_message_without_deadline_is_stuck_when_a_successor_left_without_it() -> None:
+    forced = """
+    p 0 join G1
+    r 0 join G1
+    p 10 publish p:1 G1
+    p 11 publish p:2 G1
+    p 12 publish p:3 G1 due=100
+    r 20 arrive p:2 from=p
+    r 20 arrive p:3 from=p
+    r 100 deliver p:3 deadline
+    p 400 end quiet
+    r 400 end quiet
+    """
+    assert found(forced) == [("stuck", "r", "p:2", None)]
+    assert (
+        found(plant(forced, ("r 100 deliver p:3 deadline", "r 100 deliver p:2 deadline\nr 100 deliver p:3 deadline")))
+        == []
+    )
+
+
+def test_a_member_listens_to_everyone_not_only_to_the_one_it_joined_at() -> None:
+    joined = plant(BASE, ("r 0 join G1 guard=5", "r 0 join G1 guard=5 from=q"), ("r 50 deliver p:1", "# forgotten"))
+    assert ("stuck", "r", "p:1", None) in found(joined, idle=False)
+
+
+def test_deadlines_pass_less_the_guard() -> None:
+    never = without("r 40 arrive q:1 from=q", "r 50 deliver q:1").replace("end quiet", "end stopped")
+    for at, fate in ((195, "pending"), (196, "expired")):
+        assert fates(never.replace("r 400 end", f"r {at} end")) == {"delivered": 3, fate: 1}

@@ -65,6 +65,14 @@ def test_steps_must_run_from_zero() -> None:
         History([one, two._replace(run="other")])
 
 
+def test_a_row_must_be_of_a_known_kind_and_name_its_message() -> None:
+    one, *_ = rows("p 0 publish p:1 G")
+    with pytest.raises(InputError, match="process p, step 0: there is no kind of row called 'publsih'"):
+        History([one._replace(kind="publsih")])
+    with pytest.raises(InputError, match="process p, step 0: deliver names no message"):
+        History([one._replace(kind="deliver", message=None)])
+
+
 def test_an_id_published_twice_is_not_explained() -> None:
     history = History(rows("p 0 publish p:1 G\nq 0 publish p:1 G"))
     assert [(f.verdict, f.message) for f in history.findings] == [("unexplained", "p:1")]

@@ -44,3 +44,18 @@ def test_partitions() -> None:
     held = holders(PUBLISHED, split)
     assert [held.serving(0, at, "r") for at in (39, 40, 59, 60)] == ["A", None, None, "A"]
     assert split.parts("A", "r.1", 50) and not split.parts("A", "c", 50) and not split.parts("A", "A", 50)
+
+
+def test_a_guard_before_the_deadline_is_enough_and_too_late_is_not() -> None:
+    early = holders("A 0 join G1 guard=10\n" + PUBLISHED + "A 90 collect c:1")
+    assert early.until(0, 100, 0) and not early.until(0, 101, 0)
+    assert not holders("c 10 publish c:1 G1\nA 120 arrive c:1 from=c").until(0, 100, 0)
+
+
+def test_nobody_asks_itself_and_a_subscriber_with_a_copy_serves_nobody() -> None:
+    assert holders(PUBLISHED).serving(0, 50, "A") is None
+    assert holders("A 10 publish A:1 G1\nA 11 crash\ns 20 arrive A:1 from=A").surviving(0) is False
+
+
+def test_a_crash_that_was_survived_lets_go_of_nothing() -> None:
+    assert holders(PUBLISHED + "A 30 crash\nA 40 restart").serving(0, 50, "r") == "A"

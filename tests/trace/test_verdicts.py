@@ -351,3 +351,62 @@ def test_a_copy_from_a_broker_it_left_tells_a_subscriber_nothing() -> None:
     c 500 end quiet
     """
     assert found(trace) == []
+
+
+def test_an_inversion_names_the_first_successor_that_was_out() -> None:
+    trace = """
+    p 0 join G1
+    r 0 join G1
+    p 10 publish p:1 G1 due=900
+    p 11 publish p:2 G1 due=20
+    p 12 publish p:3 G1 due=30
+    p 13 publish p:4 G1 due=900
+    r 20 arrive p:3 from=p
+    r 20 arrive p:2 from=p
+    r 20 deliver p:2 deadline
+    r 30 deliver p:3 deadline
+    r 40 arrive p:1 from=p
+    r 40 deliver p:1
+    r 50 arrive p:4 from=p
+    r 50 deliver p:4
+    p 999 end quiet
+    r 999 end quiet
+    """
+    assert found(trace) == [("inversion", "r", "p:1", "p:2")]
+
+
+def test_a_repeated_copy_of_what_was_delivered_is_not_held() -> None:
+    again = "q 75 deliver p:2\nq 80 arrive p:2 from=p\nq 80 discard p:2 duplicate"
+    assert found(plant(CLEAN, ("q 75 deliver p:2", again))) == []
+
+
+def test_discarding_a_second_copy_does_not_hide_that_the_first_is_held() -> None:
+    held = "q 75 arrive p:2 from=p\nq 75 discard p:2 duplicate\nq 76 deliver p:2"
+    assert found(plant(CLEAN, ("q 75 deliver p:2", held))) == [("idle", "q", "p:2", None)]
+
+
+def test_a_subscriber_is_not_to_know_what_its_broker_had_only_later() -> None:
+    late_at_broker = """
+    A 0 join G1 guard=20
+    B 0 join G1
+    s 1 join G1 from=A
+    B 10 publish B:1 G1 due=200
+    B 20 publish B:2 G1 due=60
+    A 30 arrive B:2 from=B
+    A 40 deliver B:2 deadline
+    A 50 arrive B:1 from=B
+    A 50 deliver B:1
+    s 45 arrive B:2 from=A
+    s 45 deliver B:2
+    A 300 end quiet
+    B 300 end quiet
+    s 300 end quiet
+    """
+    assert found(late_at_broker) == [("inversion", "A", "B:1", "B:2")]
+
+
+def test_without_a_known_broker_every_predecessor_counts() -> None:
+    lost = plant(TIERS, ("s 20 arrive A:1 from=A", "# lost"), ("s 20 deliver A:1", "# lost"))
+    for sender in ("s 50 arrive B:1", "s 50 arrive B:1 from=Z"):
+        unknown = plant(lost, ("s 50 arrive B:1 from=A", sender), ("s 1 join G1 guard=5 from=A", "s 1 join G1 guard=5"))
+        assert found(unknown) == [("gap", "s", "B:1", "A:1")]

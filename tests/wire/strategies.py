@@ -85,7 +85,7 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Ack: st.builds(f.Ack, NUMBERS, NUMBERS),
     f.Detach: st.builds(f.Detach, NUMBERS),
     f.SnapshotRequest: st.builds(f.SnapshotRequest, st.booleans()),
-    f.Snapshot: st.builds(f.Snapshot, MAPS, IDS, BATCHES),
+    f.Snapshot: st.builds(f.Snapshot, MAPS, IDS, BATCHES, NODES),
 }
 ANY_FRAME = st.one_of(list(FRAMES.values()))
 LEFT_OUT = {"size", "control", "stamp_size", "wire", "id", "after"}

@@ -38,7 +38,7 @@ FIELDS = {
     f.Ack: "attachment index",
     f.Detach: "attachment",
     f.SnapshotRequest: "whole",
-    f.Snapshot: "past cut envelopes",
+    f.Snapshot: "past cut envelopes nodes",
     Message: "sender seq topics payload deadline_us expires_us after",
     Stamp: "own needs covers rank extra",
 }

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from antecede.core.effects import Effect, Join, Send
+from antecede.core.effects import Effect, Send
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Gone, Request, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of
+from antecede.core.joining import Joining
 from antecede.core.message import Envelope, Mark, Message
 from antecede.core.tier import Tier
 
@@ -24,10 +25,11 @@ class BrokerBase(Tier):
     role = "broker"
     _carriers: dict[str, tuple[str, ...]] = {}
     _brokers: tuple[str, ...] = ()
-    _join_at: int | None = None
-    _join_tries = 0
-    _uncovered: dict[str, None]
-    _snapshots: list[tuple[str, Snapshot]]
+    all_brokers: tuple[str, ...] = ()
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.joining = Joining(self)
 
     # -- who is there ----------------------------------------------------------------------------------------------
 
@@ -39,11 +41,13 @@ class BrokerBase(Tier):
             if peer.role == "broker" and peer.name != self.name and mine.intersection(peer.groups)
         )
         self._brokers = tuple(brokers)
+        self.all_brokers = tuple(
+            name for name in sorted(self.members) if name != self.name and self.members[name].role == "broker"
+        )
         carriers: dict[str, list[str]] = {}
-        for name in sorted(self.members):
-            if name != self.name and self.members[name].role == "broker":
-                for group in self.members[name].groups:
-                    carriers.setdefault(group, []).append(name)
+        for name in self.all_brokers:
+            for group in self.members[name].groups:
+                carriers.setdefault(group, []).append(name)
         self._carriers = {group: tuple(names) for group, names in carriers.items()}
 
     def carriers_of(self, topics: Sequence[str]) -> tuple[str, ...]:
@@ -56,7 +60,8 @@ class BrokerBase(Tier):
         return list(self._brokers)
 
     def sources(self, mark: Mark) -> Sequence[str]:
-        return self._carriers.get(group_of(mark[0]) or "", ())
+        """Who carries its group; failing that anybody near, who may have it by another of its groups."""
+        return self._carriers.get(group_of(mark[0]) or "") or self._brokers
 
     def interest_of(self, peer: str) -> Interest | None:
         known = self.members.get(peer)
@@ -65,65 +70,18 @@ class BrokerBase(Tier):
     # -- joining ---------------------------------------------------------------------------------------------------
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
-        self._uncovered = {group: None for group in self.interest.filters if joining and self._carriers.get(group)}
-        self._snapshots = []
-        if self._uncovered:
-            self._ask_to_join(now_us)
-        else:
-            self._join(now_us)
+        self.joining.begin(now_us, joining=joining)
         return self.flush(now_us)
 
-    def _ask_to_join(self, now_us: int) -> None:
-        """Of one broker per group still uncovered; whoever carries several is asked once."""
-        self._join_at = now_us + self.settings.retry_us
-        asked: set[str] = set()
-        for group in list(self._uncovered):
-            carriers = self._carriers.get(group)
-            if not carriers:
-                del self._uncovered[group]
-            elif not asked.intersection(carriers):
-                asked.add(carriers[self._join_tries % len(carriers)])
-        self._join_tries += 1
-        if not self._uncovered:
-            self._join(now_us)
-        for donor in sorted(asked):
-            self.out.append(Send((donor,), SnapshotRequest(whole=True)))
-
-    def _snapshot_for(self, sender: str) -> None:
-        """All that is retained, and as past only what expired: whoever joins delivers the rest itself.
-
-        What was skipped or overtaken here is not past there: it may still be had from others, in time.
-        """
-        envelopes = tuple(self.answer_for(e, sender) for e in self.store.by_id.values())
-        self.out.append(Send((sender,), Snapshot(self.store.collected(), (), envelopes)))
-
-    def _on_snapshot(self, frame: Snapshot, sender: str, now_us: int) -> None:
-        donor = self.members.get(sender)
-        covered = [group for group in self._uncovered if donor is not None and group in donor.groups]
-        for group in covered:
-            del self._uncovered[group]
-        if covered:
-            self._snapshots.append((sender, frame))
-            if not self._uncovered:
-                self._join(now_us)
-
-    def _join(self, now_us: int) -> None:
-        self.joined = True
-        self._join_at = None
-        donor = self._snapshots[0][0] if self._snapshots else None
-        self.out.append(Join(self.interest.filters, donor, (), self.inbox.guard_us))
-        for _, snapshot in self._snapshots:
-            self.reader.start_at(snapshot.past)
-        for sender, snapshot in self._snapshots:
-            self.take([e for e in snapshot.envelopes if self.interest.wants(e.message.topics)], sender, now_us)
-        self._snapshots = []
+    def take_wanted(self, envelopes: Sequence[Envelope], sender: str, now_us: int) -> None:
+        self.take([e for e in envelopes if self.interest.wants(e.message.topics)], sender, now_us)
 
     def own_wake(self) -> int | None:
-        return self._join_at
+        return self.joining.at_us
 
     def woken(self, now_us: int) -> None:
-        if self._join_at is not None and now_us >= self._join_at:
-            self._ask_to_join(now_us)
+        if self.joining.at_us is not None and now_us >= self.joining.at_us:
+            self.joining.ask(now_us)
 
     # -- what only subscribers do ----------------------------------------------------------------------------------
 
@@ -149,13 +107,17 @@ class BrokerBase(Tier):
             elif isinstance(frame, Gone):
                 self.answers.on_gone(frame, sender, now_us)
             elif isinstance(frame, SnapshotRequest):
-                self._snapshot_for(sender)
+                self.joining.give(sender)
             elif isinstance(frame, Snapshot):  # one more than was needed to begin
-                self.take([e for e in frame.envelopes if self.interest.wants(e.message.topics)], sender, now_us)
+                assert self.writer is not None
+                self.writer.adopt(frame.nodes)
+                self.take_wanted(frame.envelopes, sender, now_us)
             else:
                 self.on_other(frame, sender, now_us)
         elif isinstance(frame, Snapshot):
-            self._on_snapshot(frame, sender, now_us)
+            self.joining.take(frame, sender, now_us)
+        elif isinstance(frame, SnapshotRequest):
+            self.joining.give(sender)
         return self.flush(now_us)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
@@ -168,7 +130,7 @@ class Broker(BrokerBase):
     _seq = 0
 
     def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        super().__init__(*args, **kwargs)
         self.links: dict[str, tuple[int, Interest]] = {}
         """Attached subscribers: attachment number and interest."""
         self._routes: dict[tuple[str, ...], list[tuple[Interest, tuple[str, ...]]]] = {}
@@ -273,12 +235,12 @@ class Broker(BrokerBase):
 
     def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:
         link = self.links.get(sender)
-        if link is not None and link[0] > frame.attachment:
+        if sender in self.departed or (link is not None and link[0] > frame.attachment):
             return
         interest = self.known_interest(frame.filters)
         self.links[sender] = (frame.attachment, interest)
         self._routes.clear()
-        start = {stream: n for stream, n in self.reader.closed().items() if n and interest.concerns(stream)}
+        start = self.beginning(interest)
         confirmed = self._confirmed.setdefault(sender, {})
         for stream, n in start.items():
             confirmed.setdefault(stream, n)

@@ -33,14 +33,16 @@ class Unacked:
 class Client(Tier):
     role = "subscriber"
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: object, upper: VectorWriter, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self.upper = VectorWriter(self.name, flat=False)
+        self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
         self.attachment = 0
         self.home: str | None = None
         self.unacked: dict[str, Unacked] = {}
         self._fresh = True
+        self._start: dict[str, int] = {}
+        """Where it began: the marks of its first home's past."""
         self._attach_at: int | None = None
         self._ack_at: int | None = None
         self._top = 0
@@ -94,9 +96,13 @@ class Client(Tier):
     def _send_attach(self, now_us: int) -> None:
         assert self.home is not None
         self._attach_at = now_us + 2 * self.settings.retry_us
-        frontier = None if self._fresh else dict(self.upper.clock)
+        frontier = None
+        if not self._fresh:  # its past, and what it began behind: neither is to be sent again
+            frontier = {**self._start, **self.upper.clock}
+            for stream, n in self._start.items():
+                frontier[stream] = max(n, frontier[stream])
         self.out.append(
-            Send((self.home,), Attach(self.attachment, self.interest.filters, frontier, tuple(self.unacked)))
+            Send((self.home,), Attach(self.attachment, self.interest.filters, frontier, tuple(self.unacked), self._seq))
         )
 
     def _on_attached(self, frame: Attached, sender: str, now_us: int) -> None:
@@ -106,6 +112,7 @@ class Client(Tier):
         self._attach_at = None
         if self._fresh:
             self._fresh = False
+            self._start = dict(frame.start)
             self.out.append(Join(self.interest.filters, sender, frame.cut, self.inbox.guard_us))
 
     # -- out -------------------------------------------------------------------------------------------------------

@@ -23,14 +23,19 @@ __all__ = [
     "Gone",
     "Item",
     "Items",
+    "Node",
     "Publish",
     "Published",
+    "Ranges",
     "Request",
     "Snapshot",
     "SnapshotRequest",
     "Top",
     "Want",
 ]
+
+Node: TypeAlias = tuple[str, int, tuple[str, ...], tuple[tuple[str, int], ...], int | None]
+"""(sender, seq, groups, predecessors, deadline_us): a node of the context graph as it travels."""
 
 Ranges: TypeAlias = tuple[tuple[str, int, int], ...]
 """(stream, low, high): the marks low < n <= high of a stream."""
@@ -117,13 +122,17 @@ class Published(Base):
 
 @dataclass(slots=True, eq=False)
 class Attach(Base):
-    """Subscriber to broker. `frontier`: marks of everything in its past; None: begin at the broker's own cut."""
+    """Subscriber to broker. `frontier`: marks of everything in its past; None: begin at the broker's own cut.
+
+    Of what it published, up to number `published`, it will publish again `unacked` and nothing else.
+    """
 
     kind: ClassVar[str] = "attach"
     attachment: int
     filters: tuple[str, ...]
     frontier: Mapping[str, int] | None
     unacked: tuple[str, ...] = ()
+    published: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -200,12 +209,20 @@ class SnapshotRequest(Base):
 
 @dataclass(slots=True, eq=False)
 class Snapshot(Base):
-    """Where to begin: `past` lies behind, `cut` says the same in message ids; `envelopes` are retained, in order."""
+    """Where to begin: `past` lies behind, `cut` says the same in message ids; `envelopes` are retained, in order.
+
+    nodes   the whole context graph (only where the Order is one)
+    origins groups in which the sender itself began at a cut: (group, whose cut, the cut)
+    blank   the sender is joining itself and knows nothing: two newcomers must not wait for each other
+    """
 
     kind: ClassVar[str] = "snapshot"
     past: Mapping[str, int]
     cut: tuple[str, ...]
     envelopes: tuple[Envelope, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    origins: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    blank: bool = False
 
     def messages(self) -> tuple[Message, ...]:
         return tuple(e.message for e in self.envelopes)

@@ -28,7 +28,7 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Message, header_of
+from antecede.core.message import Envelope, Mark, Message, header_of, id_of_mark
 from antecede.core.order.index import Log
 from antecede.core.spread.answer import BATCH, in_time
 from antecede.errors import InputError
@@ -40,7 +40,7 @@ class HomeBroker(BrokerBase):
     plain = False
 
     def __init__(self, *args: object, plain: bool = False, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        super().__init__(*args, **kwargs)
         self.plain = plain
         self.logs: dict[str, Log] = {}
         self._unsafe: dict[str, tuple[str, Envelope]] = {}
@@ -60,7 +60,7 @@ class HomeBroker(BrokerBase):
 
     def peers(self) -> Sequence[str]:
         """All brokers: a relay must reach groups it is not in."""
-        return sorted(p.name for p in self.members.values() if p.role == "broker" and p.name != self.name)
+        return list(self.all_brokers)
 
     def publish(
         self,
@@ -72,6 +72,15 @@ class HomeBroker(BrokerBase):
         after: Sequence[str] | None = None,
     ) -> tuple[Message, list[Effect]]:
         raise InputError(f"{self.name} is a broker: in recipe `home` its clients publish.")
+
+    def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
+        """An attached publisher publishes again what it keeps; what it does not keep, and others, cannot come from it."""
+        left = super().absent_since(mark, wanted_us)
+        if left is not None:
+            return left
+        log = self.logs.get(mark[0].partition("@")[0])
+        keeps = log is not None and (mark[1] > log.published or id_of_mark(mark) in log.unacked)
+        return None if keeps else wanted_us
 
     # -- publications ----------------------------------------------------------------------------------------------
 
@@ -92,7 +101,7 @@ class HomeBroker(BrokerBase):
                 else:
                     self.inbox.seen[message_id] = now_us
                     self.out.append(Discard(message_id, "foreign"))
-                    self._keep(envelope, now_us)
+                    self.store.add(envelope)  # kept for others, never delivered here
             self._unsafe[message_id] = (client, envelope)
             if not others or self._is_safe(envelope):
                 self._acknowledge(message_id)
@@ -160,15 +169,16 @@ class HomeBroker(BrokerBase):
 
     def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:
         log = self.logs.get(sender)
-        if log is not None and log.number > frame.attachment:
+        if sender in self.departed or (log is not None and log.number > frame.attachment):
             return
         again = log is not None and log.number == frame.attachment
         fresh = frame.frontier is None
         if log is None or not again:
-            frontier = self.reader.closed() if frame.frontier is None else frame.frontier
             interest = self.known_interest(frame.filters)
+            frontier = self.beginning(interest) if frame.frontier is None else frame.frontier
             log = self.logs[sender] = Log(frame.attachment, interest, frontier, self.cut(), plain=self.plain)
-        self.out.append(Send((sender,), Attached(log.number, {}, log.cut)))
+            log.published, log.unacked = frame.published, frozenset(frame.unacked)
+        self.out.append(Send((sender,), Attached(log.number, log.frontier if fresh else {}, log.cut)))
         if again:
             return
         if not fresh:

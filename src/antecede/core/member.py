@@ -24,6 +24,10 @@ class Member(Tier):
     _join_at: int | None = None
     _join_tries = 0
 
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self._blank: set[str] = set()
+
     # -- who is there ----------------------------------------------------------------------------------------------
 
     def viewed(self, now_us: int) -> None:
@@ -107,8 +111,15 @@ class Member(Tier):
             elif isinstance(frame, Gone):
                 self.answers.on_gone(frame, sender, now_us)
             elif isinstance(frame, SnapshotRequest):
-                self.out.append(Send((sender,), Snapshot(self.reader.closed(), self.cut())))
+                self.out.append(Send((sender,), Snapshot(self.beginning(self.interest), self.cut())))
+        elif isinstance(frame, SnapshotRequest):
+            self.out.append(Send((sender,), Snapshot({}, (), blank=True)))
         elif isinstance(frame, Snapshot):
-            self.reader.start_at(frame.past)
-            self._join(sender, frame.cut)
+            if not frame.blank:
+                self.reader.start_at(frame.past)
+                self._join(sender, frame.cut)
+            else:
+                self._blank.add(sender)
+                if self._blank.issuperset(self._others):
+                    self._join(None, ())
         return self.flush(now_us)

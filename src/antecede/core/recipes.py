@@ -54,6 +54,9 @@ RECIPES: dict[str, Recipe] = {
     )
 }
 
+CHAIN = 8
+"""Own previous messages named in a stamp where nothing expires (see VectorWriter.chain)."""
+
 
 def recipe_named(name: str) -> Recipe:
     recipe = RECIPES.get(name)
@@ -84,7 +87,15 @@ def build(
     if recipe.clients_publish:
         if role == "subscriber":
             return Client(
-                name, interest, settings, dice, writer=None, reader=IndexReader(), guard_us=guard_us, digests=False
+                name,
+                interest,
+                settings,
+                dice,
+                writer=None,
+                reader=IndexReader(),
+                guard_us=guard_us,
+                digests=False,
+                upper=_vector(recipe, name, settings),
             )
         return HomeBroker(
             name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us,
@@ -105,4 +116,8 @@ def build(
 def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -> Writer:
     if recipe.order == "graph":
         return GraphWriter(name, interest, deadlines=settings.deadlines, slack_us=2 * settings.clock_bound_us)
-    return VectorWriter(name, flat=recipe.flat)
+    return _vector(recipe, name, settings)
+
+
+def _vector(recipe: Recipe, name: str, settings: Settings) -> VectorWriter:
+    return VectorWriter(name, flat=recipe.flat, chain=1 if recipe.flat or settings.deadlines else CHAIN)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from antecede.core.effects import Discard, Effect, Join, Leave, Send
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Gone
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message
+from antecede.core.message import Envelope, Mark, Message, split_id
 from antecede.core.tier import Tier
 from antecede.core.topics import matches
 from antecede.errors import InputError
@@ -33,6 +33,7 @@ class Subscriber(Tier):
         self._wanted: tuple[str, ...] = ()
         self._joined: dict[str, None] = {}
         self._start: dict[str, int] = {}
+        self._cut: dict[str, int] = {}
         self._begun = False
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
@@ -70,6 +71,8 @@ class Subscriber(Tier):
         if self._tries > ATTACH_TRIES and self._begun:  # a further source that cannot be had is done without
             self._wanted = tuple(self._joined)
         missing = tuple(b for b in self._wanted if b not in self._joined and b not in self.departed)
+        if not self._begun and self._wanted and self._wanted[0] in self.departed:
+            missing = ()  # without the broker that says where to begin the others are of no use
         self._attach_at = now_us + 2 * self.settings.retry_us if missing else None
         if missing:
             self.out.append(Send(missing, Attach(self.attachment, self.interest.filters, None)))
@@ -81,6 +84,7 @@ class Subscriber(Tier):
             if sender != self._wanted[0] or not self._catches_up(sender, frame):
                 return
             self._begun = True
+            self._cut = dict(map(split_id, frame.cut))
             self._start = {stream: n for stream, n in frame.start.items() if self.interest.concerns(stream)}
             self.reader.start_at(self._start)
             self.inbox.settle(now_us)
@@ -97,7 +101,14 @@ class Subscriber(Tier):
         return not behind or self._tries > ATTACH_TRIES
 
     def _reaches(self, broker: str, reply: Attached) -> bool:
-        return all(reply.start.get(s, 0) >= n for s, n in self._start.items() if self._carries(broker, s))
+        """Whether a further broker's cut covers the first one's, in what it carries: in marks and in what is on record."""
+        has = dict(map(split_id, reply.cut))
+        for stream, n in self._start.items():
+            if self._carries(broker, stream):
+                sender = stream.partition("@")[0]
+                if reply.start.get(stream, 0) < n or has.get(sender, 0) < self._cut.get(sender, 0):
+                    return False
+        return True
 
     def _join(self, broker: str, reply: Attached, now_us: int) -> None:
         self._joined[broker] = None
@@ -133,7 +144,8 @@ class Subscriber(Tier):
         self._joined = {}
 
     def viewed(self, now_us: int) -> None:
-        if self._attach_at is None and any(b in self.members and b not in self._joined for b in self._wanted):
+        waits = [b for b in self._wanted if b in self.members and b not in self._joined]
+        if self._attach_at is None and waits and (self._begun or waits[0] == self._wanted[0]):
             self._send_attach(now_us)
 
     # -- who is there ----------------------------------------------------------------------------------------------
@@ -143,6 +155,11 @@ class Subscriber(Tier):
 
     def sources(self, mark: Mark) -> Sequence[str]:
         return [broker for broker in self._joined if self._carries(broker, mark[0])]
+
+    def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
+        """Without a broker nothing can be said to be gone."""
+        alone = all(broker in self.departed for broker in self._joined)
+        return None if alone else super().absent_since(mark, wanted_us)
 
     def interest_of(self, peer: str) -> Interest | None:
         return self.interest if peer in self._joined else None

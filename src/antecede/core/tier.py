@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from antecede.core.effects import Ask, Effect, Send
-from antecede.core.frames import Digest, Frame, Ranges, Request
+from antecede.core.frames import Digest, Frame, Node, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Peer, Settings
@@ -37,6 +37,12 @@ class Writer(Protocol):
     def learn(self, envelope: Envelope) -> None: ...
     def arrived(self, envelope: Envelope) -> Envelope: ...
     def relay(self, envelope: Envelope) -> Envelope: ...
+    def bare(self, envelope: Envelope) -> Envelope: ...
+    def nodes(self) -> tuple[Node, ...]: ...
+    def adopt(self, nodes: Sequence[Node]) -> None: ...
+    def known(self, mark: Mark) -> Stamp | None: ...
+    def past(self) -> Mapping[str, int]: ...
+    def gave_up(self, mark: Mark) -> None: ...
     def project(self, envelope: Envelope, interest: Interest) -> Envelope: ...
     def forget(self, now_us: int) -> None: ...
     def heard(self, stable: Mapping[str, int]) -> None: ...
@@ -74,6 +80,7 @@ class Tier:
         self.tops: dict[str, int] = {}
         """Newest delivered or published message per sender: this process's past, as a cut."""
         self.joined = False
+        self._begun_us = 0
         self.rounds = Rounds(self, enabled=digests)
         self.answers = Answers(self)
         self._collect_at: int | None = None
@@ -109,6 +116,8 @@ class Tier:
                 self.rounds.forget(name)
         for name in members:
             self.departed.pop(name, None)
+        if not self.members:
+            self._begun_us = now_us
         self.members = dict(members)
         self.viewed(now_us)
         self.want_again(now_us)
@@ -171,6 +180,15 @@ class Tier:
         if self.rounds.at_us is None:
             self.rounds.begin(now_us)
 
+    def beginning(self, interest: Interest) -> dict[str, int]:
+        """Where somebody may begin who is told `cut()`: all that precedes what was delivered here, and what is over."""
+        start = self.reader.closed()
+        if self.writer is not None:
+            for stream, n in self.writer.past().items():
+                if n > start.get(stream, 0):
+                    start[stream] = n
+        return {stream: n for stream, n in start.items() if n and interest.concerns(stream)}
+
     def cut(self) -> tuple[str, ...]:
         return tuple(f"{sender}:{self.tops[sender]}" for sender in sorted(self.tops))
 
@@ -198,6 +216,11 @@ class Tier:
         return Envelope(message, self.writer.stamp(message, stamps))
 
     # -- what spreads ask of a role ---------------------------------------------------------------------------------
+
+    def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
+        """Since when a message can no longer come from its sender; None: it still can."""
+        sender = mark[0].partition("@")[0]
+        return None if sender in self.members else self.departed.get(sender, self._begun_us)
 
     def serves(self, peer: str) -> bool:
         """Whether a peer is of the tier below."""

@@ -3,7 +3,7 @@
     frames arrive       effects = machine.receive(frame, sender, now_us)      for each of the batch
     time has come       effects = machine.wake(now_us)                        when next_wake() says so
     the caller speaks   effects = machine.publish(...)
-    then, once per turn: rows are appended, frames leave, one timer is set for machine.next_wake()
+    then, once per turn: rows are appended where frames leave, frames leave, one timer is set for machine.next_wake()
 
 Decided here: what one turn is (everything the socket held, and everything published within one turn of the event loop),
 that rows are on disk before the frames they tell of leave, and that the application hears of deliveries after the
@@ -28,6 +28,12 @@ __all__ = ["Appender", "Clock", "Node"]
 
 NO_LESS_S = 0.0002
 """Seconds between two timers: a machine that is never satisfied must not keep the socket from being read."""
+
+
+WAITING_ROWS = 512
+WAITING_S = 0.05
+"""Rows of turns in which nothing leaves may wait this long and be this many: nobody else can know of them yet, and one
+write costs as much as a few dozen rows. A kill -9 takes them along; raising either costs more of them."""
 
 
 class Appender(Protocol):
@@ -75,6 +81,7 @@ class Node:
         self._delivered: list[Message] = []
         self._timer: asyncio.TimerHandle | None = None
         self._turn: asyncio.Handle | None = None
+        self._writing: asyncio.TimerHandle | None = None
         self._due_us: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -110,13 +117,23 @@ class Node:
             if self._turn is not None:
                 self._turn.cancel()
                 self._turn = None
-            if self._rows and self._records is not None:
-                self._records.append(self._rows)
-                self._rows = []
+            if self._rows:
+                if self._sends or len(self._rows) >= WAITING_ROWS:
+                    self._write()
+                elif self._writing is None and self._loop is not None:
+                    self._writing = self._loop.call_later(WAITING_S, self._write)
             if self._sends:
                 sends, self._sends = self._sends, []
                 self.transport.send(bundle(sends))
             self._set_timer()
+
+    def _write(self) -> None:
+        if self._writing is not None:
+            self._writing.cancel()
+            self._writing = None
+        if self._rows and self._records is not None:
+            rows, self._rows = self._rows, []
+            self._records.append(rows)
 
     def _set_timer(self) -> None:
         due_us = self.machine.next_wake()
@@ -196,6 +213,7 @@ class Node:
         if self._records is not None:
             self._note("end", self.clock.now_us(), reason=reason)
         self._finish()
+        self._write()
         if self._timer is not None:
             self._timer.cancel()
         self._loop = None

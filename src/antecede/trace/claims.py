@@ -91,8 +91,6 @@ class Claims:
         relevant = named
         for filter in row.groups or ():
             relevant |= self.history.matching(filter) & behind
-        if row.kind == "move":
-            relevant = behind
         wrong = relevant & ~allowed
         if not wrong:
             return None

@@ -93,6 +93,8 @@ class Fates:
             return False
         if (ledger.overflowed | ledger.moved_away) & told.bit:
             return False  # it was here and would have been delivered
+        if not receiver.standing & told.bit:
+            return bool(ledger.past_when_left & told.bit)  # what came out after it had left is not to blame
         if ledger.past & told.bit:
             return True
         for peer in ledger.all_peers if receiver.role == "subscriber" else ():

@@ -13,10 +13,12 @@ from typing import Any
 
 from antecede.core.topics import matches
 from antecede.errors import InputError
-from antecede.trace.record import Row
+from antecede.trace.record import KINDS, Row
 from antecede.trace.report import Finding
 
 __all__ = ["History", "Told", "bits", "time_of"]
+
+NAMES_A_MESSAGE = frozenset(("publish", "arrive", "deliver", "discard", "collect"))
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -91,6 +93,10 @@ class History:
         for process, mine in self.processes.items():
             mine.sort(key=lambda row: row.step)
             for place, row in enumerate(mine):
+                if row.kind not in KINDS:
+                    raise InputError(f"process {process}, step {row.step}: there is no kind of row called {row.kind!r}")
+                if row.message is None and row.kind in NAMES_A_MESSAGE:
+                    raise InputError(f"process {process}, step {row.step}: {row.kind} names no message")
                 if row.step != place:
                     what = "twice" if row.step < place else f"after step {place - 1}"
                     raise InputError(f"process {process}: step {row.step} comes {what}; steps must run from 0 on")

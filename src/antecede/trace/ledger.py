@@ -24,6 +24,8 @@ class Ledger:
         """Delivered or published here."""
         self.past = 0
         """The causal past of all that: whatever has a successor that is out here."""
+        self.past_when_left = 0
+        """Of what an ended membership owed: what had a successor out by then."""
         self.discarded = 0
         """Discarded here with any reason but `duplicate` (that speaks of a copy, not of the message)."""
         self.settled = 0
@@ -43,7 +45,8 @@ class Ledger:
         self.copies: dict[int, int] = {}
         """message -> arrivals, counted or not; one more if published here."""
         self.heeded: dict[int, int] = {}
-        """message -> arrivals since the first `join` that it had to heed; one more if published here."""
+        """message -> arrivals it had to heed, since the first `join`, and undelivered ones since the last `move`;
+        one more if published here."""
         self.outcomes: dict[int, int] = {}
         """message -> deliveries and discards (neither `duplicate` nor `foreign`) that had an arrival before them."""
         self.senders: dict[int, list[tuple[int, str | None]]] = {}
@@ -87,7 +90,7 @@ class Ledger:
         return self.receiver.role != "subscriber" or peer is None or not self.all_peers or peer in self.peers
 
     def may_ignore(self, index: int) -> bool:
-        """Whether its last copy may belong to an attachment that is over: not held, but not excused from coming again."""
+        """Whether its last copy may be of an attachment that is over: not held, but not excused from coming again."""
         if index not in self.last_from:
             return False
         peer = self.last_from[index]
@@ -111,14 +114,20 @@ class Ledger:
                 self._joined = True
                 self.heeded.clear()
                 self.outcomes.clear()
+                self.senders.clear()
             if row.peer is not None and row.peer not in self.peers:
                 self._attach(row.peer, row)
             self.behind |= self.history.closure(row.cut or ())
             self._bounds(row)
+        elif kind == "crash":
+            self.past_when_left |= self.owed & self.past
         elif kind == "leave":
+            before = self.owed
             self._bounds(row)
+            self.past_when_left |= before & ~self.owed & self.past
             still = self.receiver.active_at(row.step + 1)
             if not still:
+                self.fresh_from = row.step  # outside `home` a move is a leave and a join
                 self.peers.clear()
             elif row.peer is not None and all(m.peer != row.peer for m in still):
                 self.peers.discard(row.peer)
@@ -129,6 +138,8 @@ class Ledger:
             for held in self.must:
                 self.moved_away |= (1 << held) & ~self.settled
             self.must.clear()
+            for forgotten in [i for i in self.heeded if not self.delivered >> i & 1]:
+                del self.heeded[forgotten]
             if kind == "move" and row.peer is not None:
                 self.peers.clear()
                 self._attach(row.peer, row)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
+from sys import intern
 from typing import TypeAlias, cast
 
 from msgspec import Raw, Struct
@@ -90,7 +91,8 @@ Parts: TypeAlias = tuple[bytes, bytes, bytes | None, bytes, bytes]
 read_note = Decoder(NoteRow).decode
 read_stamp = Decoder(StampRow).decode
 
-Head: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
+Head: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""Sender, topics, the sender's streams in these topics, spare streams."""
 _heads: Memo[Head] = Memo(BUDGET)
 
 
@@ -214,10 +216,10 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
             expires_us += rank if deadline_us is None else deadline_us
         if not -MAX_NUMBER <= (deadline_us or 0) <= MAX_NUMBER or not -MAX_NUMBER <= (expires_us or 0) <= MAX_NUMBER:
             raise RemoteProtocolError("a time that no clock can show")
-        sender, topics, spare = _heads.get(head) or _read_head(head)
+        sender, topics, own_streams, spare = _heads.get(head) or _read_head(head)
         message = Message(sender, note.seq, topics, b"" if bare else payloads[index], deadline_us, expires_us)
         names = None if row_.nodes is None else tables[next(left)]
-        envelope = Envelope(message, _read_stamp(message, row_, layout, spare, names))
+        envelope = Envelope(message, _read_stamp(message, row_, layout, own_streams, spare, names))
         envelope.wire = (head, layout, names, bytes(note_raw), bytes(stamp_raw))
         envelopes.append(envelope)
     if next(left, None) is not None:
@@ -286,11 +288,17 @@ def _read_head(head: bytes) -> Head:
     first, more, second = head.partition(b"\xff")
     sender, *topics = split_names(first)
     spare = split_names(second) if more else ()
-    return _heads.put(head, (sender, tuple(topics), spare), 2 + len(topics) + len(spare))
+    streams = tuple(intern(f"{sender}@{topic}") for topic in topics)
+    return _heads.put(head, (sender, tuple(topics), streams, spare), 2 + 2 * len(topics) + len(spare))
 
 
 def _read_stamp(
-    message: Message, row: StampRow, layout_raw: bytes, spare: tuple[str, ...], names: bytes | None
+    message: Message,
+    row: StampRow,
+    layout_raw: bytes,
+    own_streams: tuple[str, ...],
+    spare: tuple[str, ...],
+    names: bytes | None,
 ) -> Stamp:
     numbers = sums(row.covers)
     streams = read_layout(layout_raw, len(numbers)).streams
@@ -301,14 +309,13 @@ def _read_stamp(
     if row.own == OWN_SENDER:
         own = ((message.sender, message.seq),)
     elif row.own == OWN_TOPICS:
-        own = tuple([(s := f"{message.sender}@{topic}", covers.get(s, 0) + 1) for topic in message.topics])
+        own = tuple([(stream, covers.get(stream, 0) + 1) for stream in own_streams])
     elif row.own == OWN_SEQ:
-        own = tuple([(f"{message.sender}@{topic}", message.seq) for topic in message.topics])
+        own = tuple([(stream, message.seq) for stream in own_streams])
     elif isinstance(row.own, list):
-        if row.own_at is None:
-            at = [f"{message.sender}@{topic}" for topic in message.topics]
-        else:
-            at = [_stream(streams, spare, index) for index in row.own_at]
+        at = own_streams
+        if row.own_at is not None:
+            at = tuple([_stream(streams, spare, index) for index in row.own_at])
         if min(row.own, default=0) < 0 or max(row.own, default=0) > MAX_NUMBER:
             raise RemoteProtocolError("an own mark outside 0..2^63-1")
         own = tuple(zip(at, row.own, strict=True))

@@ -38,6 +38,7 @@ from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.envelopes import BatchRow, batch_row, batch_size, pack, packed_batch, read_batch
 from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
 from antecede.wire.names import deltas, joined, layout_for, read_layout, split_names, sums
+from antecede.wire.nodes import NodesRow, decode_nodes, encode_nodes
 
 __all__ = ["VERSION", "decode", "encode", "measure"]
 
@@ -288,9 +289,12 @@ _kind(
         joined(f.filters) if f.filters else None,
         None if f.frontier is None else _map_row(f.frontier),
         _ids_row(f.unacked),
+        f.published,
     ),
-    tuple[Number, bytes | None, MapRow | None, IdsRow],
-    lambda r: Attach(r[0], () if r[1] is None else split_names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3])),
+    tuple[Number, bytes | None, MapRow | None, IdsRow, Number],
+    lambda r: Attach(
+        r[0], () if r[1] is None else split_names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), r[4]
+    ),
 )
 _kind(
     8,
@@ -318,7 +322,17 @@ _kind(
         _map_row(f.past),
         _ids_row(f.cut),
         batch_row(f.envelopes) if f.envelopes else None,
+        encode_nodes(f.nodes) if f.nodes else None,
+        [(group, peer, _ids_row(cut)) for group, peer, cut in f.origins],
+        f.blank,
     ),
-    tuple[MapRow, IdsRow, BatchRow | None],
-    lambda r: Snapshot(_map(r[0]), _ids(r[1]), _envelopes(r[2])),
+    tuple[MapRow, IdsRow, BatchRow | None, tuple[bytes, NodesRow] | None, list[tuple[str, str, IdsRow]], bool],
+    lambda r: Snapshot(
+        _map(r[0]),
+        _ids(r[1]),
+        _envelopes(r[2]),
+        () if r[3] is None else decode_nodes(*r[3]),
+        tuple((group, peer, _ids(cut)) for group, peer, cut in r[4]),
+        r[5],
+    ),
 )

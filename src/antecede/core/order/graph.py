@@ -15,21 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
-from typing import TypeAlias
 
+from antecede.core.frames import Node
 from antecede.core.interest import Interest, stream_of
-from antecede.core.message import Envelope, Mark, Message, Stamp
+from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
 
-__all__ = ["GraphWriter", "Node"]
-
-Node: TypeAlias = tuple[str, int, tuple[str, ...], tuple[tuple[str, int], ...], int | None]
-"""(sender, seq, groups, predecessors, deadline_us): a node as it travels."""
+__all__ = ["GraphWriter"]
 
 
 class Entry:
     """A node in this broker's graph, with what was worked out from it."""
 
-    __slots__ = ("marks", "needs", "node", "order", "preds", "tops", "until_us")
+    __slots__ = ("gone", "marks", "needs", "node", "order", "preds", "tops", "until_us")
 
     def __init__(self, node: Node, order: int) -> None:
         self.node = node
@@ -39,6 +36,7 @@ class Entry:
         self.needs: dict[tuple[str, ...], tuple[Mark, ...]] = {}
         self.tops: dict[str, int] = {}
         self.until_us: int | None = node[4]
+        self.gone = False
 
 
 class GraphWriter:
@@ -129,13 +127,14 @@ class GraphWriter:
             if key in one.needs:
                 stack.pop()
                 continue
-            waiting = [p for p in one.preds if not interest.wants(p.node[2]) and key not in p.needs]
+            through = [p for p in one.preds if p.gone or not interest.wants(p.node[2])]
+            waiting = [p for p in through if key not in p.needs]
             if waiting:
                 stack.extend(waiting)
                 continue
             needs: dict[Mark, None] = {}
             for pred in one.preds:
-                if interest.wants(pred.node[2]):
+                if pred not in through:
                     needs[next(mark for mark in pred.marks if interest.concerns(mark[0]))] = None
                 else:
                     needs.update(dict.fromkeys(pred.needs[key]))
@@ -167,6 +166,59 @@ class GraphWriter:
                     stack.append(pred)
         nodes = tuple(found[order].node for order in sorted(found))
         return Envelope(envelope.message, Stamp(entry.marks, (), {}, envelope.stamp.rank, nodes))
+
+    def bare(self, envelope: Envelope) -> Envelope:
+        """With its own node only: where the whole graph comes along."""
+        entry = envelope.stamp.extra
+        if not isinstance(entry, Entry):
+            return envelope
+        return Envelope(envelope.message, Stamp(entry.marks, (), {}, envelope.stamp.rank, (entry.node,)))
+
+    def nodes(self) -> tuple[Node, ...]:
+        return tuple(entry.node for entry in self.graph.values())
+
+    def known(self, mark: Mark) -> Stamp | None:
+        """What a message that never came would have needed, where its node is known."""
+        entry = self.graph.get(id_of_mark(mark))
+        return None if entry is None else self._local(entry, 0)
+
+    def past(self) -> Mapping[str, int]:
+        """Marks of everything delivered here and before it: what a held message came with is not yet past."""
+        past: dict[str, int] = {}
+        stack, seen = list(self.leaves.values()), set[int]()
+        while stack:
+            entry = stack.pop()
+            if entry.order not in seen:
+                seen.add(entry.order)
+                stack.extend(entry.preds)
+                for stream, n in entry.marks:
+                    past[stream] = max(n, past.get(stream, 0))
+        return past
+
+    def gave_up(self, mark: Mark) -> None:
+        """It will never come: from now on predecessors are looked for behind it."""
+        entry = self.graph.get(id_of_mark(mark))
+        if entry is not None:
+            entry.gone = True
+            for other in self.graph.values():
+                other.needs.clear()
+
+    def adopt(self, nodes: Sequence[Node]) -> None:
+        """Take in whole graphs, perhaps of several brokers: predecessors before what follows them."""
+        new = {f"{node[0]}:{node[1]}": node for node in nodes if f"{node[0]}:{node[1]}" not in self.graph}
+        stack = list(reversed(new))
+        while stack:
+            message_id = stack[-1]
+            if message_id in self.graph:
+                stack.pop()
+                continue
+            before = [f"{sender}:{seq}" for sender, seq in new[message_id][3]]
+            missing = [one for one in before if one in new and one not in self.graph]
+            if missing:
+                stack.extend(missing)
+            else:
+                self._add(message_id, new[message_id])
+                stack.pop()
 
     def project(self, envelope: Envelope, interest: Interest) -> Envelope:
         entry = envelope.stamp.extra

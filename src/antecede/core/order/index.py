@@ -69,7 +69,19 @@ def item_stamp(item: Item) -> Stamp:
 class Log:
     """What one attachment was and is to be sent."""
 
-    __slots__ = ("_chains", "acked", "cut", "entries", "frontier", "interest", "number", "plain", "top")
+    __slots__ = (
+        "_chains",
+        "acked",
+        "cut",
+        "entries",
+        "frontier",
+        "interest",
+        "number",
+        "plain",
+        "published",
+        "top",
+        "unacked",
+    )
 
     def __init__(
         self, number: int, interest: Interest, frontier: Mapping[str, int], cut: tuple[str, ...], *, plain: bool
@@ -82,6 +94,9 @@ class Log:
         """The client's past when it attached: nothing in it is sent."""
         self.plain = plain
         self.entries: dict[int, Item] = {}
+        self.published = 0
+        self.unacked: frozenset[str] = frozenset()
+        """What the client had published when it attached, and which of that it keeps to publish again."""
         self.top = 0
         self.acked = 0
         self._chains: dict[str, Chain] = {}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from antecede.core.frames import Node
 from antecede.core.interest import Interest, stream_of
 from antecede.core.message import Envelope, Mark, Message, Stamp
 
@@ -19,10 +20,27 @@ __all__ = ["VectorWriter"]
 
 class VectorWriter:
     cuts = False
-    __slots__ = ("_epoch", "_last", "_rose", "_sent", "clock", "dense", "flat", "name", "rank", "stable")
+    __slots__ = (
+        "_epoch",
+        "_last",
+        "_own",
+        "_rose",
+        "_sent",
+        "chain",
+        "clock",
+        "dense",
+        "flat",
+        "name",
+        "rank",
+        "stable",
+    )
 
-    def __init__(self, name: str, *, flat: bool) -> None:
+    def __init__(self, name: str, *, flat: bool, chain: int = 1) -> None:
         self.name = name
+        self.chain = chain
+        """How many of its own previous messages a stamp names. More than one is for those who give up what is lost for
+        good: they must know what it was. Costs a byte each."""
+        self._own: dict[str, list[int]] = {}
         self.flat = self.dense = flat
         self.clock: dict[str, int] = {}
         """Marks of everything in this process's past, closed; ordered by when each last rose."""
@@ -46,10 +64,13 @@ class VectorWriter:
             needs = self._risen(streams)
         else:
             covers = _close([*after, self._last] if self._last is not None else list(after))
-            needs = tuple(covers.items())
+            needs = tuple({**dict.fromkeys(self._previous(streams)), **dict.fromkeys(covers.items())})
         stamp = Stamp(own, needs, covers, self.rank)
         for stream, n in own:
             self._raise(stream, n)
+            previous = self._own.setdefault(stream, [])
+            previous.append(n)
+            del previous[: -self.chain]
         if after is None:
             for stream in streams:
                 self._sent[stream] = self._epoch
@@ -60,13 +81,18 @@ class VectorWriter:
     def _risen(self, streams: tuple[str, ...]) -> tuple[Mark, ...]:
         """What rose since the oldest of my latest messages to each of these streams, and those messages themselves."""
         since = min(self._sent.get(stream, 0) for stream in streams)
-        needs: list[Mark] = [(s, self.clock[s]) for s in streams if s in self.clock]
+        needs = self._previous(streams)
         for stream, epoch in reversed(self._rose.items()):
             if epoch <= since:
                 break
-            if stream not in streams:
+            if stream in self._own:
+                needs += [mark for mark in self._previous((stream,)) if stream not in streams]
+            else:
                 needs.append((stream, self.clock[stream]))
         return tuple(needs)
+
+    def _previous(self, streams: tuple[str, ...]) -> list[Mark]:
+        return [(stream, n) for stream in streams for n in reversed(self._own.get(stream, ()))]
 
     def learn(self, envelope: Envelope) -> None:
         """A message was delivered here: it and its causes are causes of what follows.
@@ -103,6 +129,26 @@ class VectorWriter:
     def relay(self, envelope: Envelope) -> Envelope:
         """As it travels between peers."""
         return envelope
+
+    def bare(self, envelope: Envelope) -> Envelope:
+        return envelope
+
+    def nodes(self) -> tuple[Node, ...]:
+        return ()
+
+    def known(self, mark: Mark) -> Stamp | None:
+        """Nothing is known of a message that never came."""
+        return None
+
+    def past(self) -> Mapping[str, int]:
+        """Marks of everything in the past of what was delivered here, of all groups."""
+        return self.clock
+
+    def gave_up(self, mark: Mark) -> None:
+        """Nothing is kept per message."""
+
+    def adopt(self, nodes: Sequence[Node]) -> None:
+        """There is no graph."""
 
     def project(self, envelope: Envelope, interest: Interest) -> Envelope:
         """For the tier below: the same stamp. Its reader looks only at the streams that concern it."""

@@ -50,7 +50,7 @@ class Answers:
         headers = [e for e in tier.store.find(frame.ranges) if not in_time(e, now_us)]
         headers += tier.store.find_headers(frame.ranges)
         gone = tuple(tier.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
-        lacks = self._lacked(frame.ranges, sender) if tier.departed else ()
+        lacks = self._lacked(frame.ranges, sender, now_us)
         if gone or lacks:
             tier.out.append(Send((sender,), Gone(tuple(map(header_of, gone)), lacks)))
 
@@ -65,16 +65,18 @@ class Answers:
             return []
         return [h.envelope for h in tier.inbox.held.values() if any(mark in wanted for mark in h.envelope.stamp.own)]
 
-    def _lacked(self, ranges: Ranges, peer: str) -> Ranges:
+    def _lacked(self, ranges: Ranges, peer: str, now_us: int) -> Ranges:
         """Of senders that left: what cannot be had here, said so that nobody waits for it for ever.
 
         To a peer: what is not here. To the tier below, which has nobody else to ask: what this process gave up itself.
         """
         tier = self.tier
+        if tier.settings.deadlines:
+            return ()  # deadlines bound every wait
         lacks = []
         for stream, low, high in ranges:
-            if stream.partition("@")[0] in tier.departed:
-                for n in range(low + 1 if tier.reader.dense else high, high + 1):
+            for n in range(low + 1 if tier.reader.dense else high, high + 1):
+                if tier.absent_since((stream, n), now_us) is not None:
                     held = n in tier.inbox.marks.get(stream, ()) or n in tier.store.index.get(stream, ())
                     if (stream, n) in self._given_up or (not held and not tier.serves(peer)):
                         lacks.append((stream, n - 1, n))
@@ -93,9 +95,10 @@ class Answers:
     def _lacked_by(self, mark: Mark, peer: str, now_us: int) -> None:
         """Give a mark up once its sender has been gone for `grace_us` and everybody who could have it lacks it."""
         tier = self.tier
-        if mark not in tier.wants.wants:
+        want = tier.wants.wants.get(mark)
+        if want is None or tier.settings.deadlines:
             return
-        left = tier.departed.get(mark[0].partition("@")[0])
+        left = tier.absent_since(mark, want.since_us)
         if left is None or now_us < left + tier.settings.grace_us:
             return
         lacking = self._lacks.setdefault(mark, set())
@@ -109,13 +112,17 @@ class Answers:
         tier = self.tier
         self._given_up.add(mark)
         tier.out.append(Discard(id_of_mark(mark), "gone"))
-        tier.reader.skipped((mark,), None)
+        known = None if tier.writer is None else tier.writer.known(mark)
+        tier.reader.skipped((mark,) if known is None else known.own, known)
+        if tier.writer is not None:
+            tier.writer.gave_up(mark)
         tier.inbox.settle(now_us)
+        tier.want_blocked(None, now_us)
 
     def orphaned(self, mark: Mark, now_us: int) -> int | None:
         """Nobody is left to ask: when to look again; None: not at all."""
         tier = self.tier
-        left = tier.departed.get(mark[0].partition("@")[0])
+        left = tier.absent_since(mark, tier.wants.wants[mark].since_us)
         if left is None or tier.settings.deadlines:
             return None  # whoever comes into view makes it wanted again
         if now_us < left + tier.settings.grace_us:

@@ -119,4 +119,4 @@ class Rounds:
                 for k in range(reached + 1 if tier.reader.dense else n, n + 1):
                     mark = (stream, k)
                     if tier.is_missing(mark):
-                        tier.wants.want(mark, sender, None, now_us, patience_us=patience_us)
+                        tier.wants.offered(mark, sender, now_us, patience_us=patience_us)

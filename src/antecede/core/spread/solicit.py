@@ -21,10 +21,11 @@ TRIES_UNTIMED = 6
 
 
 class Want:
-    __slots__ = ("hint", "timed", "tries", "until_us")
+    __slots__ = ("hint", "since_us", "timed", "tries", "until_us")
 
-    def __init__(self, hint: str, until_us: int | None, *, timed: bool) -> None:
+    def __init__(self, hint: str, until_us: int | None, since_us: int, *, timed: bool) -> None:
         self.hint = hint
+        self.since_us = since_us
         self.until_us = until_us
         self.timed = timed
         self.tries = 0
@@ -43,7 +44,7 @@ class Solicitation:
         """`until_us`: when whatever needs it must go out at the latest; None: not known, or never."""
         want = self.wants.get(mark)
         if want is None:
-            self.wants[mark] = Want(hint, until_us, timed=until_us is not None)
+            self.wants[mark] = Want(hint, until_us, now_us, timed=until_us is not None)
             self._schedule(mark, now_us + patience_us)
             return
         if until_us is None:
@@ -52,6 +53,13 @@ class Solicitation:
         elif not want.timed or (want.until_us is not None and until_us > want.until_us):
             want.until_us = until_us
             want.timed = True
+
+    def offered(self, mark: Mark, peer: str, now_us: int, *, patience_us: int) -> None:
+        """`peer` says it has it: from now on it is asked first."""
+        self.want(mark, peer, None, now_us, patience_us=patience_us)
+        want = self.wants[mark]
+        if want.hint != peer:
+            want.hint, want.tries = peer, 0
 
     def _schedule(self, mark: Mark, at_us: int) -> None:
         self._tick += 1

@@ -1,0 +1,119 @@
+"""How a broker begins when others have history (PROTOCOLS s3.6, SNAPSHOT): it delivers nothing before it knows where.
+
+For each of its groups it asks one broker that carries it, and takes over all that one retains; as past it takes only what
+expired there, and where that one began itself. What a donor skipped or overtook is not past here: it may still be had
+from others, in time. A group that nobody carries any more has lost what only its brokers had: there it begins behind
+the past of whatever a surviving broker has delivered, or nothing that follows could ever be delivered again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from antecede.core.effects import Join, Send
+from antecede.core.frames import Snapshot, SnapshotRequest
+from antecede.core.interest import group_of
+
+if TYPE_CHECKING:
+    from antecede.core.broker import BrokerBase
+
+__all__ = ["Joining"]
+
+
+class Joining:
+    __slots__ = ("_blank", "_snapshots", "_tries", "_uncovered", "at_us", "broker", "origins")
+
+    def __init__(self, broker: BrokerBase) -> None:
+        self.broker = broker
+        self.at_us: int | None = None
+        """When to ask again."""
+        self._uncovered: dict[str, None] = {}
+        self._snapshots: list[tuple[str, tuple[str, ...], Snapshot]] = []
+        self._tries = 0
+        self._blank: set[str] = set()
+        """Who is joining too: no use asking them."""
+        self.origins: dict[str, tuple[str, tuple[str, ...]]] = {}
+        """Groups that had lost everything: whose past this broker began behind there."""
+
+    def begin(self, now_us: int, *, joining: bool) -> None:
+        if joining:
+            self._uncovered = dict.fromkeys(self.broker.interest.filters)
+            self.ask(now_us)
+        else:
+            self._join(now_us)
+
+    def ask(self, now_us: int) -> None:
+        """One broker per group still uncovered; whoever carries several is asked once."""
+        broker = self.broker
+        self.at_us = now_us + broker.settings.retry_us
+        asked: dict[str, None] = {}
+        for group in self._uncovered:
+            donors = self._donors(group)
+            if donors and asked.keys().isdisjoint(donors):
+                asked[donors[self._tries % len(donors)]] = None
+        self._tries += 1
+        if asked:
+            broker.out.append(Send(tuple(asked), SnapshotRequest(whole=True)))
+        else:
+            self._join(now_us)  # alone in the world
+
+    def _donors(self, group: str) -> list[str]:
+        """Who carries it; when nobody does who knows anything, any broker that does."""
+        broker = self.broker
+        carriers = [name for name in broker.carriers_of((group,)) if name not in self._blank]
+        return carriers or [name for name in broker.all_brokers if name not in self._blank]
+
+    def give(self, to: str) -> None:
+        broker = self.broker
+        if not broker.joined:
+            broker.out.append(Send((to,), Snapshot({}, (), blank=True)))
+            return
+        assert broker.writer is not None
+        past = {s: n for s, n in broker.writer.past().items() if not broker.interest.concerns(s)}
+        for stream, n in (*broker.reader.cut.items(), *broker.store.collected().items()):
+            past[stream] = max(n, past.get(stream, 0))
+        envelopes = tuple(broker.writer.bare(e) for e in broker.store.by_id.values())
+        origins = tuple((group, peer, cut) for group, (peer, cut) in self.origins.items())
+        broker.out.append(Send((to,), Snapshot(past, broker.cut(), envelopes, broker.writer.nodes(), origins)))
+
+    def take(self, frame: Snapshot, sender: str, now_us: int) -> None:
+        broker = self.broker
+        donor = broker.members.get(sender)
+        if donor is None:
+            return
+        if frame.blank:
+            self._blank.add(sender)
+            self.ask(now_us)
+            return
+        covered = tuple(g for g in self._uncovered if g in donor.groups or sender in self._donors(g))
+        for group in covered:
+            del self._uncovered[group]
+        if covered:
+            self._snapshots.append((sender, covered, frame))
+            if not self._uncovered:
+                self._join(now_us)
+
+    def _join(self, now_us: int) -> None:
+        broker = self.broker
+        broker.joined = True
+        self.at_us = None
+        begun = {group for _, covered, _ in self._snapshots for group in covered}
+        fresh = tuple(g for g in broker.interest.filters if g not in begun)
+        if fresh:
+            broker.out.append(Join(fresh, None, (), broker.inbox.guard_us))
+        assert broker.writer is not None
+        broker.writer.adopt([node for _, _, snapshot in self._snapshots for node in snapshot.nodes])
+        for sender, covered, snapshot in self._snapshots:
+            carried = broker.members[sender].groups if sender in broker.members else ()
+            theirs = {group: (peer, cut) for group, peer, cut in snapshot.origins}
+            for group in covered:
+                if group not in carried:
+                    self.origins[group] = (sender, snapshot.cut)
+                elif group in theirs:
+                    self.origins[group] = theirs[group]
+                peer, cut = self.origins.get(group, (sender, ()))
+                broker.out.append(Join((group,), peer, cut, broker.inbox.guard_us))
+            broker.reader.start_at({s: n for s, n in snapshot.past.items() if group_of(s) in covered})
+        for sender, _, snapshot in self._snapshots:
+            broker.take_wanted(snapshot.envelopes, sender, now_us)
+        self._snapshots = []
