@@ -184,6 +184,17 @@ def test_after_a_lost_message_the_next_one_waits_to_its_deadline() -> None:  # r
     assert report.fates["superseded"] + report.fates["lost"] == 4 and m not in rig.delivered("d")
 
 
+def test_after_a_lost_message_without_deadlines_the_next_one_waits_for_grace() -> None:  # rule H5, likewise
+    rig, m = lost_at_its_home(deadlines=False, grace_us=700_000)
+    after = rig.publish("c")
+    rig.deliver_to_brokers()
+    rig.finish()
+    for name in ("B", "N"):
+        assert rig.discarded(name) == [(m, "gone")] and rig.delivered(name) == [after]
+        assert 700 <= rig.delivered_at_ms(name, after) < 1_500  # nothing waits without a bound
+    assert rig.delivered("d") == [after] == rig.delivered("n")
+
+
 # -- the numbered stream -----------------------------------------------------------------------------------------------
 
 
