@@ -199,11 +199,14 @@ class Rig:
             self._arrive(flight)
 
     def deliver_to_brokers(self, what: str | None = None) -> None:
-        """Let copies for brokers arrive now; what they forward to subscribers stays on its way."""
-        for flight in self.flying(what=what):
-            if self.processes[flight.to].role == "broker":
-                self.flights.remove(flight)
-                self._arrive(flight)
+        """Let copies for brokers arrive now, and what follows among brokers; what is for subscribers stays."""
+        self.spread(what, but=tuple(p.name for p in self.processes.values() if p.role == "subscriber"))
+
+    def spread(self, what: str | None = None, *, but: Sequence[str] = ()) -> None:
+        """Let copies arrive now, and what follows from them; what is for `but` stays on its way."""
+        while found := [f for f in self.flying(what=what) if f.to not in but]:
+            self.flights.remove(found[0])
+            self._arrive(found[0])
 
     def duplicate(self, sender: str | None = None, to: str | None = None, what: str | None = None) -> None:
         """Let copies that fit arrive now, and stay on their way: they will arrive again."""

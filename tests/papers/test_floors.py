@@ -1,0 +1,57 @@
+"""Floors for every recipe, so that silence is not success: all is delivered without faults, and soon; nearly all under
+loss; all where nothing expires. `bench/floors.py` prints the same for many seeds."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+from bench.floors import Floor, build_unordered, measure, median_unordered_ms, scenario
+
+from antecede.core.recipes import RECIPES
+from antecede.sim.run import simulate
+from antecede.trace.check import check
+
+SEEDS = range(5)
+TIMED = [name for name, recipe in RECIPES.items() if recipe.deadlines != "none"]
+UNTIMED = [name for name, recipe in RECIPES.items() if recipe.deadlines != "yes"]
+RECOVERING = [name for name, recipe in RECIPES.items() if recipe.recovers]
+EXACT = [name for name in RECIPES if name != "home-plain"]
+"""Plain mode with deadlines is safe but loses concurrent messages: the oracle says so."""
+
+
+def share(floors: list[Floor]) -> float:
+    return sum(f.delivered for f in floors) / sum(f.pairs for f in floors)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_without_faults_everything_is_delivered_and_soon(recipe: str) -> None:
+    timed = recipe in TIMED
+    floors = [measure(recipe, seed, deadlines=timed) for seed in SEEDS]
+    assert all(f.clean for f in floors), [f.finding for f in floors]
+    assert share(floors) == 1.0
+    unordered_ms = statistics.fmean(median_unordered_ms(recipe, seed, deadlines=timed) for seed in SEEDS)
+    assert statistics.fmean(f.median_ms for f in floors) <= 1.1 * unordered_ms
+
+
+@pytest.mark.parametrize("recipe", [name for name in RECOVERING if name in TIMED and not RECIPES[name].clients_publish])
+def test_under_loss_nearly_everything_is_delivered_in_time(recipe: str) -> None:
+    floors = [measure(recipe, seed, loss=0.1) for seed in SEEDS]
+    assert recipe not in EXACT or all(f.clean for f in floors), [f.finding for f in floors]
+    assert share(floors) >= 0.99
+
+
+@pytest.mark.parametrize("recipe", [name for name in RECOVERING if name in UNTIMED])
+def test_without_deadlines_everything_is_delivered(recipe: str) -> None:
+    floors = [measure(recipe, seed, loss=0.1, deadlines=False) for seed in SEEDS]
+    assert all(f.clean for f in floors), [f.finding for f in floors]
+    assert share(floors) == 1.0
+
+
+def test_order_none_is_what_the_delay_is_compared_with() -> None:
+    # The yardstick must be one: without order the same run is not causal.
+    found = 0
+    for seed in SEEDS:
+        run = simulate(scenario("graph", seed, loss=0.0, deadlines=False), build=build_unordered)
+        found += check(run.rows).counts["inversion"]
+    assert found > 0
