@@ -83,7 +83,7 @@ def test_attachments_are_numbered_and_old_ones_are_ignored() -> None:
 def test_whoever_leaves_the_view_is_no_longer_served() -> None:
     one = broker()
     attach(one, "S1", "G1")
-    assert list(one.peers()) == ["B", "C", "S1"] and one.serves("S1") and not one.serves("B")
+    assert list(one.peers()) == ["B", "C", "D", "S1"] and one.serves("S1") and not one.serves("B")
     one.view(view_of({"A": "G1 G2", "B": "G1"}), 5)
     assert list(one.peers()) == ["B"] and one.interest_of("S1") is None
     assert sent(one.receive(Attach(2, ("G1",), None), "S1", 6), Attached) == [], "it is gone"

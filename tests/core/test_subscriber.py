@@ -50,6 +50,13 @@ def test_a_further_source_counts_from_when_its_past_covers_the_cut() -> None:
     assert one.next_wake() is None and list(one.peers()) == ["A", "B"]
 
 
+def test_a_further_source_must_have_on_record_what_the_first_had() -> None:
+    one = subscriber("A", "B")
+    one.receive(attached({"X@G1": 3}, cut=("X:4",)), "A", 1)
+    assert one.receive(attached({"X@G1": 3}, cut=("X:3",)), "B", 2) == []
+    assert told(one.receive(attached({"X@G1": 3}, cut=("X:4",)), "B", 3)) == ["join at B cut X:4"]
+
+
 def test_it_asks_again_until_it_is_attached() -> None:
     one = subscriber("A")
     assert one.next_wake() == 20 and told(one.wake(19)) == []

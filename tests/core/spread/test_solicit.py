@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from antecede.core.machine import Settings
 from antecede.core.message import Mark
 from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, ranges_of
@@ -93,7 +95,7 @@ def test_without_deadlines_it_is_asked_for_as_long_as_it_takes_ever_more_rarely(
     asker = Asker(deadlines=False)
     asker.want(A1, None)
     times = asked(asker, 1000)
-    gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+    gaps = [b - a for a, b in pairwise(times)]
     assert gaps[:6] == [10, 10, 10, 10, 20, 30] and gaps[-1] == max(gaps) == 80
 
 
