@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from bench.mutants import CORE, MUTANTS, Mutant
+
 from tests.house import rules
 
 
