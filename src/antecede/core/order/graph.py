@@ -8,7 +8,8 @@ a held message cannot be seen to precede another one through a missing third (tr
 
 A node may be forgotten once it and all its ancestors have expired, never before: an expired message still carries order
 (H7). A node need not travel once it and all its ancestors lie behind at every broker and at their subscribers: a stable
-message that some subscriber lacks must still be named to it (trap 4).
+message that some subscriber lacks must still be named to it (trap 4). Nor at once then: a broker that is about to join
+took over a graph before it, and is not in anybody's view yet.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = ["GraphWriter"]
 class Entry:
     """A node in this broker's graph, with what was worked out from it."""
 
-    __slots__ = ("gone", "marks", "needs", "node", "order", "past", "preds", "tops", "until_us")
+    __slots__ = ("gone", "marks", "needs", "node", "order", "past", "preds", "stable_us", "tops", "until_us")
 
     def __init__(self, node: Node, order: int) -> None:
         self.node = node
@@ -36,6 +37,7 @@ class Entry:
         self.needs: dict[tuple[str, ...], tuple[Mark, ...]] = {}
         self.tops: dict[str, int] = {}
         self.until_us: int | None = node[4]
+        self.stable_us: int | None = None
         self.gone = False
         self.past = False
 
@@ -44,11 +46,12 @@ class GraphWriter:
     dense = False
     cuts = True
 
-    def __init__(self, name: str, interest: Interest, *, deadlines: bool, slack_us: int) -> None:
+    def __init__(self, name: str, interest: Interest, *, deadlines: bool, slack_us: int, grace_us: int) -> None:
         self.name = name
         self.interest = interest
         self.deadlines = deadlines
         self.slack_us = slack_us
+        self.grace_us = grace_us
         self.graph: dict[str, Entry] = {}
         self.leaves: dict[str, Entry] = {}
         self.rank = 0
@@ -251,9 +254,12 @@ class GraphWriter:
             entry.preds = []
         stable, travel = self.stable, self._travel
         for message_id, entry in list(travel.items()):
-            settled = all(n <= stable.get(stream, 0) for stream, n in entry.marks)
-            if settled and not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):
-                del travel[message_id]
+            if entry.stable_us is None:
+                if all(n <= stable.get(stream, 0) for stream, n in entry.marks):
+                    entry.stable_us = now_us
+            elif now_us >= entry.stable_us + self.grace_us:
+                if not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):
+                    del travel[message_id]
 
 
 def _merge(preds: Sequence[Entry]) -> dict[str, int]:
