@@ -211,7 +211,7 @@ def test_agrees_with_the_twin_in_overlapping_groups(plan, events, guard, groups)
 
 
 def graph_writer(name: str, interest: Interest) -> GraphWriter:
-    return GraphWriter(name, interest, deadlines=True, slack_us=0)
+    return GraphWriter(name, interest, deadlines=True, slack_us=0, grace_us=0)
 
 
 @settings(max_examples=150)

@@ -42,15 +42,31 @@ def test_it_takes_nothing_before_all_its_groups_are_covered() -> None:
     assert a.joined and a.joining.at_us is None
 
 
-def test_only_what_expired_is_past_and_only_in_groups_the_donor_stands_for() -> None:
+def test_headers_come_along_for_an_expired_message_still_carries_order() -> None:
     everybody = brokers("cbcast", {"A": "G1 G2", "B": "G1 G2", "C": "G2"}, "A")
     a, b = everybody["A"], everybody["B"]
     b.publish(("G1",), b"", 0, deadline_us=5)
     b.publish(("G1",), b"", 0)
     b.store.collect(9)
     lines = carry(a.start(10, joining=True), "A", everybody, 10)
-    assert "A: deliver B:2 causes" in lines and a.reader.behind("B@G1", 1)
-    assert a.reader.cut.get("B@G1", 0) == 1
+    assert lines[-2:] == ["A: discard B:1 expired", "A: deliver B:2 causes"] and not a.reader.cut
+
+
+def test_it_begins_behind_the_cut_of_its_donor() -> None:
+    everybody = brokers("cbcast", {"A": "G1", "B": "G1"}, "A")
+    a, b = everybody["A"], everybody["B"]
+    b.reader.start_at({"X@G1": 7})
+    carry(a.start(10, joining=True), "A", everybody, 10)
+    assert a.reader.cut == {"X@G1": 7}
+
+
+def test_what_was_skipped_at_the_donor_is_not_past_for_the_newcomer() -> None:
+    everybody = brokers("cbcast", {"A": "G1", "B": "G1"}, "A")
+    a, b = everybody["A"], everybody["B"]
+    b.receive(Data((grouped("X:3", needs=[("X@G1", 2)], deadline_us=50),)), "X", 0)
+    b.wake(50)
+    carry(a.start(60, joining=True), "A", everybody, 60)
+    assert b.reader.behind("X@G1", 2) and not a.reader.behind("X@G1", 2)
 
 
 def test_two_newcomers_do_not_wait_for_each_other() -> None:

@@ -73,19 +73,14 @@ def test_tops_follow_what_is_kept_and_the_version_what_came() -> None:
     assert store.tops == {"A@G1": 1} and store.version == 2
 
 
-def test_collected_says_up_to_where_everything_came_and_expired() -> None:
-    store, _ = made()
-    for n, deadline_us in ((1, 10), (2, 30), (3, 20), (5, 10)):
+def test_headers_are_listed_in_the_order_in_which_they_expired() -> None:
+    store, _ = made(grace_us=100)
+    for n, deadline_us in ((1, 30), (2, 10)):
         store.add(flat(f"A:{n}", deadline_us=deadline_us))
-    store.collect(15)
-    assert store.collected() == {"A": 1}
-    store.collect(25)
-    assert store.collected() == {"A": 1}
-    store.collect(35)
-    assert store.collected() == {"A": 3}
-    store.add(flat("A:4", deadline_us=40))
-    store.collect(41)
-    assert store.collected() == {"A": 5}
+    store.collect(40)
+    assert ids(store.kept_headers()) == ["A:2", "A:1"]
+    store.collect(140)
+    assert store.kept_headers() == []
 
 
 STEPS = st.lists(

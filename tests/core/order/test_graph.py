@@ -14,8 +14,10 @@ BOTH = Interest(("G1", "G2"))
 G1, G2 = Interest(("G1",)), Interest(("G2",))
 
 
-def writer(name: str, interest: Interest = BOTH, *, deadlines: bool = True, slack_us: int = 0) -> GraphWriter:
-    return GraphWriter(name, interest, deadlines=deadlines, slack_us=slack_us)
+def writer(
+    name: str, interest: Interest = BOTH, *, deadlines: bool = True, slack_us: int = 0, grace_us: int = 10
+) -> GraphWriter:
+    return GraphWriter(name, interest, deadlines=deadlines, slack_us=slack_us, grace_us=grace_us)
 
 
 def publish(
@@ -115,11 +117,15 @@ def test_ancestors_travel_causes_first_until_they_are_stable() -> None:
     assert travelling(a.relay(publish(a, "A:3"))) == ["A:1", "A:2", "A:3"]
     a.heard({"A@G1": 1})
     a.forget(0)
+    a.forget(10)
     assert travelling(a.relay(publish(a, "A:4"))) == ["A:1", "A:2", "A:3", "A:4"], "A:1 is not stable in G2"
     a.heard({"A@G2": 1})
     a.heard({"A@G2": 0})
-    a.forget(0)
-    assert travelling(a.relay(publish(a, "A:5"))) == ["A:2", "A:3", "A:4", "A:5"]
+    a.forget(20)
+    a.forget(29)
+    assert travelling(a.relay(a_five := publish(a, "A:5")))[0] == "A:1", "whoever is joining may not know it"
+    a.forget(30)
+    assert travelling(a.relay(a_five)) == ["A:2", "A:3", "A:4", "A:5"]
     assert a.project(publish(a, "A:6"), G1).stamp.covers == {"A@G1": 5}, "a subscriber is still told of all"
 
 
@@ -129,6 +135,7 @@ def test_a_stable_message_travels_while_an_ancestor_does() -> None:
     publish(a, "A:2", "G1")
     a.heard({"A@G1": 2})
     a.forget(0)
+    a.forget(10)
     assert travelling(a.relay(publish(a, "A:3", "G1"))) == ["A:1", "A:2", "A:3"]
 
 
