@@ -26,6 +26,7 @@ from antecede.core.frames import (
     Items,
     Publish,
     Published,
+    Received,
     Ranges,
     Request,
     Snapshot,
@@ -336,3 +337,4 @@ _kind(
         r[5],
     ),
 )
+_kind(16, Received, lambda f: _ids_row(f.ids), IdsRow, lambda r: Received(_ids(r)))
