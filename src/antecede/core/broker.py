@@ -24,7 +24,6 @@ class BrokerBase(Tier):
 
     role = "broker"
     _carriers: dict[str, tuple[str, ...]] = {}
-    _brokers: tuple[str, ...] = ()
     all_brokers: tuple[str, ...] = ()
 
     def __init__(self, *args: object, **kwargs: object) -> None:
@@ -34,13 +33,6 @@ class BrokerBase(Tier):
     # -- who is there ----------------------------------------------------------------------------------------------
 
     def viewed(self, now_us: int) -> None:
-        mine = set(self.interest.filters)
-        brokers = sorted(
-            peer.name
-            for peer in self.members.values()
-            if peer.role == "broker" and peer.name != self.name and mine.intersection(peer.groups)
-        )
-        self._brokers = tuple(brokers)
         self.all_brokers = tuple(
             name for name in sorted(self.members) if name != self.name and self.members[name].role == "broker"
         )
@@ -57,11 +49,12 @@ class BrokerBase(Tier):
         return tuple(sorted({name for topic in topics for name in self._carriers.get(topic, ())}))
 
     def peers(self) -> Sequence[str]:
-        return list(self._brokers)
+        """All brokers: what went to several groups may be had from brokers of any of them."""
+        return list(self.all_brokers)
 
     def sources(self, mark: Mark) -> Sequence[str]:
         """Who carries its group; failing that anybody near, who may have it by another of its groups."""
-        return self._carriers.get(group_of(mark[0]) or "") or self._brokers
+        return self._carriers.get(group_of(mark[0]) or "") or self.all_brokers
 
     def interest_of(self, peer: str) -> Interest | None:
         known = self.members.get(peer)
@@ -165,7 +158,7 @@ class Broker(BrokerBase):
             self._unlink(name)
 
     def peers(self) -> Sequence[str]:
-        return [*self._brokers, *self.links]
+        return [*self.all_brokers, *self.links]
 
     def interest_of(self, peer: str) -> Interest | None:
         link = self.links.get(peer)

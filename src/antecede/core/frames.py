@@ -220,6 +220,7 @@ class SnapshotRequest(Base):
 class Snapshot(Base):
     """Where to begin: `past` lies behind, `cut` says the same in message ids; `envelopes` are retained, in order.
 
+    headers of what expired not long ago: it still carries order
     nodes   the whole context graph (only where the Order is one)
     origins groups in which the sender itself began at a cut: (group, whose cut, the cut)
     blank   the sender is joining itself and knows nothing: two newcomers must not wait for each other
@@ -229,6 +230,7 @@ class Snapshot(Base):
     past: Mapping[str, int]
     cut: tuple[str, ...]
     envelopes: tuple[Envelope, ...] = ()
+    headers: tuple[Envelope, ...] = ()
     nodes: tuple[Node, ...] = ()
     origins: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     blank: bool = False

@@ -59,10 +59,6 @@ class HomeBroker(BrokerBase):
             if not self.carriers_of(envelope.message.topics):
                 self._acknowledge(message_id)
 
-    def peers(self) -> Sequence[str]:
-        """All brokers: a relay must reach groups it is not in."""
-        return list(self.all_brokers)
-
     def publish(
         self,
         topics: Sequence[str],

@@ -1,8 +1,8 @@
 """How a broker begins when others have history (PROTOCOLS s3.6, SNAPSHOT): it delivers nothing before it knows where.
 
-For each of its groups it asks one broker that carries it, and takes over all that one retains; as past it takes only what
-expired there, and where that one began itself. What a donor skipped or overtook is not past here: it may still be had
-from others, in time. A group that nobody carries any more has lost what only its brokers had: there it begins behind
+For each of its groups it asks one broker that carries it, and takes over all that one retains, with the headers of what
+expired (an expired message still carries order). What a donor skipped or overtook is not past here: it may still be had
+from others, in time. Only where the donor itself began behind a cut does the newcomer too. A group that nobody carries any more has lost what only its brokers had: there it begins behind
 the past of whatever a surviving broker has delivered, or nothing that follows could ever be delivered again.
 """
 
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Join, Send
 from antecede.core.frames import Snapshot, SnapshotRequest
 from antecede.core.interest import group_of
+from antecede.core.message import header_of
+from antecede.core.spread.answer import in_time
 
 if TYPE_CHECKING:
     from antecede.core.broker import BrokerBase
@@ -69,12 +71,16 @@ class Joining:
             broker.out.append(Send((to,), Snapshot({}, (), blank=True)))
             return
         assert broker.writer is not None
-        past = {s: n for s, n in broker.writer.past().items() if not broker.interest.concerns(s)}
-        for stream, n in (*broker.reader.cut.items(), *broker.store.collected().items()):
-            past[stream] = max(n, past.get(stream, 0))
+        past: dict[str, int] = {}
+        for stream, n in broker.writer.past().items():
+            if not broker.interest.concerns(stream):  # of groups carried by others: but what is kept here is not lost
+                kept = broker.store.index.get(stream)
+                past[stream] = min(n, min(kept) - 1) if kept else n
+        past.update(broker.reader.cut)
         envelopes = tuple(broker.writer.bare(e) for e in broker.store.by_id.values())
+        headers = tuple(header_of(broker.writer.bare(e)) for e in broker.store.kept_headers())
         origins = tuple((group, peer, cut) for group, (peer, cut) in self.origins.items())
-        broker.out.append(Send((to,), Snapshot(past, broker.cut(), envelopes, broker.writer.nodes(), origins)))
+        broker.out.append(Send((to,), Snapshot(past, broker.cut(), envelopes, headers, broker.writer.nodes(), origins)))
 
     def take(self, frame: Snapshot, sender: str, now_us: int) -> None:
         broker = self.broker
@@ -114,6 +120,10 @@ class Joining:
                 peer, cut = self.origins.get(group, (sender, ()))
                 broker.out.append(Join((group,), peer, cut, broker.inbox.guard_us))
             broker.reader.start_at({s: n for s, n in snapshot.past.items() if group_of(s) in covered})
+        for _, _, snapshot in self._snapshots:
+            for header in snapshot.headers:
+                if broker.interest.wants(header.message.topics) and not in_time(header, now_us):
+                    broker.skip_expired(broker.writer.arrived(header), now_us)
         for sender, _, snapshot in self._snapshots:
             broker.take_wanted(snapshot.envelopes, sender, now_us)
         self._snapshots = []

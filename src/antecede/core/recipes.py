@@ -115,7 +115,8 @@ def build(
 
 def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -> Writer:
     if recipe.order == "graph":
-        return GraphWriter(name, interest, deadlines=settings.deadlines, slack_us=2 * settings.clock_bound_us)
+        slack_us, grace_us = 2 * settings.clock_bound_us, settings.grace_us
+        return GraphWriter(name, interest, deadlines=settings.deadlines, slack_us=slack_us, grace_us=grace_us)
     return _vector(recipe, name, settings)
 
 

@@ -18,8 +18,6 @@ __all__ = ["Store"]
 
 class Store:
     __slots__ = (
-        "_expired",
-        "_expired_to",
         "_expiry",
         "_headers_until",
         "_tick",
@@ -48,8 +46,6 @@ class Store:
         self._expiry: list[tuple[int, int, Envelope]] = []
         self._headers_until: deque[tuple[int, Envelope]] = deque()
         self._tick = 0
-        self._expired: dict[str, set[int]] = {}
-        self._expired_to: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self.by_id)
@@ -92,26 +88,13 @@ class Store:
                         del self.tops[stream]
             self.add_header(envelope, now_us)
             self.out.append(Collect(envelope.message.id))
-            for stream, n in envelope.stamp.own:
-                self._note_expired(stream, n)
         headers = self._headers_until
         while headers and headers[0][0] <= now_us:
             self._drop(self.headers, headers.popleft()[1])
 
-    def _note_expired(self, stream: str, n: int) -> None:
-        reached = self._expired_to.get(stream, 0)
-        if n == reached + 1:
-            above = self._expired.get(stream)
-            while above and n + 1 in above:
-                n += 1
-                above.discard(n)
-            self._expired_to[stream] = n
-        elif n > reached:
-            self._expired.setdefault(stream, set()).add(n)
-
-    def collected(self) -> dict[str, int]:
-        """Per stream, up to where everything came here and has expired."""
-        return dict(self._expired_to)
+    def kept_headers(self) -> list[Envelope]:
+        """Headers of what expired not long ago, in the order in which it did."""
+        return [envelope for _, envelope in self._headers_until]
 
     @staticmethod
     def _drop(index: dict[str, dict[int, Envelope]], envelope: Envelope) -> None:

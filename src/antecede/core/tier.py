@@ -181,13 +181,9 @@ class Tier:
             self.rounds.begin(now_us)
 
     def beginning(self, interest: Interest) -> dict[str, int]:
-        """Where somebody may begin who is told `cut()`: all that precedes what was delivered here, and what is over."""
-        start = self.reader.closed()
-        if self.writer is not None:
-            for stream, n in self.writer.past().items():
-                if n > start.get(stream, 0):
-                    start[stream] = n
-        return {stream: n for stream, n in start.items() if n and interest.concerns(stream)}
+        """Where somebody may begin who is told `cut()`: behind what was delivered here and all that precedes it."""
+        past = {} if self.writer is None else self.writer.past()
+        return {stream: n for stream, n in past.items() if interest.concerns(stream)}
 
     def cut(self) -> tuple[str, ...]:
         return tuple(f"{sender}:{self.tops[sender]}" for sender in sorted(self.tops))

@@ -93,8 +93,9 @@ class Ledger:
         """Whether its last copy may be of an attachment that is over: not held, but not excused from coming again."""
         if index not in self.last_from:
             return False
-        peer = self.last_from[index]
-        return not self.attached(peer) or peer in self._returned
+        if self.receiver.role != "subscriber":
+            return False
+        return not self.attached(self.last_from[index]) or self.fresh_from > 0
 
     def heeds(self, peer: str | None, index: int) -> bool:
         """Whether this process must heed a copy of the message from `peer`."""
@@ -181,10 +182,13 @@ class Ledger:
             self.past |= told.ancestors
             self._count(index, kind)
         elif kind == "discard" and row.reason != "duplicate":
+            if row.reason == "foreign":
+                if self.may_ignore(index):
+                    self.must.pop(index, None)  # this copy binds nobody; the next one does
+                return
             self.discarded |= told.bit
-            if row.reason != "foreign":
-                self.settled |= told.bit
-                self._count(index, kind)
+            self.settled |= told.bit
+            self._count(index, kind)
             if row.reason == "overflow":
                 self.overflowed |= told.bit
             elif row.reason == "gone":

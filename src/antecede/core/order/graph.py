@@ -8,7 +8,8 @@ a held message cannot be seen to precede another one through a missing third (tr
 
 A node may be forgotten once it and all its ancestors have expired, never before: an expired message still carries order
 (H7). A node need not travel once it and all its ancestors lie behind at every broker and at their subscribers: a stable
-message that some subscriber lacks must still be named to it (trap 4).
+message that some subscriber lacks must still be named to it (trap 4). Nor at once then: a broker that is about to join
+took over a graph before it, and is not in anybody's view yet.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = ["GraphWriter"]
 class Entry:
     """A node in this broker's graph, with what was worked out from it."""
 
-    __slots__ = ("gone", "marks", "needs", "node", "order", "preds", "tops", "until_us")
+    __slots__ = ("gone", "marks", "needs", "node", "order", "past", "preds", "stable_us", "tops", "until_us")
 
     def __init__(self, node: Node, order: int) -> None:
         self.node = node
@@ -36,23 +37,28 @@ class Entry:
         self.needs: dict[tuple[str, ...], tuple[Mark, ...]] = {}
         self.tops: dict[str, int] = {}
         self.until_us: int | None = node[4]
+        self.stable_us: int | None = None
         self.gone = False
+        self.past = False
 
 
 class GraphWriter:
     dense = False
     cuts = True
 
-    def __init__(self, name: str, interest: Interest, *, deadlines: bool, slack_us: int) -> None:
+    def __init__(self, name: str, interest: Interest, *, deadlines: bool, slack_us: int, grace_us: int) -> None:
         self.name = name
         self.interest = interest
         self.deadlines = deadlines
         self.slack_us = slack_us
+        self.grace_us = grace_us
         self.graph: dict[str, Entry] = {}
         self.leaves: dict[str, Entry] = {}
         self.rank = 0
         self.stable: dict[str, int] = {}
         """Per stream: up to here everybody has it, brokers and their subscribers."""
+        self.clock: dict[str, int] = {}
+        """Marks of everything delivered here and before it."""
         self._travel: dict[str, Entry] = {}
         self._last: Entry | None = None
         self._expiry: list[tuple[int, int, str]] = []
@@ -79,6 +85,7 @@ class GraphWriter:
         for sender, seq in entry.node[3]:
             self.leaves.pop(f"{sender}:{seq}", None)
         self.leaves[message_id] = entry
+        self._note_past(entry)
 
     def _local(self, entry: Entry, rank: int) -> Stamp:
         return Stamp(entry.marks, self._needs(entry, self.interest), entry.tops, rank, entry)
@@ -183,17 +190,19 @@ class GraphWriter:
         return None if entry is None else self._local(entry, 0)
 
     def past(self) -> Mapping[str, int]:
-        """Marks of everything delivered here and before it: what a held message came with is not yet past."""
-        past: dict[str, int] = {}
-        stack, seen = list(self.leaves.values()), set[int]()
+        return self.clock
+
+    def _note_past(self, entry: Entry) -> None:
+        """A message was delivered or published: it and all before it are past. (What a held one came with is not.)"""
+        stack = [entry]
         while stack:
-            entry = stack.pop()
-            if entry.order not in seen:
-                seen.add(entry.order)
-                stack.extend(entry.preds)
-                for stream, n in entry.marks:
-                    past[stream] = max(n, past.get(stream, 0))
-        return past
+            one = stack.pop()
+            if not one.past:
+                one.past = True
+                stack.extend(one.preds)
+                for stream, n in one.marks:
+                    if n > self.clock.get(stream, 0):
+                        self.clock[stream] = n
 
     def gave_up(self, mark: Mark) -> None:
         """It will never come: from now on predecessors are looked for behind it."""
@@ -245,9 +254,12 @@ class GraphWriter:
             entry.preds = []
         stable, travel = self.stable, self._travel
         for message_id, entry in list(travel.items()):
-            settled = all(n <= stable.get(stream, 0) for stream, n in entry.marks)
-            if settled and not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):
-                del travel[message_id]
+            if entry.stable_us is None:
+                if all(n <= stable.get(stream, 0) for stream, n in entry.marks):
+                    entry.stable_us = now_us
+            elif now_us >= entry.stable_us + self.grace_us:
+                if not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):
+                    del travel[message_id]
 
 
 def _merge(preds: Sequence[Entry]) -> dict[str, int]:

@@ -104,16 +104,22 @@ class Answers:
         lacking = self._lacks.setdefault(mark, set())
         lacking.add(peer)
         if all(source in lacking for source in tier.sources(mark)):
-            del self._lacks[mark]
-            tier.wants.drop(mark)
             self._give_up(mark, now_us)
 
     def _give_up(self, mark: Mark, now_us: int) -> None:
+        """All of its marks at once: a message is in several streams, and one mark left would hold its successors."""
         tier = self.tier
-        self._given_up.add(mark)
-        tier.out.append(Discard(id_of_mark(mark), "gone"))
+        message_id = id_of_mark(mark)
         known = None if tier.writer is None else tier.writer.known(mark)
-        tier.reader.skipped((mark,) if known is None else known.own, known)
+        marks = {mark: None, **{m: None for m in tier.wants.wants if id_of_mark(m) == message_id}}
+        if known is not None:
+            marks.update(dict.fromkeys(known.own))
+        for one in marks:
+            tier.wants.drop(one)
+            self._lacks.pop(one, None)
+            self._given_up.add(one)
+        tier.out.append(Discard(message_id, "gone"))
+        tier.reader.skipped(tuple(marks), known)
         if tier.writer is not None:
             tier.writer.gave_up(mark)
         tier.inbox.settle(now_us)

@@ -89,7 +89,7 @@ class Solicitation:
             if not peers:
                 again_us = orphaned(mark, now_us)
                 if again_us is None:
-                    del self.wants[mark]
+                    self.wants.pop(mark, None)
                 else:
                     self._schedule(mark, again_us)
                 continue
