@@ -272,6 +272,9 @@ class Client(Tier):
     def interest_of(self, peer: str) -> Interest | None:
         return None
 
+    def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
+        return None  # an index ends with its attachment and is never given up before: the next home sends it again
+
     def asked(self, marks: list[Mark]) -> tuple[str, ...]:
         return ()  # it knows indexes, not ids
 
