@@ -129,6 +129,21 @@ def test_publishing_again_after_a_crash_closes_no_cycle(helped: bool) -> None:  
     assert not rig.machine("c").unacked
 
 
+def test_a_client_without_a_home_gives_nothing_up() -> None:  # s3.6: numbers end with their attachment
+    rig = home(deadlines=False, grace_us=500_000)
+    one, two = rig.publish("d"), rig.publish("d")
+    rig.deliver_to_brokers()
+    rig.drop("H", "c", one)
+    rig.deliver("H", "c", two)
+    rig.crash("H")
+    rig.tell(without="H")
+    rig.advance(5_000)
+    assert rig.delivered("c") == [] and rig.held("c") == [two]
+    rig.move("c", "N")
+    rig.finish()
+    assert rig.delivered("c") == [one, two]
+
+
 # -- publishing --------------------------------------------------------------------------------------------------------
 
 
