@@ -34,7 +34,7 @@ def test_without_faults_everything_is_delivered_and_soon(recipe: str) -> None:
     assert statistics.fmean(f.median_ms for f in floors) <= 1.1 * unordered_ms
 
 
-@pytest.mark.parametrize("recipe", [name for name in RECOVERING if name in TIMED and not RECIPES[name].clients_publish])
+@pytest.mark.parametrize("recipe", [name for name in RECOVERING if name in TIMED])
 def test_under_loss_nearly_everything_is_delivered_in_time(recipe: str) -> None:
     floors = [measure(recipe, seed, loss=0.1) for seed in SEEDS]
     assert recipe not in EXACT or all(f.clean for f in floors), [f.finding for f in floors]

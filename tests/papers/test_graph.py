@@ -298,10 +298,28 @@ def test_what_everybody_has_travels_no_longer() -> None:  # s3.3: cut at the sta
     rig.run_until_quiet()
     rig.publish("A")
     rig.run_until_quiet()
+    rig.advance(2 * rig.settings.grace_us / 1000)  # for brokers that come back, it travels a while longer
+    rig.publish("B")
+    rig.run_until_quiet()
     rig.publish("C")
     assert "C:1" not in nodes(rig.flying("C", "A", "C:2")[0], "C:2")
     rig.finish()
-    assert rig.delivered("S") == ["C:1", "A:1", "C:2"]
+    assert rig.delivered("S") == ["C:1", "A:1", "B:1", "C:2"]
+
+
+@pytest.mark.parametrize("recipe", ["graph", "cbcast"])
+def test_a_subscriber_without_a_broker_gives_nothing_up(recipe: str) -> None:  # s3.6: what every broker in view lacks
+    rig = Rig(recipe, brokers={"A": "G1", "B": "G1"}, subscribers={"S": ("G1", "A")}, deadlines=False, grace_us=500_000)
+    rig.publish("A")
+    rig.publish("A")
+    rig.deliver_to_brokers()
+    rig.drop("A", "S", "A:1")
+    rig.deliver("A", "S", "A:2")
+    rig.crash("A")
+    rig.tell(without="A")
+    rig.advance(5_000)
+    assert rig.delivered("S") == [] and rig.discarded("S") == []
+    rig.finish()
 
 
 # -- an expired message still carries order ----------------------------------------------------------------------------

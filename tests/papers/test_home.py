@@ -120,13 +120,28 @@ def test_publishing_again_after_a_crash_closes_no_cycle(helped: bool) -> None:  
     if helped:  # c has delivered an effect of m before it publishes m again: its causes must not have grown
         assert rig.delivered("N") == [m, r] and rig.delivered("c") == [r]
         end()
-        rig.advance(3 * rig.settings.round_us / 1000)
-        assert len(rig.sent("c", "N", "publish")) == 2
+        rig.advance(rig.settings.retry_us / 1000)
+        assert rig.flying("c", "N", m)
     rig.finish()
     for name in ("B", "N", "n"):
         assert rig.delivered(name) == [m, r]
     assert rig.delivered("c") == [r]
     assert not rig.machine("c").unacked
+
+
+def test_a_client_without_a_home_gives_nothing_up() -> None:  # s3.6: numbers end with their attachment
+    rig = home(deadlines=False, grace_us=500_000)
+    one, two = rig.publish("d"), rig.publish("d")
+    rig.deliver_to_brokers()
+    rig.drop("H", "c", one)
+    rig.deliver("H", "c", two)
+    rig.crash("H")
+    rig.tell(without="H")
+    rig.advance(5_000)
+    assert rig.delivered("c") == [] and rig.held("c") == [two]
+    rig.move("c", "N")
+    rig.finish()
+    assert rig.delivered("c") == [one, two]
 
 
 # -- publishing --------------------------------------------------------------------------------------------------------
@@ -155,6 +170,21 @@ def test_a_publication_is_acknowledged_when_another_broker_has_it() -> None:  # 
     rig.move("c", "N")
     rig.finish()
     assert rig.delivered("N") == [m] == rig.delivered("n") == rig.delivered("d")
+
+
+def test_a_publication_its_home_did_not_get_is_sent_again_after_a_round_trip() -> None:  # s3.6: or deadlines pass
+    rig = home(retry_us=40_000)
+    m = rig.publish("c", deadline_ms=500)
+    rig.drop("c", "H", m)
+    rig.advance(39)
+    assert rig.flying("c", "H", m) == []
+    rig.advance(1)
+    rig.deliver("c", "H", m)
+    rig.deliver("H", "c", "received")
+    rig.advance(250)  # it is not safe yet, but it has come: until then nothing is repeated
+    assert len(rig.sent("c", "H", m)) == 2
+    rig.finish()
+    assert rig.delivered("d") == [m]
 
 
 def lost_at_its_home(**settings: Any) -> tuple[Rig, str]:

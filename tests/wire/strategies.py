@@ -77,6 +77,7 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Gone: st.builds(f.Gone, BATCHES, RANGES),
     f.Publish: st.builds(f.Publish, BATCHES, st.booleans()),
     f.Published: st.builds(f.Published, IDS),
+    f.Received: st.builds(f.Received, IDS),
     f.Attach: st.builds(f.Attach, NUMBERS, st.lists(NAMES, max_size=3).map(tuple), st.none() | MAPS, IDS),
     f.Attached: st.builds(f.Attached, NUMBERS, MAPS, IDS),
     f.Items: st.builds(f.Items, NUMBERS, st.lists(ITEMS, max_size=4).map(tuple)),

@@ -29,6 +29,7 @@ FIELDS = {
     f.Gone: "headers lacks",
     f.Publish: "envelopes headers_only",
     f.Published: "ids",
+    f.Received: "ids",
     f.Attach: "attachment filters frontier unacked",
     f.Attached: "attachment start cut",
     f.Items: "attachment items",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from antecede.core.effects import Discard, Effect, Join, Leave, Move, Send
-from antecede.core.frames import Ack, Attach, Attached, Detach, Frame, Items, Publish, Published, Top, Want
+from antecede.core.frames import Ack, Attach, Attached, Detach, Frame, Items, Publish, Published, Received, Top, Want
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message, Stamp, header_of
 from antecede.core.order.index import INDEX, IndexReader, item_stamp
@@ -23,11 +23,13 @@ REMEMBERED = 16_384
 
 
 class Unacked:
-    __slots__ = ("envelope", "resend_at")
+    __slots__ = ("envelope", "resend_at", "tries")
 
-    def __init__(self, envelope: Envelope, resend_at: int) -> None:
+    def __init__(self, envelope: Envelope) -> None:
         self.envelope = envelope
-        self.resend_at = resend_at
+        self.resend_at = 0
+        self.tries = 0
+        """How often it was sent to this home, none of them known to have come."""
 
 
 class Client(Tier):
@@ -136,18 +138,30 @@ class Client(Tier):
         message = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared)
         envelope = Envelope(message, self.upper.stamp(message, stamps))
         self._remember(envelope)
-        self.unacked[message.id] = Unacked(envelope, now_us + self._resend_us())
+        one = self.unacked[message.id] = Unacked(envelope)
+        one.resend_at = now_us + self._pause_us(one)
         if self.home is not None:
             self.out.append(Send((self.home,), Publish((envelope,))))
         return message, self.flush(now_us)
 
-    def _resend_us(self) -> int:
-        """An acknowledgement takes the home a round of digests and two trips."""
+    def _pause_us(self, one: Unacked) -> int:
+        """To be received takes a round trip (twice as long is waited each time); to be safe, a round of digests too."""
+        one.tries += 1
+        return min(self.settings.retry_us << min(one.tries - 1, 8), self._safe_us())
+
+    def _safe_us(self) -> int:
         return 2 * self.settings.round_us + 2 * self.settings.retry_us
+
+    def _on_received(self, frame: Received, sender: str, now_us: int) -> None:
+        for message_id in frame.ids:
+            one = self.unacked.get(message_id)
+            if one is not None and sender == self.home:
+                one.resend_at = now_us + self._safe_us()
 
     def _publish_again(self, now_us: int) -> None:
         for one in self.unacked.values():
             one.resend_at = now_us
+            one.tries = 0
         self._resend(now_us)
 
     def _resend(self, now_us: int) -> None:
@@ -155,7 +169,7 @@ class Client(Tier):
             return
         for message_id, one in list(self.unacked.items()):
             if one.resend_at <= now_us:
-                one.resend_at = now_us + self._resend_us()
+                one.resend_at = now_us + self._pause_us(one)
                 deadline = one.envelope.message.deadline_us
                 if deadline is not None and now_us > deadline + self.settings.grace_us:
                     del self.unacked[message_id]  # nobody can be waiting for it any more
@@ -179,6 +193,8 @@ class Client(Tier):
         if isinstance(frame, Published):
             for message_id in frame.ids:
                 self.unacked.pop(message_id, None)
+        elif isinstance(frame, Received):
+            self._on_received(frame, sender, now_us)
         elif isinstance(frame, Attached):
             self._on_attached(frame, sender, now_us)
         elif isinstance(frame, (Items, Top)):
@@ -255,6 +271,9 @@ class Client(Tier):
 
     def interest_of(self, peer: str) -> Interest | None:
         return None
+
+    def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
+        return None  # an index ends with its attachment and is never given up before: the next home sends it again
 
     def asked(self, marks: list[Mark]) -> tuple[str, ...]:
         return ()  # it knows indexes, not ids

@@ -26,6 +26,7 @@ __all__ = [
     "Node",
     "Publish",
     "Published",
+    "Received",
     "Ranges",
     "Request",
     "Snapshot",
@@ -117,6 +118,14 @@ class Published(Base):
     """Home broker to client: these are safe (PUBACK)."""
 
     kind: ClassVar[str] = "published"
+    ids: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Received(Base):
+    """Home broker to client: these have come, but are not safe yet. Without it a client publishes again soon."""
+
+    kind: ClassVar[str] = "received"
     ids: tuple[str, ...]
 
 
@@ -231,7 +240,7 @@ class Snapshot(Base):
 
 
 Frame: TypeAlias = (
-    Data | Digest | Request | Gone | Publish | Published | Attach | Attached | Items | Top | Want | Ack | Detach
+    Data | Digest | Request | Gone | Publish | Published | Received | Attach | Attached | Items | Top | Want | Ack | Detach
     | SnapshotRequest | Snapshot
 )  # fmt: skip
 
@@ -242,6 +251,7 @@ FRAMES: tuple[type[Base], ...] = (
     Gone,
     Publish,
     Published,
+    Received,
     Attach,
     Attached,
     Items,

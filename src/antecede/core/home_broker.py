@@ -24,6 +24,7 @@ from antecede.core.frames import (
     Items,
     Publish,
     Published,
+    Received,
     Top,
     Want,
 )
@@ -81,6 +82,7 @@ class HomeBroker(BrokerBase):
     # -- publications ----------------------------------------------------------------------------------------------
 
     def _on_publish(self, frame: Publish, client: str, now_us: int) -> None:
+        unsafe = []
         for envelope in frame.envelopes:
             message_id, topics = envelope.message.id, envelope.message.topics
             others = self.carriers_of(topics)
@@ -102,7 +104,10 @@ class HomeBroker(BrokerBase):
             if not others or self._is_safe(envelope):
                 self._acknowledge(message_id)
             else:
-                self.rounds.compare_again(now_us)
+                unsafe.append(message_id)
+        if unsafe:
+            self.out.append(Send((client,), Received(tuple(unsafe))))
+            self.rounds.compare_again(now_us)
 
     def _is_safe(self, envelope: Envelope) -> bool:
         return any(n <= self._elsewhere.get(stream, 0) for stream, n in envelope.stamp.own)

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TypeAlias, TypeVar
 
 from antecede.core.effects import Send
-from antecede.core.frames import Data, Frame, Item, Items, Publish, Published
+from antecede.core.frames import Data, Frame, Item, Items, Publish, Published, Received
 from antecede.core.message import Envelope
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import MAX_DATAGRAM, MAX_NAME, decode, weigh
@@ -85,7 +85,7 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
     data: dict[tuple[tuple[str, ...], bool], list[Envelope]] = {}
     publish: dict[tuple[tuple[str, ...], bool], list[Envelope]] = {}
     items: dict[tuple[tuple[str, ...], int], list[Item]] = {}
-    published: dict[tuple[str, ...], dict[str, None]] = {}
+    published: dict[tuple[tuple[str, ...], type[Published | Received]], dict[str, None]] = {}
     out: list[Outgoing] = []
     for send in sends:
         frame = send.frame
@@ -95,12 +95,12 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
             items.setdefault((send.to, frame.attachment), []).extend(frame.items)
         elif isinstance(frame, Publish):
             publish.setdefault((send.to, frame.headers_only), []).extend(frame.envelopes)
-        elif isinstance(frame, Published):
-            published.setdefault(send.to, {}).update(dict.fromkeys(frame.ids))
+        elif isinstance(frame, Published | Received):
+            published.setdefault((send.to, type(frame)), {}).update(dict.fromkeys(frame.ids))
         else:
             out.append((send.to, frame))
-    for to, ids in published.items():
-        out += [(to, Published(tuple(part))) for part in _batched(ids, _IDS)]
+    for (to, kind), ids in published.items():
+        out += [(to, kind(tuple(part))) for part in _batched(ids, _IDS)]
     for (to, answer), envelopes in data.items():
         out += [(to, Data(part, answer)) for part in _cut(envelopes, envelopes)]
     for (to, bare), envelopes in publish.items():

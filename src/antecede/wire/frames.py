@@ -26,6 +26,7 @@ from antecede.core.frames import (
     Items,
     Publish,
     Published,
+    Received,
     Ranges,
     Request,
     Snapshot,
@@ -346,3 +347,4 @@ _kind(
         r[6],
     ),
 )
+_kind(16, Received, lambda f: _ids_row(f.ids), IdsRow, lambda r: Received(_ids(r)))
