@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from antecede.core.frames import Ack, Attach, Attached, Detach, Item, Items, Publish, Published, Top, Want
+from antecede.core.frames import Ack, Attach, Attached, Detach, Item, Items, Publish, Published, Received, Top, Want
 from antecede.core.message import Envelope
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
 
@@ -79,10 +79,20 @@ def test_a_publication_goes_to_the_home_until_it_is_acknowledged() -> None:
     one = client()
     told_, effects = one.publish(("G1",), b"p", 5, deadline_us=10_000)
     assert told(effects) == ["publish to H: S:1"] and told_.id == "S:1"
-    assert one.next_wake() == 65 and told(one.wake(64)) == []
-    assert told(one.wake(65)) == ["publish to H: S:1"] and one.next_wake() == 125
+    assert one.next_wake() == 15 and told(one.wake(14)) == []
+    assert told(one.wake(15)) == ["publish to H: S:1"] and one.next_wake() == 35
+    assert told(one.wake(35)) == ["publish to H: S:1"] and one.next_wake() == 75, "ever more rarely"
     one.receive(Published(("S:1", "S:7")), "H", 70)
     assert not one.unacked and one.next_wake() is None
+
+
+def test_once_received_it_is_resent_only_when_it_should_have_become_safe() -> None:
+    one = client()
+    one.publish(("G1",), b"p", 5)
+    one.receive(Received(("S:1",)), "N", 6)
+    assert one.next_wake() == 15, "N is not its home"
+    one.receive(Received(("S:1", "S:7")), "H", 6)
+    assert one.next_wake() == 66 and "S:1" in one.unacked
 
 
 def test_past_its_deadline_it_is_resent_as_a_header_and_then_forgotten() -> None:

@@ -17,6 +17,7 @@ from antecede.core.frames import (
     Items,
     Publish,
     Published,
+    Received,
     Top,
     Want,
 )
@@ -41,7 +42,8 @@ def attach(
 
 
 def publish(one: Any, *envelopes: Envelope, by: str = "S1", now: int = 0, headers: bool = False) -> list[str]:
-    return told(one.receive(Publish(envelopes, headers_only=headers), by, now))
+    said = told(one.receive(Publish(envelopes, headers_only=headers), by, now))
+    return [line for line in said if not line.startswith("received")]
 
 
 def indexes(effects: Any, client: str) -> list[tuple[int, str, bool]]:
@@ -55,6 +57,14 @@ def test_a_publication_is_relayed_at_once_and_acknowledged_when_another_has_it()
     assert sent(one.receive(Digest({}, {"S1@G1": 0}), "B", 1), Published) == []
     assert frame_to(one.receive(Digest({}, {"S1@G1": 1}), "B", 2), "S1", Published).ids == ("S1:1",)
     assert sent(one.receive(Digest({}, {"S1@G1": 1}), "B", 3), Published) == []
+
+
+def test_a_client_is_told_that_its_publication_came_until_it_is_safe() -> None:
+    one = home()
+    both = Publish((grouped("S1:1", "G1"), grouped("S1:2", "G1")))
+    assert frame_to(one.receive(both, "S1", 0), "S1", Received).ids == ("S1:1", "S1:2")
+    one.receive(Digest({}, {"S1@G1": 1}), "B", 1)
+    assert frame_to(one.receive(both, "S1", 2), "S1", Received).ids == ("S1:2",)
 
 
 def test_a_publication_that_is_not_ready_is_relayed_and_waits_here() -> None:
@@ -99,7 +109,7 @@ def test_a_publication_whose_time_is_over_is_skipped_by_everybody() -> None:
     late = header_of(grouped("S1:1", "G1", deadline_us=50))
     assert publish(one, late, now=50, headers=True) == [], "not yet"
     effects = one.receive(Publish((late,), headers_only=True), "S1", 51)
-    assert told(effects) == ["discard S1:1 expired", "gone to B"]
+    assert told(effects) == ["discard S1:1 expired", "gone to B", "received to S1"]
     assert [e.message.id for e in frame_to(effects, "B", Gone).headers] == ["S1:1"]
     assert publish(one, grouped("S1:2", "G1", needs=[("S1@G1", 1)]), now=52)[1] == "deliver S1:2 causes"
 
