@@ -135,7 +135,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("tier.py", "if len(stamps) < len(known):", "if False:", "unknown declared causes widen to everything"),
     Mutant("tier.py", "else message.deadline_us - guard_us", "else message.deadline_us", "the budget ends with the guard"),
     Mutant("tier.py", "            writer.learn(envelope)\n", "            pass\n", "what is delivered is a cause"),
-    Mutant("tier.py", "if mark[1] not in marks.get(mark[0], ()):", "if True:", "what is held is not asked for"),
+    Mutant("tier.py", "not self.reader.behind(*mark) and mark[1] not in self.inbox.marks.get(mark[0], ())", "not self.reader.behind(*mark)", "what is held is not asked for"),
     Mutant("tier.py", "return [*sources[first:], *sources[:first]]", "return sources", "whoever sent it is asked first"),
     Mutant("tier.py", "                self.departed[name] = now_us\n", "                pass\n", "who left is remembered"),
     Mutant("member.py", "self.inbox.seen[envelope.message.id] = now_us", "pass", "the own message is not news"),
