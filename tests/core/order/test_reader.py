@@ -77,6 +77,16 @@ def test_stale_in_any_one_stream() -> None:
     assert not reader.stale(grouped("A:5", "G1").stamp) and not reader.stale(grouped("A:4", "G2").stamp)
 
 
+def test_what_a_cut_takes_in_one_group_may_be_owed_in_another() -> None:
+    reader = Reader(Interest(("G1", "G2")).concerns, dense=False)
+    reader.start_at({"A@G1": 4})
+    assert reader.stale(grouped("A:4", "G1").stamp) and reader.stale(grouped("A:4", "G1", "G3").stamp)
+    both = grouped("A:4", "G1", "G2").stamp
+    assert not reader.stale(both)
+    reader.delivered(both, forced=False)
+    assert reader.stale(both) and not reader.stale(grouped("A:5", "G1", "G2").stamp)
+
+
 def test_precedes_reads_what_is_covered_up_to_and_with_the_mark() -> None:
     reader = Reader(Interest(("G1",)).concerns, dense=False)
     later = grouped("B:1", "G1", covers={"A@G1": 3, "A@G2": 9}).stamp
