@@ -54,7 +54,7 @@ class BrokerBase(Tier):
 
     def sources(self, mark: Mark) -> Sequence[str]:
         """Who carries its group; failing that anybody near, who may have it by another of its groups."""
-        return self._carriers.get(group_of(mark[0]) or "") or self.all_brokers
+        return self._carriers.get(group_of(mark[0])) or self.all_brokers
 
     def interest_of(self, peer: str) -> Interest | None:
         known = self.members.get(peer)
@@ -221,7 +221,7 @@ class Broker(BrokerBase):
         stable = {}
         for stream, n in mine.items():
             if self.interest.concerns(stream):
-                for name in self._carriers.get(group_of(stream) or "", ()):
+                for name in self._carriers.get(group_of(stream), ()):
                     n = min(n, self._confirmed.get(name, {}).get(stream, 0))
                 stable[stream] = n
         self.writer.heard(stable)

@@ -100,7 +100,7 @@ class Client(Tier):
         self._attach_at = now_us + 2 * self.settings.retry_us
         frontier = None
         if not self._fresh:  # its past, and what it began behind: neither is to be sent again
-            frontier = {**self._start, **self.upper.clock}
+            frontier = {**self._start, **self.upper.past()}
             for stream, n in self._start.items():
                 frontier[stream] = max(n, frontier[stream])
         self.out.append(

@@ -13,10 +13,18 @@ def stream_of(sender: str, group: str) -> str:
     return f"{sender}@{group}"
 
 
-def group_of(stream: str) -> str | None:
-    """The group of a stream, None for a stream that is a sender (a flat group)."""
-    _, at, group = stream.partition("@")
-    return group if at else None
+def group_of(stream: str) -> str:
+    """The group of a stream; "" for a stream that is a sender (a flat group)."""
+    group = _groups.get(stream)
+    if group is None:
+        if len(_groups) > 200_000:
+            _groups.clear()
+        group = _groups[stream] = stream.partition("@")[2]
+    return group
+
+
+_groups: dict[str, str] = {}
+"""Remembered answers: the same streams come again and again."""
 
 
 class Interest:
@@ -39,7 +47,8 @@ class Interest:
     def concerns(self, stream: str) -> bool:
         known = self._streams.get(stream)
         if known is None:
-            group = group_of(stream)
-            known = group is None or any(matches(f, group) for f in self.filters)
-            self._streams[stream] = known
+            known = self._streams[stream] = self.concerns_group(group_of(stream))
         return known
+
+    def concerns_group(self, group: str) -> bool:
+        return not group or any(matches(f, group) for f in self.filters)

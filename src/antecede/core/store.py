@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 
 from antecede.core.effects import Collect, Effect
+from antecede.core.interest import group_of
 from antecede.core.message import Envelope
 
 __all__ = ["Store"]
@@ -39,8 +40,8 @@ class Store:
         self.by_id: dict[str, Envelope] = {}
         self.index: dict[str, dict[int, Envelope]] = {}
         self.headers: dict[str, dict[int, Envelope]] = {}
-        self.tops: dict[str, int] = {}
-        """Per stream, the newest that is kept."""
+        self.tops: dict[str, dict[str, int]] = {}
+        """Per group and stream, the newest that is kept."""
         self.version = 0
         """Grows with every message taken in: whoever was in step at an older version may lack something."""
         self._expiry: list[tuple[int, int, Envelope]] = []
@@ -58,8 +59,11 @@ class Store:
             if here is None:
                 here = self.index[stream] = {}
             here[n] = envelope
-            if n > self.tops.get(stream, 0):
-                self.tops[stream] = n
+            tops = self.tops.get(group_of(stream))
+            if tops is None:
+                tops = self.tops[group_of(stream)] = {}
+            if n > tops.get(stream, 0):
+                tops[stream] = n
         self.version += 1
         deadline = message.deadline_us
         if deadline is not None:
@@ -81,11 +85,12 @@ class Store:
             del self.by_id[envelope.message.id]
             self._drop(self.index, envelope)
             for stream, n in envelope.stamp.own:
-                if self.tops.get(stream) == n:
+                tops = self.tops[group_of(stream)]
+                if tops.get(stream) == n:
                     if stream in self.index:
-                        self.tops[stream] = max(self.index[stream])
+                        tops[stream] = max(self.index[stream])
                     else:
-                        del self.tops[stream]
+                        del tops[stream]
             self.add_header(envelope, now_us)
             self.out.append(Collect(envelope.message.id))
         headers = self._headers_until

@@ -1,13 +1,15 @@
-"""The delivery index: causes found stream by stream are those a walk through the whole log finds."""
+"""The delivery index: what the log of an attachment says, what its reader makes of it; causes as a walk finds them."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from antecede.core.frames import Item
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, Stamp
-from antecede.core.order.index import Log
+from antecede.core.order.index import INDEX, IndexReader, Log, item_stamp
+from tests.core.kit import grouped
 
 STREAMS = ("p@G1", "p@G2", "q@G1")
 MARKS = st.lists(st.tuples(st.sampled_from(STREAMS), st.integers(1, 12)), min_size=1, max_size=2)
@@ -39,3 +41,97 @@ def test_causes_are_those_of_a_walk_through_the_log(
         item = log.append(Envelope(Message("p", 1, ("G1",)), Stamp(tuple(marks.items()), (), covers)))
         assert item is not None and item.after == expected
         log.acknowledge(log.top - ack)
+
+
+def log(frontier: dict[str, int] | None = None, *, plain: bool = False) -> Log:
+    return Log(1, Interest(("#",)), frontier or {}, (), plain=plain)
+
+
+def after(item: Item | None) -> set[int]:
+    assert item is not None
+    return {n for _, n in item_stamp(item).needs}
+
+
+def test_indexes_are_contiguous_and_only_causes_are_named() -> None:
+    """H6: a lower index is not a cause by itself."""
+    one = log()
+    assert after(one.append(grouped("p:1", "G1"))) == set()
+    assert after(one.append(grouped("q:1", "G1"))) == set()
+    assert after(one.append(grouped("r:1", "G1", covers={"p@G1": 1}))) == {1}
+    assert after(one.append(grouped("s:1", "G1", covers={"p@G1": 1, "q@G1": 1, "r@G1": 1}))) == {1, 2, 3}
+    assert list(one.entries) == [1, 2, 3, 4] and one.top == 4
+
+
+def test_every_cause_is_named_not_only_the_nearest() -> None:
+    """H7b: 2 -> 6 and 3 -> 4 must stay apart, and 1 -> 2 -> 3 names both."""
+    one = log()
+    one.append(grouped("p:1", "G1"))
+    one.append(grouped("p:2", "G1", covers={"p@G1": 1}))
+    assert after(one.append(grouped("p:3", "G1", covers={"p@G1": 2}))) == {1, 2}
+
+
+def test_what_is_acknowledged_is_neither_kept_nor_named() -> None:
+    one = log()
+    for n in (1, 2, 3):
+        one.append(grouped(f"p:{n}", "G1", covers={"p@G1": n - 1}))
+    one.acknowledge(2)
+    one.acknowledge(1)
+    assert list(one.entries) == [3] and one.acked == 2
+    assert after(one.append(grouped("p:4", "G1", covers={"p@G1": 3}))) == {3}
+    one.acknowledge(99)
+    assert not one.entries and one.acked == one.top == 4
+
+
+def test_what_lies_in_the_clients_past_is_not_sent() -> None:
+    """H2: a message is covered when its mark in any one group is."""
+    one = log({"p@G1": 2})
+    assert one.append(grouped("p:2", "G2", "G1")) is None and one.append(grouped("p:1", "G1")) is None
+    assert one.top == 0 and not one.entries
+    item = one.append(grouped("p:3", "G1"))
+    assert item is not None and item.index == 1
+
+
+def test_plain_mode_takes_every_lower_index_for_a_cause() -> None:
+    one = log(plain=True)
+    assert after(one.append(grouped("p:1", "G1"))) == set()
+    one.append(grouped("q:1", "G1"))
+    assert after(one.append(grouped("r:1", "G1"))) == {1, 2}
+    one.acknowledge(1)
+    assert after(one.append(grouped("s:1", "G1"))) == {2, 3}
+
+
+def test_the_stamp_of_an_item() -> None:
+    envelope = grouped("p:1", "G1")
+    stamp = item_stamp(Item(9, 0b1010_0001, envelope))
+    assert stamp.own == ((INDEX, 9),) and stamp.rank == 9 and stamp.extra is envelope.stamp
+    assert set(stamp.needs) == {(INDEX, 8), (INDEX, 3), (INDEX, 1)}
+
+
+def test_an_index_lies_behind_by_itself() -> None:
+    reader = IndexReader()
+    five, nine = Stamp(((INDEX, 5),), ((INDEX, 2),)), Stamp(((INDEX, 9),), ((INDEX, 5), (INDEX, 2)))
+    assert reader.precedes(five, nine) and not reader.precedes(nine, five)
+    assert not reader.precedes(Stamp(((INDEX, 4),)), nine), "lower, but no cause"
+    reader.skipped(five.own, five)
+    assert reader.behind(INDEX, 5) and not reader.behind(INDEX, 4) and not reader.behind(INDEX, 2)
+    assert reader.missing(nine) == [(INDEX, 2)]
+    reader.delivered(nine, forced=True)
+    assert [n for n in range(1, 11) if reader.behind(INDEX, n)] == [2, 5, 9]
+    reader.delivered(Stamp(((INDEX, 1),)), forced=False)
+    assert reader.front == {INDEX: 2}
+
+
+def test_missing_causes_that_are_reached_by_force_free_who_waited_for_them() -> None:
+    reader = IndexReader()
+    reader.watch((INDEX, 2), "waits")
+    reader.delivered(Stamp(((INDEX, 9),), ((INDEX, 2),)), forced=True)
+    assert reader.freed == ["waits"]
+
+
+def test_a_new_attachment_begins_at_one() -> None:
+    reader = IndexReader()
+    reader.watch((INDEX, 7), "waits")
+    for n in (1, 3):
+        reader.delivered(Stamp(((INDEX, n),)), forced=False)
+    reader.restart()
+    assert not reader.behind(INDEX, 1) and not reader.behind(INDEX, 3) and not reader.watched and not reader.freed

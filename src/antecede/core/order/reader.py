@@ -17,7 +17,10 @@ from typing import Any
 
 from antecede.core.message import Mark, Stamp
 
-__all__ = ["Reader"]
+__all__ = ["UNKNOWN", "Reader"]
+
+UNKNOWN = Stamp(())
+"""The stamp of a message that never came and of which nothing is known."""
 
 
 class Reader:
@@ -115,10 +118,14 @@ class Reader:
         """Stamps of skipped messages that this one needs, directly or through other skipped ones."""
         stack, seen = [stamp], set[int]()
         while stack:
-            for stream, n in stack.pop().needs:
+            one = stack.pop()
+            for stream, n in one.needs:
                 here = self.skips.get(stream)
                 skipped = here.get(n) if here else None
-                if skipped is not None and id(skipped) not in seen:
+                if skipped is UNKNOWN:  # then all that it may have stood for
+                    if one.covers:
+                        yield Stamp((), tuple(one.covers.items()))
+                elif skipped is not None and id(skipped) not in seen:
                     seen.add(id(skipped))
                     stack.append(skipped)
                     yield skipped
@@ -146,8 +153,10 @@ class Reader:
                 self._advance(stream, n)
 
     def skipped(self, own: tuple[Mark, ...], stamp: Stamp | None) -> None:
-        """These marks alone lie behind; `stamp` (where known) says what whoever needs them needs instead."""
-        if stamp is not None and self.blocker(stamp) is None:
+        """These marks alone lie behind; `stamp` says what whoever needs them needs instead (None: it is not known)."""
+        if stamp is None:
+            stamp = UNKNOWN
+        elif self.blocker(stamp) is None:
             stamp = None  # nothing is missing before it, and nothing ever will be
         for stream, n in own:
             if n <= self.front.get(stream, 0) or not self._concerns(stream):

@@ -2,17 +2,20 @@
 
 One entry per (group, sender): the number of the newest message that sender addressed to that group. A flat group is the
 case of one group (000, 002, where the stream is the sender, and numbers have no holes). A message is stamped with all
-entries its sender knows, also of groups it is not in: without them order through a third group is lost. To test all of
-them costs time in the number of senders, so `needs` holds only those that rose since the sender's previous message to
-the same groups, and that message itself: if it was delivered, the rest lies behind.
+entries in its sender's past, also of groups the sender is not in: without them order through a third group is lost.
+
+To test all entries costs time in the number of senders. Enough is, per group, the *leaves*: what is addressed to the
+group, lies in the sender's past, and precedes nothing else there that is addressed to the group. Whoever has delivered
+these has all before them behind. They are what `needs` holds; the rest travels for those who must skip something.
+Delivering a message only replaces leaves: the vector itself is put together when something is published.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from antecede.core.frames import Node
-from antecede.core.interest import Interest, stream_of
+from antecede.core.interest import Interest, group_of, stream_of
 from antecede.core.message import Envelope, Mark, Message, Stamp
 
 __all__ = ["VectorWriter"]
@@ -20,107 +23,97 @@ __all__ = ["VectorWriter"]
 
 class VectorWriter:
     cuts = False
-    __slots__ = (
-        "_epoch",
-        "_last",
-        "_own",
-        "_rose",
-        "_sent",
-        "chain",
-        "clock",
-        "dense",
-        "flat",
-        "name",
-        "rank",
-        "stable",
-    )
+    __slots__ = ("_last", "_leaves", "_own", "_tips", "chain", "dense", "flat", "name", "rank", "stable")
 
     def __init__(self, name: str, *, flat: bool, chain: int = 1) -> None:
         self.name = name
         self.chain = chain
         """How many of its own previous messages a stamp names. More than one is for those who give up what is lost for
         good: they must know what it was. Costs a byte each."""
-        self._own: dict[str, list[int]] = {}
         self.flat = self.dense = flat
-        self.clock: dict[str, int] = {}
-        """Marks of everything in this process's past, closed; ordered by when each last rose."""
         self.rank = 0
         self.stable: dict[str, int] = {}
-        self._rose: dict[str, int] = {}
-        self._sent: dict[str, int] = {}
-        self._epoch = 1
+        self._own: dict[str, list[int]] = {}
         self._last: Stamp | None = None
+        self._leaves: dict[str, dict[Mark, Mapping[str, int]]] = {}
+        """Per group: mark -> what it covers (nothing is known of those that were only heard of)."""
+        self._tips: dict[Mark, Stamp] = {}
+        """What was delivered or published here and precedes nothing else that was: together they cover the past."""
 
-    def streams(self, topics: Sequence[str]) -> tuple[str, ...]:
-        return (self.name,) if self.flat else tuple(stream_of(self.name, topic) for topic in topics)
+    # -- writing ---------------------------------------------------------------------------------------------------
 
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp:
         """`after`: stamps of the declared causes; None means everything learned so far."""
-        streams = self.streams(message.topics)
+        streams = (self.name,) if self.flat else tuple(stream_of(self.name, topic) for topic in message.topics)
         own = tuple((stream, message.seq) for stream in streams)
         self.rank += 1
+        needs = dict.fromkeys((stream, n) for stream, numbers in self._own.items() for n in reversed(numbers))
+        if self.chain == 1:
+            needs = {}
         if after is None:
-            covers = dict(self.clock)
-            needs = self._risen(streams)
+            covers = _close(self._tips.values())
+            for leaves in self._leaves.values():
+                needs.update(dict.fromkeys(leaves))
         else:
-            covers = _close([*after, self._last] if self._last is not None else list(after))
-            needs = tuple({**dict.fromkeys(self._previous(streams)), **dict.fromkeys(covers.items())})
-        stamp = Stamp(own, needs, covers, self.rank)
+            covers = _close([*after, self._last] if self._last is not None else after)
+            needs.update(dict.fromkeys(covers.items()))
+        stamp = Stamp(own, tuple(needs), covers, self.rank)
+        self._take_in(stamp)
         for stream, n in own:
-            self._raise(stream, n)
             previous = self._own.setdefault(stream, [])
             previous.append(n)
             del previous[: -self.chain]
-        if after is None:
-            for stream in streams:
-                self._sent[stream] = self._epoch
-        self._epoch += 1
         self._last = stamp
         return stamp
 
-    def _risen(self, streams: tuple[str, ...]) -> tuple[Mark, ...]:
-        """What rose since the oldest of my latest messages to each of these streams, and those messages themselves."""
-        since = min(self._sent.get(stream, 0) for stream in streams)
-        needs = self._previous(streams)
-        for stream, epoch in reversed(self._rose.items()):
-            if epoch <= since:
-                break
-            if stream in self._own:
-                needs += [mark for mark in self._previous((stream,)) if stream not in streams]
-            else:
-                needs.append((stream, self.clock[stream]))
-        return tuple(needs)
-
-    def _previous(self, streams: tuple[str, ...]) -> list[Mark]:
-        return [(stream, n) for stream in streams for n in reversed(self._own.get(stream, ()))]
+    # -- reading ---------------------------------------------------------------------------------------------------
 
     def learn(self, envelope: Envelope) -> None:
-        """A message was delivered here: it and its causes are causes of what follows.
-
-        The clock stays closed. If it holds the sender's previous message it holds what that one covers, and what rose
-        since is enough; otherwise (that one was skipped here, or lies behind a cut) everything is merged.
-        """
+        """A message was delivered here: it and its causes are causes of what follows."""
         stamp = envelope.stamp
-        clock = self.clock
-        sender = envelope.message.sender
-        risen = True
-        for stream, n in stamp.needs:
-            if n > clock.get(stream, 0) and stream.partition("@")[0] == sender:
-                risen = False
-        for stream, n in stamp.needs if risen else stamp.covers.items():
-            if n > clock.get(stream, 0):
-                self._raise(stream, n)
-        for stream, n in stamp.own:
-            if n > clock.get(stream, 0):
-                self._raise(stream, n)
+        self._take_in(stamp)
         if stamp.rank > self.rank:
             self.rank = stamp.rank
 
-    def _raise(self, stream: str, n: int) -> None:
-        self.clock[stream] = n
-        rose = self._rose
-        rose.pop(stream, None)
-        rose[stream] = self._epoch
+    def _take_in(self, stamp: Stamp) -> None:
+        covers = stamp.covers
+        tips = self._tips
+        for tip in [tip for tip in tips if tip[1] <= covers.get(tip[0], 0)]:
+            del tips[tip]
+        tips[stamp.own[0]] = stamp
+        addressed = set()
+        for mark in stamp.own:
+            group = group_of(mark[0])
+            addressed.add(group)
+            leaves = self._leaves.get(group)
+            if leaves is None:
+                leaves = self._leaves[group] = {}
+            else:
+                for leaf in [leaf for leaf in leaves if leaf[1] <= covers.get(leaf[0], 0)]:
+                    del leaves[leaf]
+            leaves[mark] = covers
+        if not self.flat:
+            for mark in stamp.needs:
+                group = group_of(mark[0])
+                if group not in addressed:
+                    leaves = self._leaves.get(group)
+                    if leaves is None or mark not in leaves:
+                        self._hear_of(mark, group)
+
+    def _hear_of(self, mark: Mark, group: str) -> None:
+        """A cause in a group that the message itself is not addressed to: perhaps a leaf there."""
+        stream, n = mark
+        leaves = self._leaves.setdefault(group, {})
+        for leaf, covers in leaves.items():
+            if n <= covers.get(stream, 0) or (leaf[0] == stream and n <= leaf[1]):
+                return
+        for leaf in [leaf for leaf in leaves if leaf[0] == stream]:
+            del leaves[leaf]
+        leaves[mark] = {}
+
+    def past(self) -> Mapping[str, int]:
+        """Marks of everything in the past of what was delivered here, of all groups."""
+        return _close(self._tips.values())
 
     def arrived(self, envelope: Envelope) -> Envelope:
         """A stamp as it came from a peer; nothing is left to work out."""
@@ -140,10 +133,6 @@ class VectorWriter:
         """Nothing is known of a message that never came."""
         return None
 
-    def past(self) -> Mapping[str, int]:
-        """Marks of everything in the past of what was delivered here, of all groups."""
-        return self.clock
-
     def gave_up(self, mark: Mark) -> None:
         """Nothing is kept per message."""
 
@@ -161,9 +150,15 @@ class VectorWriter:
         """Nothing is cut by what others have."""
 
 
-def _close(stamps: Sequence[Stamp]) -> dict[str, int]:
+def _close(stamps: Iterable[Stamp]) -> dict[str, int]:
+    """What these messages cover, and they themselves."""
     covers: dict[str, int] = {}
     for stamp in stamps:
+        if not covers:
+            covers = dict(stamp.covers)
+            for stream, n in stamp.own:
+                covers[stream] = n
+            continue
         for stream, n in stamp.covers.items():
             if n > covers.get(stream, 0):
                 covers[stream] = n

@@ -96,7 +96,7 @@ class Answers:
         """Give a mark up once its sender has been gone for `grace_us` and everybody who could have it lacks it."""
         tier = self.tier
         want = tier.wants.wants.get(mark)
-        if want is None or tier.settings.deadlines:
+        if want is None or tier.settings.deadlines or not tier.is_missing(mark):
             return
         left = tier.absent_since(mark, want.since_us)
         if left is None or now_us < left + tier.settings.grace_us:

@@ -48,8 +48,10 @@ class Rounds:
     def offers(self, interest: Interest) -> dict[str, int]:
         """The newest message kept per stream that concerns a peer."""
         tier = self.tier
-        concerns = interest.concerns
-        offers = {stream: n for stream, n in tier.store.tops.items() if concerns(stream)}
+        offers: dict[str, int] = {}
+        for group, tops in tier.store.tops.items():
+            if tops and interest.concerns_group(group):
+                offers.update(tops)
         for stream, n in tier.extra_offers(interest).items():
             offers[stream] = max(n, offers.get(stream, 0))
         return offers

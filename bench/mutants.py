@@ -1,0 +1,259 @@
+"""Would the fast tests notice? One-line changes to `core/`, each breaking one rule; the tests must kill every one.
+
+    python bench/mutants.py [--only N] [--jobs 2]
+
+For each mutant the source is copied, the one line changed, and the fast tests run against the copy until the first
+failure (a hang counts as one). Prints a table and the survivors; exit 1 if there are any.
+"""
+
+# ruff: noqa: E501 - one mutant is one line, so that the list reads as a table
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+CORE = Path("src/antecede/core")
+TIMEOUT_S = 240
+TESTS = ("tests/core", "tests/papers", "tests/sim/test_safety.py")
+FEW = "not test_safety or from-00"
+"""Of the random scenarios the first ten of each recipe."""
+
+
+class Mutant(NamedTuple):
+    file: str
+    """Below `src/antecede/core/`."""
+    old: str
+    """Occurs exactly once in the file (tests/house/test_mutants.py)."""
+    new: str
+    breaks: str
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    # -- Inbox -----------------------------------------------------------------------------------------------------
+    Mutant("inbox.py", "if message.id in seen:", "if False:", "a second arrival is a duplicate"),
+    Mutant("inbox.py", "now_us > deadline - self.guard_us", "now_us > deadline", "late is judged with the guard"),
+    Mutant("inbox.py", "now_us > deadline - self.guard_us", "now_us >= deadline - self.guard_us", "in time includes it"),
+    Mutant("inbox.py", '"foreign" if cut_off else "superseded"', '"superseded"', "behind the cut is not superseded"),
+    Mutant("inbox.py", "if reader.stale(stamp):", "if False:", "what lies behind is not delivered"),
+    Mutant("inbox.py", "            reader.skipped(stamp.own, stamp)\n", "            reader.delivered(stamp, forced=True)\n", "a late arrival puts itself behind, not its causes (H7)"),
+    Mutant("inbox.py", "            reader.skipped(stamp.own, stamp)\n", "            pass\n", "a late arrival lies behind"),
+    Mutant("inbox.py", "            reader.skipped(stamp.own, stamp)\n", "            reader.skipped(stamp.own, None)\n", "whoever needs a late one needs what it needed (H7)"),
+    Mutant("inbox.py", "(deadline - self.guard_us, self._tick, held)", "(deadline, self._tick, held)", "release guard"),
+    Mutant("inbox.py", "while due and due[0][0] <= now_us:", "while due and due[0][0] < now_us:", "exact wake-up"),
+    Mutant("inbox.py", "is not None and now_us > deadline:", "is not None and now_us >= deadline:", "at the deadline"),
+    Mutant("inbox.py", "before.sort(key=_by_rank)", "before.reverse()", "held predecessors go out in causal order"),
+    Mutant("inbox.py", "for one in (*before, held):", "for one in (held,):", "held predecessors go out first"),
+    Mutant("inbox.py", '"causes" if ready else "deadline"', '"causes"', "what a forced one covers becomes past"),
+    Mutant("inbox.py", "self.reader.skipped(held.envelope.stamp.own, held.envelope.stamp)", "self.reader.skipped(held.envelope.stamp.own, None)", "an overslept message still carries order"),
+    Mutant("inbox.py", "del self.seen[message_id]", "pass", "what was dropped at a move may come again"),
+    Mutant("inbox.py", "if message_id not in self.held:", "if True:", "what is held is not forgotten"),
+    Mutant("inbox.py", "message.id in self.held or self.reader.stale(stamp)", "False", "a header skips only what is out"),
+    # -- Reader ----------------------------------------------------------------------------------------------------
+    Mutant("order/reader.py", "if n <= self.front.get(stream, 0):", "if n < self.front.get(stream, 0):", "behind: <="),
+    Mutant("order/reader.py", "if n <= covers.get(stream, 0) and", "if n < covers.get(stream, 0) and", "precedes: <="),
+    Mutant("order/reader.py", "if n <= covers.get(stream, 0) and self._concerns(stream):", "if n <= covers.get(stream, 0):", "streams of other groups do not count"),
+    Mutant("order/reader.py", "for skipped in self._skipped_by(stamp):", "for skipped in ():", "H7: blocked through skips"),
+    Mutant("order/reader.py", "n = reached + 1\n", "n = reached\n", "the +1"),
+    Mutant("order/reader.py", "(stamp, *self._skipped_by(stamp)) if self.skips else (stamp,)", "(stamp,)", "H7: asked for"),
+    Mutant("order/reader.py", "or n <= self.cut.get(stream, 0):", "or False:", "a need behind a cut proves nothing"),
+    Mutant("order/reader.py", "if forced or not self._sure(stamp):", "if forced:", "a skipped need proves nothing"),
+    Mutant("order/reader.py", "if forced or not self._sure(stamp):", "if not self._sure(stamp):", "skipped ancestors"),
+    Mutant("order/reader.py", "self.skips.setdefault(stream, {})[n] = stamp", "self.skips.setdefault(stream, {})[n] = None", "stamps of skipped messages are kept"),
+    Mutant("order/reader.py", "self.over.setdefault(stream, set()).add(n)", "self.over.setdefault(stream, set()); self.front[stream] = n", "a skip is one mark, not all below"),
+    Mutant("order/reader.py", "min(n, min(open_, default=n + 1) - 1)", "n", "a cut for others is closed"),
+    Mutant("order/reader.py", "self._free(stream, before + 1, self.front[stream])", "self._free(stream, n, n)", "everything passed frees its watchers"),
+    Mutant("order/reader.py", "                self.cut[stream] = n\n", "                pass\n", "the cut is remembered"),
+    Mutant("order/reader.py", "any(n <= cut.get(stream, 0)", "any(n < cut.get(stream, 0)", "the cut itself is cut off"),
+    # -- vector ----------------------------------------------------------------------------------------------------
+    Mutant("order/vector.py", "covers = dict(self.clock)", "covers = {s: n for s, n in self.clock.items() if s.partition('@')[2] in ('', *message.topics)}", "marks of foreign groups are causes too"),
+    Mutant("order/vector.py", "for stream, n in stamp.needs if risen else stamp.covers.items():", "for stream, n in stamp.needs:", "the frontier is closed"),
+    Mutant("order/vector.py", "needs = self._previous(streams)", "needs: list[Mark] = []", "the own stream has no gap"),
+    Mutant("order/vector.py", "_close([*after, self._last] if self._last is not None else list(after))", "_close(list(after))", "declared causes include the own previous message"),
+    Mutant("order/vector.py", "since = min(", "since = max(", "needs reach back to the oldest message addressed"),
+    Mutant("order/vector.py", "self._sent[stream] = self._epoch\n", "self._sent[stream] = self._epoch + 1\n", "what rose right after a message is needed by the next"),
+    Mutant("order/vector.py", "self.rank = stamp.rank", "pass", "rank grows along causality"),
+    # -- context graph ---------------------------------------------------------------------------------------------
+    Mutant("order/graph.py", "before = list(self.leaves.values())", "before = [] if self._last is None else [self._last]", "a message follows all leaves"),
+    Mutant("order/graph.py", 'self.leaves.pop(f"{sender}:{seq}", None)', "pass", "what has a successor is no leaf"),
+    Mutant("order/graph.py", "needs.update(dict.fromkeys(pred.needs[key]))", "pass", "the projection (T5)"),
+    Mutant("order/graph.py", "entry.tops = _merge(entry.preds)", "entry.tops = {s: n for p in entry.preds for s, n in p.marks}", "the newest of every sender (trap 1)"),
+    Mutant("order/graph.py", "until = None if pred.until_us is None else max(until, pred.until_us)", "pass", "an expired node stays while an ancestor lives (H7)"),
+    Mutant("order/graph.py", "if all(n <= stable", "if any(n <= stable", "stable in all its groups"),
+    Mutant("order/graph.py", 'if not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):', "if True:", "a stable node travels while an ancestor does"),
+    Mutant("order/graph.py", "elif now_us >= entry.stable_us + self.grace_us:", "elif now_us >= entry.stable_us:", "a stable node travels through the grace"),
+    Mutant("order/graph.py", "for stream, n in entry.tops.items() if concerns(stream)}", "for stream, n in entry.tops.items()}", "only what concerns the subscriber is projected"),
+    Mutant("order/graph.py", "while expiry and expiry[0][0] < now_us:", "while expiry and expiry[0][0] <= now_us:", "a node lives through its last microsecond"),
+    Mutant("order/graph.py", "                    stack.append(pred)\n", "                    pass\n", "all unstable ancestors travel"),
+    # -- index -----------------------------------------------------------------------------------------------------
+    Mutant("order/index.py", "index - low.bit_length()", "index - low.bit_length() + 1", "the bitmap counts from one below"),
+    Mutant("order/index.py", "return after & ((1 << (self.top - 1 - self.acked)) - 1)", "return after", "what is acknowledged is not named"),
+    Mutant("order/index.py", "after |= chain.up_to(newest, self.top)", "after = chain.up_to(newest, self.top)", "causes of all streams are named"),
+    Mutant("order/index.py", "after |= chain.up_to(newest, self.top)", "after |= chain.up_to(newest, self.top) & 1", "all causes are named, not the nearest"),
+    Mutant("order/index.py", "if n <= self.frontier.get(stream, 0):", "if False:", "replay leaves out the client's past"),
+    Mutant("order/index.py", "if n <= self.frontier.get(stream, 0):", "if n < self.frontier.get(stream, 0):", "frontier: <="),
+    Mutant("order/index.py", "        if forced:\n", "        if False:\n", "missing causes of a forced item are past"),
+    Mutant("order/index.py", "return a.own[0] in b.needs", "return a.own[0] < b.own[0]", "a lower index is no cause"),
+    Mutant("order/index.py", "return (1 << (self.top - 1 - self.acked)) - 1", "return 0", "plain mode waits for all lower"),
+    Mutant("order/index.py", "        self.over.clear()\n", "", "a new attachment numbers from one"),
+    # -- Store -----------------------------------------------------------------------------------------------------
+    Mutant("store.py", "while expiry and expiry[0][0] < now_us:", "while expiry and expiry[0][0] <= now_us:", "kept through its last microsecond"),
+    Mutant("store.py", "(deadline + self.slack_us, self._tick, envelope)", "(deadline, self._tick, envelope)", "slack"),
+    Mutant("store.py", "            self.add_header(envelope, now_us)\n", "", "an expired message leaves its header"),
+    Mutant("store.py", "if low < n <= high)", "if low < n < high)", "ranges are closed above"),
+    Mutant("store.py", "range(low + 1, high + 1)", "range(low, high + 1)", "ranges are open below"),
+    Mutant("store.py", "if envelope.message.id not in given:", "if True:", "each message is found once"),
+    # -- spreads ---------------------------------------------------------------------------------------------------
+    Mutant("spread/solicit.py", "peers[want.tries % len(peers)]", "peers[0]", "retries rotate"),
+    Mutant("spread/solicit.py", "now_us + settings.trip_us > want.until_us", "now_us > want.until_us", "deadline budget"),
+    Mutant("spread/solicit.py", "return want.tries >= TRIES_UNTIMED", "return False", "tries are bounded"),
+    Mutant("spread/solicit.py", "until_us > want.until_us)", "until_us < want.until_us)", "the last need decides"),
+    Mutant("spread/solicit.py", "if not missing(mark) or self._hopeless", "if self._hopeless", "what came is not asked for"),
+    Mutant("spread/answer.py", "if in_time(e, now_us) and interest", "if interest", "answers hold only what is in time"),
+    Mutant("spread/answer.py", "deadline is None or now_us <= deadline", "deadline is None or now_us < deadline", "in time"),
+    Mutant("spread/answer.py", "if deadline is not None and now_us > deadline:", "if True:", "a header is not believed early"),
+    Mutant("spread/answer.py", "if left is None or now_us < left + tier.settings.grace_us:", "if left is None:", "nothing is given up before grace"),
+    Mutant("spread/answer.py", "if all(source in lacking", "if any(source in lacking", "given up only when all lack it"),
+    Mutant("spread/answer.py", " or not tier.is_missing(mark):", ":", "what came in the meantime is not given up"),
+    Mutant("spread/answer.py", "found += [e for e in self._held_within(frame.ranges)", "found += [e for e in ()", "what is held is answered too"),
+    Mutant("spread/answer.py", "(not held and not tier.serves(peer))", "not held", "a subscriber has nobody else to ask"),
+    Mutant("spread/digest.py", "if all(frame.have.get(stream, 0) >= n", "if any(frame.have.get(stream, 0) >= n", "in step means all of it"),
+    Mutant("spread/digest.py", "self._in_step.get(peer, -1) < version", "peer not in self._in_step", "news begin a new round"),
+    Mutant("spread/digest.py", "        if frame.reply:\n", "        if False:\n", "whoever is asked answers"),
+    Mutant("spread/digest.py", "            self.at_us = now_us + (round_us >> 1)", "            self.at_us = now_us + 0 * (round_us >> 1)", "the first round is not at once"),
+    # -- roles -----------------------------------------------------------------------------------------------------
+    Mutant("tier.py", "past = {} if self.writer is None else self.writer.past()", "past = self.reader.front", "somebody begins behind what was delivered, not behind what was skipped"),
+    Mutant("tier.py", "if len(stamps) < len(known):", "if False:", "unknown declared causes widen to everything"),
+    Mutant("tier.py", "else message.deadline_us - guard_us", "else message.deadline_us", "the budget ends with the guard"),
+    Mutant("tier.py", "            writer.learn(envelope)\n", "            pass\n", "what is delivered is a cause"),
+    Mutant("tier.py", "if mark[1] not in marks.get(mark[0], ()):", "if True:", "what is held is not asked for"),
+    Mutant("tier.py", "return [*sources[first:], *sources[:first]]", "return sources", "whoever sent it is asked first"),
+    Mutant("tier.py", "                self.departed[name] = now_us\n", "                pass\n", "who left is remembered"),
+    Mutant("member.py", "self.inbox.seen[envelope.message.id] = now_us", "pass", "the own message is not news"),
+    Mutant("member.py", "        if self.joined:\n", "        if True:\n", "nothing is taken before the cut is known"),
+    Mutant("broker.py", "done[stream] = min(done[stream], confirmed.get(stream, 0))", "pass", "trap 4: subscribers' share"),
+    Mutant("broker.py", "n = min(n, self._confirmed.get(name, {}).get(stream, 0))", "pass", "stable at all carriers"),
+    Mutant("broker.py", "link[0] <= frame.attachment", "link[0] < frame.attachment", "a detach ends its attachment"),
+    Mutant("broker.py", "self.writer.relay(envelope) if link is None else self.writer.project(envelope, link[1])", "self.writer.relay(envelope)", "answers to subscribers are projected"),
+    Mutant("joining.py", "for _, _, snapshot in self._snapshots for node in snapshot.nodes]", "for node in ()]", "the whole graph comes along"),
+    Mutant("joining.py", "        past.update(broker.reader.cut)\n", "", "a newcomer begins behind its donor's cut"),
+    Mutant("joining.py", "        past.update(broker.reader.cut)\n", "        past.update(broker.reader.front)\n", "what a donor skipped is not past"),
+    Mutant("joining.py", "for header in snapshot.headers:", "for header in ():", "an expired message still carries order"),
+    Mutant("joining.py", "            if not self._uncovered:\n", "            if True:\n", "all groups covered before it begins"),
+    Mutant("subscriber.py", "sender != self._wanted[0] or not self._catches_up(sender, frame)", "not self._catches_up(sender, frame)", "it begins at the first broker's cut"),
+    Mutant("subscriber.py", "if reply.start.get(stream, 0) < n or", "if", "a source counts once it covers the cut"),
+    Mutant("subscriber.py", " or has.get(sender, 0) < self._cut.get(sender, 0):", ":", "and what is on record of it"),
+    Mutant("subscriber.py", "        self.inbox.clear()\n", "", "a move drops what was held"),
+    Mutant("home_broker.py", "if not others or self._is_safe(envelope):", "if True:", "PUBACK when another broker has it"),
+    Mutant("home_broker.py", "elif message_id in self.inbox.seen:", "elif False:", "a known publication is dropped"),
+    Mutant("home_broker.py", "if client != sender and log", "if log", "a publisher is not sent its own message"),
+    Mutant("home_broker.py", "self._skip_unsent(envelope, others, now_us)\n", "pass\n", "an unsent publication is skipped"),
+    Mutant("home_broker.py", "if not in_time(item.envelope, now_us):", "if False:", "expired items come as headers"),
+    Mutant("home_broker.py", "log.interest.wants(message.topics) and in_time(envelope, now_us)", "log.interest.wants(message.topics)", "only what is in time is replayed"),
+    Mutant("home_broker.py", "and frame.attachment > log.number:", "and frame.attachment >= log.number:", "whose detach"),
+    Mutant("client.py", "if sender == self.home and frame.attachment == self.attachment and", "if sender == self.home and", "the attachment is checked"),
+    Mutant("client.py", "        self._index().restart()\n", "", "indexes of the old attachment mean nothing"),
+    Mutant("client.py", "        self.upper.learn(original)\n", "", "the frontier is carried as causes"),
+    Mutant("client.py", "over = deadline is not None and", "over = False and", "late publications are resent as headers"),
+    Mutant("client.py", "frontier = {**self._start, **self.upper.clock}", "frontier = {**self._start}", "the next home is told the frontier"),
+    Mutant("client.py", "frontier[stream] = max(n, frontier[stream])", "pass", "and where it began"),
+    Mutant("client.py", "        self._publish_again(now_us)\n", "", "what is unacknowledged is published again"),
+    Mutant("client.py", "                self.inbox.skip(envelope, \"expired\", now_us)\n", "                pass\n", "an item that is gone is past"),
+    Mutant("recipes.py", '(settings.hop_us if role == "broker" else 0)', "0", "a broker leaves time for the hop (H15)"),
+    Mutant("interest.py", "known = group is None or any(", "known = True or any(", "streams of other groups do not concern it"),
+)  # fmt: skip
+
+
+class Outcome(NamedTuple):
+    number: int
+    killed_by: str
+    """A test, or `timeout`; empty: it survived."""
+    seconds: float
+
+
+def run(number: int, mutant: Mutant | None) -> Outcome:
+    """The fast tests against a copy of the source with one line changed (None: unchanged)."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+        copy = Path(folder)
+        shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        if mutant is not None:
+            path = copy / CORE / mutant.file
+            text = path.read_text("utf-8")
+            if text.count(mutant.old) != 1:
+                raise SystemExit(
+                    f"mutant {number}: {mutant.old!r} occurs {text.count(mutant.old)} times in {mutant.file}"
+                )
+            path.write_text(text.replace(mutant.old, mutant.new), "utf-8")
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(copy / "src"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(copy / "hypothesis"),
+        }
+        if mutant is not None:  # most die at once, in the tests of their own module
+            own = Path("tests/core") / mutant.file
+            killed_by = _pytest([str(own.with_name(f"test_{own.name}"))], environment)
+            if killed_by:
+                return Outcome(number, killed_by, time.monotonic() - began)
+        killed_by = _pytest([*TESTS, "-k", FEW], environment)
+        return Outcome(number, killed_by, time.monotonic() - began)
+
+
+def _pytest(arguments: list[str], environment: dict[str, str]) -> str:
+    """The first test that fails; empty when all pass."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider",
+               "--hypothesis-seed=1", *arguments]  # fmt: skip
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        out, _ = process.communicate(timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return "timeout"
+    if not process.returncode:
+        return ""
+    failed = [line for line in out.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed[0].split(" - ")[0].removeprefix("FAILED ") if failed else out.strip().splitlines()[-1]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Change one line of core/ at a time; the fast tests must notice.")
+    parser.add_argument("--only", type=int, metavar="N", action="append", help="only mutant N (repeatable)")
+    parser.add_argument("--jobs", type=int, default=2, help="how many at a time; costs cores [2]")
+    arguments = parser.parse_args()
+    unchanged = run(0, None)
+    if unchanged.killed_by:
+        print(f"The tests fail on the unchanged source: {unchanged.killed_by}")
+        return 2
+    print(f"unchanged: the tests pass, {unchanged.seconds:.0f} s", flush=True)
+    chosen = [(n, m) for n, m in enumerate(MUTANTS, 1) if not arguments.only or n in arguments.only]
+    survivors = []
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for outcome in pool.map(lambda pair: run(*pair), chosen):
+            mutant = MUTANTS[outcome.number - 1]
+            what = f"killed by {outcome.killed_by}" if outcome.killed_by else "SURVIVED"
+            print(f"{outcome.number:3} {mutant.file}: {mutant.breaks}: {what} ({outcome.seconds:.0f} s)", flush=True)
+            if not outcome.killed_by:
+                survivors.append(outcome.number)
+    print(f"\n{len(chosen)} mutants, {len(chosen) - len(survivors)} killed, {len(survivors)} survived")
+    for number in survivors:
+        mutant = MUTANTS[number - 1]
+        print(f"survived: {number} {mutant.file}: {mutant.old.strip()!r} -> {mutant.new.strip()!r}: {mutant.breaks}")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,212 @@
+"""What lies behind, what blocks, what is missing: each rule by hand, then against sets that know every cause."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from antecede.core.interest import Interest
+from antecede.core.message import Stamp
+from antecede.core.order.reader import Reader
+from antecede.core.order.vector import VectorWriter
+from tests.core.kit import PLANS, World, flat, grouped
+
+
+def everything(stream: str) -> bool:
+    return True
+
+
+def dense() -> Reader:
+    return Reader(everything, dense=True)
+
+
+def sparse() -> Reader:
+    return Reader(everything, dense=False)
+
+
+def needing(*needs: tuple[str, int], own: tuple[str, int] = ("Z", 1)) -> Stamp:
+    return Stamp((own,), needs, dict(needs))
+
+
+def test_nothing_lies_behind_at_first() -> None:
+    reader = dense()
+    assert reader.behind("A", 0) and not reader.behind("A", 1)
+    assert reader.blocker(needing()) is None
+
+
+def test_dense_streams_block_at_the_first_hole() -> None:
+    reader = dense()
+    reader.skipped((("A", 2),), None)
+    assert reader.blocker(needing(("A", 4))) == ("A", 1)
+    assert reader.missing(needing(("A", 4))) == [("A", 1), ("A", 3), ("A", 4)]
+    reader.delivered(flat("A:1").stamp, forced=False)
+    assert reader.front == {"A": 2} and not reader.over
+    assert reader.blocker(needing(("A", 4))) == ("A", 3)
+    reader.skipped((("A", 3),), None)
+    reader.skipped((("A", 5),), None)
+    assert reader.blocker(needing(("A", 4))) == ("A", 4)
+
+
+def test_sparse_streams_name_what_blocks() -> None:
+    reader = sparse()
+    assert reader.blocker(needing(("A", 4))) == ("A", 4)
+    assert reader.missing(needing(("A", 4), ("B", 2))) == [("A", 4), ("B", 2)]
+    reader.skipped((("A", 4),), None)
+    assert reader.blocker(needing(("A", 4))) is None
+    assert reader.behind("A", 4) and not reader.behind("A", 3)
+
+
+def test_only_streams_that_concern_the_reader_count() -> None:
+    reader = Reader(Interest(("G1",)).concerns, dense=False)
+    stamp = grouped("A:3", "G1", "G2", needs=[("B@G2", 7), ("B@G1", 5)]).stamp
+    assert reader.blocker(stamp) == ("B@G1", 5) and reader.missing(stamp) == [("B@G1", 5)]
+    reader.delivered(stamp, forced=True)
+    assert reader.front == {"A@G1": 3, "B@G1": 5}
+    reader.skipped((("C@G2", 1),), None)
+    reader.start_at({"C@G2": 4})
+    assert reader.front == {"A@G1": 3, "B@G1": 5} and not reader.skips and not reader.cut
+    assert reader.stale(grouped("A:2", "G1", "G2").stamp) and not reader.stale(grouped("A:2", "G2").stamp)
+    reader.look_at(Interest(("G2",)).concerns)
+    assert reader.blocker(stamp) == ("B@G2", 7)
+
+
+def test_stale_in_any_one_stream() -> None:
+    reader = sparse()
+    reader.delivered(grouped("A:4", "G1").stamp, forced=False)
+    assert reader.stale(grouped("A:4", "G2", "G1").stamp) and reader.stale(grouped("A:3", "G1").stamp)
+    assert not reader.stale(grouped("A:5", "G1").stamp) and not reader.stale(grouped("A:4", "G2").stamp)
+
+
+def test_precedes_reads_what_is_covered_up_to_and_with_the_mark() -> None:
+    reader = Reader(Interest(("G1",)).concerns, dense=False)
+    later = grouped("B:1", "G1", covers={"A@G1": 3, "A@G2": 9}).stamp
+    assert reader.precedes(grouped("A:3", "G1").stamp, later) and reader.precedes(grouped("A:1", "G1").stamp, later)
+    assert not reader.precedes(grouped("A:4", "G1").stamp, later)
+    assert not reader.precedes(grouped("A:5", "G2").stamp, later)
+
+
+def test_whoever_needs_a_skipped_message_needs_what_that_one_needed() -> None:
+    """H7, through two of them."""
+    reader = sparse()
+    reader.skipped((("A", 3),), needing(("B", 2), own=("A", 3)))
+    reader.skipped((("B", 2),), needing(("C", 1), own=("B", 2)))
+    stamp = needing(("A", 3))
+    assert reader.blocker(stamp) == ("C", 1) and reader.missing(stamp) == [("C", 1)]
+    reader.delivered(needing(own=("C", 1)), forced=False)
+    assert reader.blocker(stamp) is None
+
+
+def test_a_skip_does_not_lie_behind_with_its_causes() -> None:
+    reader = dense()
+    reader.skipped((("A", 1),), needing(("B", 2), own=("A", 1)))
+    assert reader.behind("A", 1) and not reader.behind("B", 1) and not reader.behind("B", 2)
+    assert reader.front == {"A": 1} and reader.closed() == {"A": 0}
+    reader.delivered(needing(own=("B", 1)), forced=False)
+    reader.delivered(needing(("B", 1), own=("B", 2)), forced=False)
+    reader.delivered(needing(("A", 1), ("B", 2), own=("C", 1)), forced=False)
+    assert reader.closed()["B"] == 2
+
+
+def test_a_skip_with_nothing_missing_before_it_is_closed() -> None:
+    reader = dense()
+    reader.delivered(needing(own=("B", 1)), forced=False)
+    reader.skipped((("A", 1),), needing(("B", 1), own=("A", 1)))
+    reader.delivered(needing(("A", 1), own=("A", 2)), forced=False)
+    assert reader.closed() == reader.front == {"A": 2, "B": 1}
+
+
+def test_closed_stops_before_the_first_skip_that_is_open() -> None:
+    reader = sparse()
+    reader.start_at({"A": 2})
+    for n in (3, 4, 5):
+        reader.skipped((("A", n),), needing(("B", 9), own=("A", n)) if n == 4 else None)
+    reader.delivered(needing(own=("D", 2)), forced=False)
+    assert reader.front == {"A": 5, "D": 2} and reader.closed() == {"A": 3, "D": 2}
+
+
+def test_a_forced_delivery_puts_all_it_covers_behind() -> None:
+    reader = dense()
+    reader.skipped((("A", 4),), None)
+    reader.delivered(Stamp((("C", 1),), (("B", 2),), {"A": 3, "B": 2}), forced=True)
+    assert reader.front == {"A": 4, "B": 2, "C": 1} and not reader.over
+
+
+def test_a_delivery_after_a_skip_or_a_cut_puts_all_it_covers_behind() -> None:
+    """Its needs lie behind, but not by delivery: what they covered may not."""
+    reader = dense()
+    reader.skipped((("B", 1),), None)
+    reader.delivered(Stamp((("C", 1),), (("B", 1),), {"A": 3, "B": 1}), forced=False)
+    assert reader.behind("A", 3)
+    reader = dense()
+    reader.start_at({"B": 1})
+    reader.delivered(Stamp((("C", 1),), (("B", 1),), {"A": 3, "B": 1}), forced=False)
+    assert reader.behind("A", 3)
+
+
+def test_a_cut_lies_behind_and_is_remembered() -> None:
+    reader = dense()
+    reader.delivered(flat("A:1").stamp, forced=False)
+    reader.start_at({"A": 1, "B": 2})
+    assert reader.cut == {"B": 2} and reader.behind("B", 2) and not reader.behind("B", 3)
+    assert reader.cut_off(flat("B:2").stamp) and reader.cut_off(flat("B:1").stamp)
+    assert not reader.cut_off(flat("B:3").stamp) and not reader.cut_off(flat("A:1").stamp)
+
+
+def test_whoever_watches_is_freed_once_and_in_order() -> None:
+    reader = dense()
+    reader.watch(("A", 2), "late comer")
+    reader.watch(("A", 1), "first")
+    reader.watch(("A", 1), "second")
+    reader.watch(("A", 4), "beyond")
+    reader.delivered(needing(("A", 1), own=("A", 2)), forced=True)
+    assert reader.freed == ["first", "second", "late comer"] and reader.watched == {"A": {4: ["beyond"]}}
+    reader.skipped((("A", 4),), None)
+    assert reader.freed[3:] == ["beyond"] and not reader.watched
+
+
+def test_reaching_a_mark_also_frees_what_compacting_passes() -> None:
+    reader = sparse()
+    reader.skipped((("A", 3),), None)
+    reader.skipped((("A", 2),), None)
+    reader.watch(("A", 1), "x")
+    reader.watch(("A", 3), "y")
+    reader.delivered(needing(own=("A", 1)), forced=False)
+    assert reader.freed == ["x", "y"] and reader.front == {"A": 3}
+
+
+STEPS = st.lists(st.tuples(st.sampled_from(["deliver", "skip", "force", "gone"]), st.integers(0, 40)), max_size=25)
+
+
+@settings(max_examples=200)
+@given(PLANS, STEPS, st.booleans())
+def test_agrees_with_sets_that_know_every_cause(plan, steps, one_group) -> None:
+    world = World(plan, lambda name, interest: VectorWriter(name, flat=one_group), one=one_group)
+    interest = Interest(("G1", "G2"))
+    reader = Reader(interest.concerns, dense=one_group)
+    wanted = {i: t for i, t in world.told.items() if interest.wants(t.envelope.message.topics)}
+    past = {i: {p for p in t.past if p in wanted} for i, t in wanted.items()}
+    behind: set[str] = set()
+    for what, pick in steps:
+        left = [i for i in wanted if i not in behind]
+        if not left:
+            break
+        one = left[pick % len(left)]
+        stamp = wanted[one].envelope.stamp
+        ready = past[one] <= behind
+        assert (reader.blocker(stamp) is None) == ready == (not reader.missing(stamp))
+        if what in ("skip", "gone"):
+            reader.skipped(stamp.own, stamp)
+            behind.add(one)
+        elif ready or what == "force":
+            reader.delivered(stamp, forced=not ready)
+            behind |= {one, *past[one]}
+        for i, t in wanted.items():
+            assert reader.stale(t.envelope.stamp) == (i in behind)
+            blocked = {f"{s.partition('@')[0]}:{n}" for s, n in reader.missing(t.envelope.stamp)}
+            lacking = past[i] - behind
+            assert blocked <= {*lacking} and bool(blocked) == bool(lacking)
+            for j, u in wanted.items():
+                assert reader.precedes(u.envelope.stamp, t.envelope.stamp) == (j in past[i])
+        closed = reader.closed()
+        inside = {i for i, t in wanted.items() if any(n <= closed.get(s, 0) for s, n in t.envelope.stamp.own)}
+        assert all(past[i] <= behind for i in inside) and inside <= behind

@@ -1,0 +1,118 @@
+"""The vector's Writer: stamps say what happened before, and `needs` says enough with few marks."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Stamp
+from antecede.core.order.reader import Reader
+from antecede.core.order.vector import VectorWriter
+from tests.core.kit import PLANS, World, message
+
+
+def publish(writer: VectorWriter, name: str, *topics: str, after: list[Stamp] | None = None) -> Envelope:
+    told = message(name, *topics)
+    return Envelope(told, writer.stamp(told, after))
+
+
+def test_a_flat_group_counts_per_sender_and_groups_count_apart() -> None:
+    flat, grouped = VectorWriter("A", flat=True), VectorWriter("A", flat=False)
+    assert flat.dense and not grouped.dense
+    assert publish(flat, "A:1", "G1", "G2").stamp.own == (("A", 1),)
+    assert publish(grouped, "A:1", "G1", "G2").stamp.own == (("A@G1", 1), ("A@G2", 1))
+
+
+def test_the_next_message_needs_the_one_before_and_covers_it() -> None:
+    writer = VectorWriter("A", flat=True)
+    first, second = publish(writer, "A:1"), publish(writer, "A:2")
+    assert first.stamp.needs == () and not first.stamp.covers
+    assert second.stamp.needs == (("A", 1),) and second.stamp.covers == {"A": 1}
+    assert second.stamp.rank > first.stamp.rank
+
+
+def test_needs_are_what_rose_since_the_previous_message_and_that_message() -> None:
+    a, b, c = (VectorWriter(name, flat=True) for name in "ABC")
+    a.learn(publish(b, "B:1"))
+    a.learn(publish(c, "C:1"))
+    assert set(publish(a, "A:1").stamp.needs) == {("B", 1), ("C", 1)}
+    a.learn(publish(b, "B:2"))
+    second = publish(a, "A:2").stamp
+    assert set(second.needs) == {("A", 1), ("B", 2)} and second.covers == {"A": 1, "B": 2, "C": 1}
+    assert publish(a, "A:3").stamp.needs == (("A", 2),)
+
+
+def test_needs_reach_back_to_the_oldest_of_the_streams_addressed() -> None:
+    a, b = VectorWriter("A", flat=False), VectorWriter("B", flat=False)
+    publish(a, "A:1", "G2")
+    a.learn(publish(b, "B:1", "G1"))
+    publish(a, "A:2", "G1")
+    a.learn(publish(b, "B:2", "G1"))
+    assert set(publish(a, "A:3", "G1").stamp.needs) == {("A@G1", 2), ("B@G1", 2)}
+    third = publish(a, "A:4", "G1", "G2").stamp
+    assert set(third.needs) == {("A@G1", 3), ("A@G2", 1), ("B@G1", 2)}, "B:1 and B:2 rose since A:1"
+
+
+def test_marks_of_foreign_groups_are_learned_too() -> None:
+    """Without them order through a third group is lost."""
+    a, b, c = (VectorWriter(name, flat=False) for name in "ABC")
+    x = publish(a, "A:1", "G1")
+    b.learn(x)
+    y = publish(b, "B:1", "G2")
+    c.learn(y)
+    assert publish(c, "C:1", "G1").stamp.covers == {"A@G1": 1, "B@G2": 1}
+
+
+def test_after_a_hole_in_its_senders_stream_the_whole_stamp_is_learned() -> None:
+    a, b, c = (VectorWriter(name, flat=True) for name in "ABC")
+    b.learn(publish(a, "A:1"))
+    publish(b, "B:1")
+    second = publish(b, "B:2")
+    assert second.stamp.needs == (("B", 1),)
+    c.learn(second)
+    assert c.clock == {"A": 1, "B": 2}
+
+
+def test_learning_an_older_message_lowers_nothing() -> None:
+    a, b = VectorWriter("A", flat=True), VectorWriter("B", flat=True)
+    first, second = publish(a, "A:1"), publish(a, "A:2")
+    b.learn(second)
+    b.learn(first)
+    assert b.clock == {"A": 2} and b.rank == second.stamp.rank
+    assert publish(b, "B:1").stamp.rank > second.stamp.rank
+
+
+def test_declared_causes_are_closed_and_include_ones_own_previous_message() -> None:
+    a, b, c = (VectorWriter(name, flat=True) for name in "ABC")
+    one = publish(a, "A:1")
+    b.learn(one)
+    two = publish(b, "B:1")
+    other = publish(VectorWriter("D", flat=True), "D:1")
+    for envelope in (one, two, other):
+        c.learn(envelope)
+    first = publish(c, "C:1", after=[two.stamp]).stamp
+    assert first.covers == {"A": 1, "B": 1} and dict(first.needs) == first.covers
+    second = publish(c, "C:2", after=[other.stamp]).stamp
+    assert second.covers == {"A": 1, "B": 1, "C": 1, "D": 1}
+
+
+def test_after_a_declared_message_the_next_still_needs_what_it_left_out() -> None:
+    a, b = VectorWriter("A", flat=True), VectorWriter("B", flat=True)
+    a.learn(publish(b, "B:1"))
+    publish(a, "A:1", after=[])
+    assert set(publish(a, "A:2").stamp.needs) == {("A", 1), ("B", 1)}
+
+
+@settings(max_examples=200)
+@given(PLANS)
+def test_stamps_agree_with_the_transitive_closure(plan) -> None:
+    for one in (True, False):
+        world = World(plan, lambda name, interest, one=one: VectorWriter(name, flat=one), one=one)
+        reader = Reader(Interest(("#",)).concerns, dense=one)
+        for b, later in world.told.items():
+            stamp = later.envelope.stamp
+            for a, earlier in world.told.items():
+                assert reader.precedes(earlier.envelope.stamp, stamp) == (a in later.past)
+            assert all(world.told[a].envelope.stamp.rank < stamp.rank for a in later.past), b
+            for stream, n in stamp.needs:
+                assert f"{stream.partition('@')[0]}:{n}" in later.past

@@ -1,0 +1,171 @@
+"""Answers: what is in time and wanted, headers of what is not, what is lacked, and when something is given up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from antecede.core.effects import Effect
+from antecede.core.frames import Data, Gone, Request
+from antecede.core.machine import Peer
+from antecede.core.spread.answer import BATCH, in_time
+from tests.core.kit import flat, frame_to, grouped, machine, sent, told, view_of
+
+
+def member(name: str = "B", peers: str = "A B C", **knobs: Any) -> Any:
+    one = machine("solicit", name, "member", "G1", grace_us=1000, **knobs)
+    one.view({peer: Peer(peer, "member", ("G1",)) for peer in peers.split()}, 0)
+    one.start(0)
+    return one
+
+
+def gone(one: Any, *names: str, now: int = 0) -> None:
+    one.view({name: peer for name, peer in one.members.items() if name not in names}, now)
+
+
+def ask(one: Any, *ranges: tuple[str, int, int], by: str = "C", now: int = 0) -> list[Effect]:
+    return one.receive(Request(ranges), by, now)
+
+
+def test_in_time_is_up_to_the_deadline() -> None:
+    assert in_time(flat("A:1"), 10**9) and in_time(flat("A:1", deadline_us=5), 5)
+    assert not in_time(flat("A:1", deadline_us=5), 6)
+
+
+def test_an_answer_holds_what_is_kept_and_what_is_held_within_the_range() -> None:
+    one = member()
+    one.receive(Data((flat("A:1"), flat("A:2", {"A": 1}), flat("A:4", {"A": 3}), flat("A:6", {"A": 5}))), "A", 0)
+    effects = ask(one, ("A", 1, 4))
+    assert told(effects) == ["answer C with A:2,A:4", "data to C: A:2,A:4"]
+    assert frame_to(effects, "C", Data).answer
+
+
+def test_own_messages_are_answered_too() -> None:
+    one = member()
+    one.publish(("G1",), b"", 0)
+    assert told(ask(one, ("B", 0, 1))) == ["answer C with B:1", "data to C: B:1"]
+
+
+def test_there_are_no_empty_answers_and_none_to_strangers() -> None:
+    one = member()
+    one.receive(Data((flat("A:1"),)), "A", 0)
+    assert ask(one, ("A", 1, 9), ("D", 0, 3)) == []
+    broker = machine("cbcast", "A", "broker", "G1")
+    broker.view(view_of({"A": "G1"}), 0)
+    broker.start(0)
+    broker.publish(("G1",), b"", 0)
+    assert ask(broker, ("A@G1", 0, 1), by="S9") == []
+
+
+def test_only_what_the_asker_wants_is_sent() -> None:
+    broker = machine("cbcast", "A", "broker", "G1 G2")
+    broker.view(view_of({"A": "G1 G2", "C": "G1"}), 0)
+    broker.start(0)
+    broker.receive(Data((grouped("B:1", "G2"), grouped("B:2", "G1"))), "B", 0)
+    broker.receive(Data((grouped("B:4", "G2", needs=[("B@G2", 3)]),)), "B", 0)
+    assert told(ask(broker, ("B@G2", 0, 9), ("B@G1", 0, 9))) == ["answer C with B:2", "data to C: B:2"]
+    broker.skip_expired(grouped("B:5", "G2", deadline_us=0), 9)
+    assert sent(ask(broker, ("B@G2", 4, 5), now=9), Gone) == []
+
+
+def test_large_answers_come_in_batches() -> None:
+    one = member()
+    one.receive(Data(tuple(flat(f"A:{n}", {"A": n - 1}) for n in range(1, BATCH + 3))), "A", 0)
+    assert [len(frame.envelopes) for _, frame in sent(ask(one, ("A", 0, 99)), Data)] == [BATCH, 2]
+
+
+def test_of_what_expired_the_header_is_sent() -> None:
+    one = member()
+    one.receive(Data((flat("A:1", deadline_us=50, payload=b"long"), flat("A:2", {"A": 1}))), "A", 0)
+    assert told(ask(one, ("A", 0, 2), now=50)) == ["answer C with A:1,A:2", "data to C: A:1,A:2"]
+    for now in (51, 600):
+        if now == 600:
+            one.store.collect(now)
+        effects = ask(one, ("A", 0, 2), now=now)
+        assert told(effects)[-3:] == ["answer C with A:2", "data to C: A:2", "gone to C"]
+        headers = frame_to(effects, "C", Gone).headers
+        assert [(e.message.id, e.message.payload, e.message.deadline_us) for e in headers] == [("A:1", b"", 50)]
+
+
+def test_a_header_is_believed_once_its_deadline_is_over_here_too() -> None:
+    one = member()
+    one.receive(Data((flat("B:9"), flat("C:1", {"A": 1}, deadline_us=900))), "C", 0)
+    header = Gone((flat("A:1", deadline_us=50),))
+    assert "discard A:1 expired" not in told(one.receive(header, "C", 50))
+    assert told(one.receive(header, "C", 51))[:2] == ["discard A:1 expired", "deliver C:1 causes"]
+    assert frame_to(ask(one, ("A", 0, 1), now=60), "C", Gone).headers[0].message.id == "A:1"
+
+
+def test_what_is_lacked_is_said_only_of_senders_that_left() -> None:
+    one = member(deadlines=False)
+    one.receive(Data((flat("A:1"), flat("A:3", {"A": 2}))), "A", 0)
+    assert sent(ask(one, ("A", 1, 3)), Gone) == []
+    gone(one, "A")
+    assert frame_to(ask(one, ("A", 0, 4)), "C", Gone).lacks == (("A", 1, 2), ("A", 3, 4))
+    assert sent(ask(one, ("C", 0, 4)), Gone) == []
+
+
+def waiting(**knobs: Any) -> Any:
+    """A member that holds C:1 and lacks A:1, whose sender left at 100."""
+    one = member(peers="A B C D", deadlines=False, **knobs)
+    one.receive(Data((flat("C:1", {"A": 1}),)), "C", 0)
+    gone(one, "A", now=100)
+    return one
+
+
+LACKS = Gone((), (("A", 0, 1),))
+
+
+def test_given_up_after_grace_when_everybody_lacks_it() -> None:
+    one = waiting()
+    assert told(one.receive(LACKS, "C", 1099)) == [] and told(one.receive(LACKS, "D", 1099)) == []
+    assert told(one.receive(LACKS, "C", 1100)) == []
+    assert told(one.receive(LACKS, "C", 1101)) == [], "D may have it"
+    assert told(one.receive(LACKS, "D", 1102)) == ["discard A:1 gone", "deliver C:1 causes"]
+    assert not one.wants.wants and told(one.receive(LACKS, "D", 1103)) == []
+
+
+def test_what_is_here_or_of_somebody_present_is_not_given_up() -> None:
+    one = member(deadlines=False)
+    one.receive(Data((flat("C:1", {"A": 1}),)), "C", 0)
+    assert told(one.receive(LACKS, "C", 9000)) == []
+    gone(one, "A", now=9000)
+    one.receive(Data((flat("A:1", {"D": 1}),)), "C", 9001)
+    assert "discard A:1 gone" not in told(one.receive(LACKS, "C", 99_000)), "it is held"
+    assert told(one.receive(Data((flat("D:1"),)), "C", 99_001)) == [
+        "deliver D:1 causes", "deliver A:1 causes", "deliver C:1 causes",
+    ]  # fmt: skip
+    assert told(one.receive(LACKS, "C", 99_002)) == []
+
+
+def test_with_nobody_left_to_ask_it_is_given_up_after_grace() -> None:
+    one = waiting(retry_us=10)
+    gone(one, "C", "D", now=200)
+    for now in (210, 220, 1099):
+        assert not [line for line in told(one.wake(now)) if "gone" in line]
+    assert one.wants.next_ask() == 1100
+    assert told(one.wake(1100)) == ["discard A:1 gone", "deliver C:1 causes"]
+
+
+def test_deadlines_bound_every_wait_so_nothing_is_given_up() -> None:
+    one = member(deadlines=True)
+    one.receive(Data((flat("C:1", {"A": 1}, deadline_us=9_000_000),)), "C", 0)
+    gone(one, "A", now=100)
+    assert "discard A:1 gone" not in told(one.receive(LACKS, "C", 5000))
+    assert sent(ask(one, ("A", 0, 9), now=5000), Gone) == []
+    gone(one, "C", now=6000)
+    for now in (10_000, 100_000, 5_000_000):
+        assert "discard A:1 gone" not in told(one.wake(now))
+    assert ("A", 1) not in one.wants.wants
+
+
+def test_a_subscriber_is_told_what_its_broker_gave_up_and_nothing_less() -> None:
+    broker = machine("cbcast", "A", "broker", "G1", deadlines=False, grace_us=1000)
+    broker.view(view_of({"A": "G1", "B": "G1", "C": "G1"}), 0)
+    broker.start(0)
+    broker.links["S"] = (1, broker.known_interest(("G1",)))
+    broker.receive(Data((grouped("C:1", needs=[("B@G1", 2)]),)), "C", 0)
+    gone(broker, "B", now=0)
+    assert sent(ask(broker, ("B@G1", 0, 2), by="S", now=10), Gone) == []
+    assert frame_to(ask(broker, ("B@G1", 0, 2), by="C", now=10), "C", Gone).lacks == (("B@G1", 1, 2),)
+    assert "discard B:2 gone" in told(broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000))
+    assert frame_to(ask(broker, ("B@G1", 0, 2), by="S", now=2001), "S", Gone).lacks == (("B@G1", 1, 2),)

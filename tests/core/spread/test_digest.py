@@ -1,0 +1,137 @@
+"""Rounds: who is asked to compare, what a digest says, when somebody is in step, and when it is quiet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from antecede.core.frames import Data, Digest
+from antecede.core.machine import Peer
+from tests.core.kit import carry, flat, frame_to, grouped, machine, sent, told, view_of
+
+
+def member(name: str, peers: str = "A B C", **knobs: Any) -> Any:
+    one = machine("solicit", name, "member", "G1", round_us=100, **knobs)
+    one.view({peer: Peer(peer, "member", ("G1",)) for peer in peers.split()}, 0)
+    one.start(0)
+    return one
+
+
+def test_nothing_to_tell_means_no_rounds() -> None:
+    assert member("A").next_wake() is None
+
+
+def test_the_first_round_comes_half_to_one_and_a_half_rounds_after_news() -> None:
+    one = member("A")
+    one.publish(("G1",), b"", 1000)
+    at_us = one.rounds.at_us
+    assert 1050 <= at_us < 1150 and one.next_wake() == at_us
+    assert told(one.wake(at_us - 1)) == []
+    assert sorted(told(one.wake(at_us))) == ["digest to B", "digest to C"]
+    assert one.rounds.at_us == at_us + 100
+
+
+def test_a_digest_offers_what_is_kept_and_says_what_lies_behind() -> None:
+    one = member("A")
+    one.publish(("G1",), b"", 0)
+    one.receive(Data((flat("B:1"), flat("B:3", {"B": 2}))), "B", 0)
+    digest = frame_to(one.wake(one.rounds.at_us), "B", Digest)
+    assert digest.offer == {"A": 1, "B": 1} and digest.have == {"A": 1, "B": 1} and digest.reply
+    back = frame_to(one.receive(Digest({"D": 4}, {}, reply=True), "C", 500), "C", Digest)
+    assert back.have == {"A": 1, "B": 1, "D": 0} and not back.reply
+    assert sent(one.receive(Digest({}, {}), "C", 500), Digest) == []
+
+
+def test_only_what_concerns_a_peer_is_offered_to_it() -> None:
+    one = machine("cbcast", "A", "broker", "G1 G2", round_us=100)
+    one.view(view_of({"A": "G1 G2", "B": "G1", "C": "G3"}), 0)
+    one.start(0)
+    one.publish(("G1", "G2"), b"", 0)
+    effects = one.wake(one.rounds.at_us)
+    assert frame_to(effects, "B", Digest).offer == {"A@G1": 1} and len(sent(effects, Digest)) == 1
+
+
+def test_a_peer_is_in_step_when_its_answer_covers_all_and_then_it_is_quiet() -> None:
+    one = member("A", "A B")
+    one.publish(("G1",), b"", 0)
+    one.publish(("G1",), b"", 0)
+    one.receive(Digest({}, {"A": 1}), "B", 10)
+    assert told(one.wake(one.rounds.at_us)) == ["digest to B"], "B lacks A:2"
+    one.receive(Digest({}, {"A": 2}), "B", 10)
+    assert told(one.wake(one.rounds.at_us)) == [] and one.rounds.at_us is None
+    one.publish(("G1",), b"", 500)
+    assert told(one.wake(one.rounds.at_us)) == ["digest to B"], "there is news"
+
+
+def test_whoever_leaves_and_comes_back_is_compared_again() -> None:
+    one = member("A", "A B")
+    one.publish(("G1",), b"", 0)
+    one.receive(Digest({}, {"A": 1}), "B", 10)
+    one.wake(one.rounds.at_us)
+    everybody = dict(one.members)
+    one.view({"A": everybody["A"]}, 300)
+    one.view(everybody, 400)
+    assert told(one.wake(one.rounds.at_us)) == ["digest to B"]
+
+
+def test_a_digest_goes_to_so_many_each_round_all_different() -> None:
+    one = member("A", "A B C D E F", fanout=2)
+    one.publish(("G1",), b"", 0)
+    asked = set()
+    for _ in range(20):
+        to = [to[0] for to, _ in sent(one.wake(one.rounds.at_us), Digest)]
+        assert len(set(to)) == 2 and "A" not in to
+        asked.update(to)
+    assert asked == {*"BCDEF"}
+
+
+def test_what_is_offered_and_missing_is_asked_for() -> None:
+    one = member("C", patience_us=0)
+    one.receive(Data((flat("A:1"), flat("A:3", {"A": 2}))), "B", 0)
+    effects = one.receive(Digest({"A": 4}, {}), "B", 5_000_000)
+    assert [line for line in told(effects) if line.startswith("ask")] == ["ask A for A:2", "ask B for A:4"], (
+        "A:3 is held"
+    )
+
+
+def test_recipes_that_do_not_ask_ignore_offers() -> None:
+    one = machine("dcco", "A", "member", "G1")
+    one.view({name: Peer(name, "member", ("G1",)) for name in "AB"}, 0)
+    one.start(0)
+    assert told(one.receive(Digest({"B": 4}, {}), "B", 0)) == []
+    one.publish(("G1",), b"", 0)
+    assert one.rounds.at_us is None
+
+
+def test_lost_tails_are_found_and_then_it_is_quiet() -> None:
+    a, b = member("A", "A B"), member("B", "A B")
+    machines = {"A": a, "B": b}
+    a.publish(("G1",), b"", 0)
+    a.publish(("G1",), b"", 0)
+    lines = carry(a.wake(a.rounds.at_us), "A", machines, 200)
+    assert [line for line in lines if "deliver" in line] == ["B: deliver A:1 causes", "B: deliver A:2 causes"]
+    carry(a.wake(a.rounds.at_us), "A", machines, 300)
+    assert a.wake(a.rounds.at_us) == [] and a.rounds.at_us is None
+
+
+def test_sparse_streams_are_offered_and_asked_for_by_their_newest() -> None:
+    one = machine("cbcast", "A", "broker", "G1")
+    one.view(view_of({"A": "G1", "B": "G1"}), 0)
+    one.start(0)
+    one.receive(Data((grouped("C:2"),)), "B", 0)
+    assert "ask B for C:9" in told(one.receive(Digest({"C@G1": 9, "C@G2": 8}, {}), "B", 0))
+
+
+def test_digests_of_strangers_are_ignored() -> None:
+    one = machine("cbcast", "A", "broker", "G1")
+    one.view(view_of({"A": "G1", "B": "G1"}), 0)
+    one.start(0)
+    assert one.receive(Digest({"B@G1": 9}, {}, reply=True), "S7", 0) == []
+
+
+def test_only_the_graph_says_what_is_done_and_stable() -> None:
+    for recipe, done in (("cbcast", {}), ("graph", {"A@G1": 1})):
+        one = machine(recipe, "A", "broker", "G1", round_us=100)
+        one.view(view_of({"A": "G1", "B": "G1"}), 0)
+        one.start(0)
+        one.publish(("G1",), b"", 0)
+        assert frame_to(one.wake(one.rounds.at_us), "B", Digest).done == done

@@ -1,0 +1,201 @@
+"""The client of a home: its numbered stream, its publications, and what it carries to the next home."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from antecede.core.frames import Ack, Attach, Attached, Detach, Item, Items, Publish, Published, Received, Top, Want
+from antecede.core.message import Envelope
+from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
+
+
+def client(*, join: bool = True, **knobs: Any) -> Any:
+    one = machine("home", "S", "subscriber", retry_us=10, round_us=20, grace_us=1000, **knobs)
+    one.view(view_of({"H": "G1", "N": "G1"}, "S"), 0)
+    one.start(0)
+    assert told(one.subscribe(("G1",), ("H",), 0)) == ["attach to H"]
+    if join:
+        assert told(one.receive(Attached(1, {}, ("X:9",)), "H", 1)) == ["join at H cut X:9"]
+    return one
+
+
+def item(index: int, envelope: Envelope, *after: int, gone: bool = False) -> Item:
+    return Item(index, sum(1 << (index - 1 - cause) for cause in after), envelope, gone)
+
+
+def items(one: Any, *given: Item, frm: str = "H", number: int = 1, now: int = 2) -> list[str]:
+    lines = told(one.receive(Items(number, given), frm, now))
+    return [line for line in lines if not line.startswith(("ask", "want"))]
+
+
+def test_concurrent_items_pass_each_other_and_causes_hold_back() -> None:
+    """H6."""
+    one = client()
+    assert items(one, item(2, grouped("X:2"))) == ["deliver X:2 causes"]
+    assert items(one, item(4, grouped("X:4"), 3, 1)) == []
+    assert items(one, item(3, grouped("X:3"))) == ["deliver X:3 causes"]
+    assert items(one, item(1, grouped("X:1"))) == ["deliver X:1 causes", "deliver X:4 causes"]
+
+
+def test_at_its_deadline_only_missing_causes_become_past() -> None:
+    """H7b."""
+    one = client()
+    items(one, item(4, grouped("X:4", deadline_us=50), 3), item(6, grouped("X:6", deadline_us=90), 2))
+    assert told(one.wake(50))[0] == "deliver X:4 deadline"
+    assert items(one, item(3, grouped("X:3")), now=51) == ["discard X:3 superseded"]
+    assert items(one, item(2, grouped("X:2")), now=51) == ["deliver X:2 causes", "deliver X:6 causes"]
+
+
+def test_an_item_that_is_gone_is_past_by_itself() -> None:
+    one = client()
+    assert items(one, item(2, grouped("X:2"), 1)) == []
+    assert items(one, item(1, grouped("X:1", deadline_us=1), gone=True)) == [
+        "discard X:1 expired",
+        "deliver X:2 causes",
+    ]
+
+
+def test_missing_indexes_are_wanted_and_the_end_found_by_its_top() -> None:
+    one = client(deadlines=False)
+    effects = one.receive(Items(1, (item(3, grouped("X:3")),)), "H", 2)
+    assert frame_to(effects, "H", Want).indexes == (1, 2) and "ask H for " in told(effects)
+    effects = one.receive(Top(1, 5), "H", 3)
+    assert frame_to(effects, "H", Want).indexes == (4, 5)
+
+
+def test_what_lies_behind_is_acknowledged_soon_and_at_once_when_nothing_is_missing() -> None:
+    one = client()
+    items(one, item(1, grouped("X:1")), item(3, grouped("X:3")))
+    one.wants.wants.clear()
+    assert sent(one.wake(6), Ack) == [] and frame_to(one.wake(7), "H", Ack).index == 1
+    assert sent(one.receive(Top(1, 3), "H", 8), Ack) == []
+    items(one, item(2, grouped("X:2")), now=9)
+    effects = one.receive(Top(1, 3), "H", 10)
+    ack = frame_to(effects, "H", Ack)
+    assert (ack.attachment, ack.index) == (1, 3) and sent(one.wake(50), Ack) == []
+
+
+def test_a_publication_goes_to_the_home_until_it_is_acknowledged() -> None:
+    one = client()
+    told_, effects = one.publish(("G1",), b"p", 5, deadline_us=10_000)
+    assert told(effects) == ["publish to H: S:1"] and told_.id == "S:1"
+    assert one.next_wake() == 15 and told(one.wake(14)) == []
+    assert told(one.wake(15)) == ["publish to H: S:1"] and one.next_wake() == 35
+    assert told(one.wake(35)) == ["publish to H: S:1"] and one.next_wake() == 75, "ever more rarely"
+    one.receive(Published(("S:1", "S:7")), "H", 70)
+    assert not one.unacked and one.next_wake() is None
+
+
+def test_once_received_it_is_resent_only_when_it_should_have_become_safe() -> None:
+    one = client()
+    one.publish(("G1",), b"p", 5)
+    one.receive(Received(("S:1",)), "N", 6)
+    assert one.next_wake() == 15, "N is not its home"
+    one.receive(Received(("S:1", "S:7")), "H", 6)
+    assert one.next_wake() == 66 and "S:1" in one.unacked
+
+
+def test_past_its_deadline_it_is_resent_as_a_header_and_then_forgotten() -> None:
+    one = client(clock_bound_us=3)
+    one.publish(("G1",), b"p", 0, deadline_us=54)
+    effects = one.wake(60)
+    frame = frame_to(effects, "H", Publish)
+    assert not frame.headers_only and frame.envelopes[0].message.payload == b"p", "other clocks may be behind"
+    frame = frame_to(one.wake(120), "H", Publish)
+    assert frame.headers_only and frame.envelopes[0].message.payload == b""
+    assert frame.envelopes[0].stamp.own == (("S@G1", 1),)
+    one.wake(1055)
+    assert not one.unacked
+
+
+def test_what_it_delivered_and_all_before_it_causes_what_it_publishes() -> None:
+    """H3: also of groups it does not read."""
+    one = client()
+    items(one, item(1, grouped("X:1", needs=[("Z@G2", 4)])), item(3, grouped("X:3"), 2))
+    stamp = frame_to(one.publish(("G2",), b"", 5)[1], "H", Publish).envelopes[0].stamp
+    assert stamp.covers == {"X@G1": 1, "Z@G2": 4} and stamp.own == (("S@G2", 1),)
+
+
+def test_declared_causes_are_closed_and_unknown_ones_widen_to_all() -> None:
+    one = client()
+    items(one, item(1, grouped("X:1", needs=[("Z@G1", 2)])), item(2, grouped("Y:1")))
+    told_, effects = one.publish(("G1",), b"", 5, after=["X:1"])
+    assert told_.after == ("X:1",)
+    assert frame_to(effects, "H", Publish).envelopes[0].stamp.covers == {"X@G1": 1, "Z@G1": 2}
+    told_, effects = one.publish(("G1",), b"", 5, after=["X:1", "Q:1"])
+    assert told_.after is None
+    covers = frame_to(effects, "H", Publish).envelopes[0].stamp.covers
+    assert covers == {"X@G1": 1, "Y@G1": 1, "Z@G1": 2, "S@G1": 1}
+
+
+def test_a_move_takes_the_frontier_and_what_is_unacknowledged_along() -> None:
+    """H1, H2, H4."""
+    one = client()
+    items(one, item(1, grouped("X:1")), item(3, grouped("X:3"), 2))
+    one.publish(("G1",), b"", 5)
+    effects = one.move(("N",), 6)
+    assert told(effects) == ["move to N cut S:1,X:1", "attach to N", "publish to N: S:1"]
+    attach = frame_to(effects, "N", Attach)
+    assert attach.attachment == 2 and attach.frontier == {"X@G1": 1, "S@G1": 1} and attach.unacked == ("S:1",)
+    assert not one.inbox.held and one.move(("N",), 7) == []
+
+
+def test_a_move_takes_along_where_it_began_too() -> None:
+    one = client(join=False)
+    one.receive(Attached(1, {"X@G1": 5, "Y@G1": 2}, ("X:5", "Y:2")), "H", 1)
+    items(one, item(1, grouped("Z:1", needs=[("X@G1", 3), ("Y@G1", 4)])))
+    frontier = frame_to(one.move(("N",), 6), "N", Attach).frontier
+    assert frontier == {"X@G1": 5, "Y@G1": 4, "Z@G1": 1}
+
+
+def test_items_of_another_home_or_attachment_are_ignored_and_answered() -> None:
+    """H1."""
+    one = client()
+    one.move(("N",), 3)
+    effects = one.receive(Items(1, (item(3, grouped("X:3")),)), "H", 4)
+    assert told(effects) == ["discard X:3 foreign", "detach to H"] and frame_to(effects, "H", Detach).attachment == 2
+    assert items(one, item(1, grouped("X:1")), frm="N", number=1) == ["discard X:1 foreign"]
+    assert told(one.receive(Top(1, 9), "H", 4)) == ["detach to H"]
+    assert items(one, item(1, grouped("X:1")), frm="N", number=2) == ["deliver X:1 causes"]
+    assert items(one, item(2, grouped("X:3")), frm="N", number=2) == ["deliver X:3 causes"], "held, not past"
+
+
+def test_indexes_of_a_new_attachment_begin_at_one() -> None:
+    one = client()
+    items(one, item(1, grouped("X:1")), item(2, grouped("X:2")))
+    one.move(("N",), 3)
+    assert items(one, item(1, grouped("Y:1")), frm="N", number=2) == ["deliver Y:1 causes"]
+    effects = one.wake(7) if one.next_wake() == 7 else one.wake(one.next_wake())
+    assert frame_to(effects, "N", Ack).index == 1
+
+
+def test_before_it_has_begun_nothing_counts() -> None:
+    one = client(join=False)
+    assert items(one, item(1, grouped("X:1"))) == []
+    assert one.receive(Attached(2, {}, ()), "H", 3) == one.receive(Attached(1, {}, ()), "N", 3) == []
+    assert frame_to(one.wake(20), "H", Attach).frontier is None
+    assert told(one.receive(Attached(1, {}, ()), "H", 21)) == ["join at H cut "]
+    assert one.receive(Attached(1, {}, ()), "H", 22) == []
+
+
+def test_attaching_is_repeated_until_it_is_answered() -> None:
+    one = client()
+    one.move(("N",), 100)
+    assert one.next_wake() == 120 and told(one.wake(120)) == ["attach to N"]
+    assert told(one.receive(Attached(2, {}, ()), "N", 121)) == [], "a move is no new join"
+    assert one.next_wake() is None
+
+
+def test_unsubscribing_ends_the_attachment() -> None:
+    one = client()
+    effects = one.unsubscribe(5)
+    assert told(effects) == ["leave G1", "detach to H"] and frame_to(effects, "H", Detach).attachment == 2
+    assert one.next_wake() is None and told(one.publish(("G1",), b"", 6)[1]) == [] and one.wake(500) == []
+
+
+def test_while_its_home_is_gone_it_keeps_still() -> None:
+    one = client()
+    one.publish(("G1",), b"", 5)
+    one.view(view_of({"N": "G1"}, "S"), 10)
+    assert one.next_wake() is None and one.wake(500) == []
+    assert told(one.move(("N",), 600))[1:] == ["attach to N", "publish to N: S:1"]

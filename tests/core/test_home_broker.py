@@ -1,0 +1,239 @@
+"""The home: publications of its clients, when they are safe, and one numbered log per attachment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from antecede.core.frames import (
+    Ack,
+    Attach,
+    Attached,
+    Data,
+    Detach,
+    Digest,
+    Gone,
+    Items,
+    Publish,
+    Published,
+    Received,
+    Top,
+    Want,
+)
+from antecede.core.message import Envelope, header_of
+from antecede.errors import InputError
+from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
+
+VIEW = {"H": "G1 G2", "B": "G1", "C": "G2", "D": "G3"}
+
+
+def home(view: dict[str, str] | None = None, **knobs: Any) -> Any:
+    one = machine("home", "H", "broker", (view or VIEW)["H"], round_us=100, grace_us=1000, **knobs)
+    one.view(view_of(view or VIEW, "S1 S2"), 0)
+    one.start(0)
+    return one
+
+
+def attach(
+    one: Any, name: str, *filters: str, number: int = 1, frontier: dict[str, int] | None = None, now: int = 0
+) -> Any:
+    return one.receive(Attach(number, filters, frontier), name, now)
+
+
+def publish(one: Any, *envelopes: Envelope, by: str = "S1", now: int = 0, headers: bool = False) -> list[str]:
+    said = told(one.receive(Publish(envelopes, headers_only=headers), by, now))
+    return [line for line in said if not line.startswith("received")]
+
+
+def indexes(effects: Any, client: str) -> list[tuple[int, str, bool]]:
+    return [(i.index, i.envelope.message.id, i.gone) for to, f in sent(effects, Items) if client in to for i in f.items]
+
+
+def test_a_publication_is_relayed_at_once_and_acknowledged_when_another_has_it() -> None:
+    """H5."""
+    one = home()
+    assert publish(one, grouped("S1:1", "G1")) == ["data to B: S1:1", "deliver S1:1 causes"]
+    assert sent(one.receive(Digest({}, {"S1@G1": 0}), "B", 1), Published) == []
+    assert frame_to(one.receive(Digest({}, {"S1@G1": 1}), "B", 2), "S1", Published).ids == ("S1:1",)
+    assert sent(one.receive(Digest({}, {"S1@G1": 1}), "B", 3), Published) == []
+
+
+def test_a_client_is_told_that_its_publication_came_until_it_is_safe() -> None:
+    one = home()
+    both = Publish((grouped("S1:1", "G1"), grouped("S1:2", "G1")))
+    assert frame_to(one.receive(both, "S1", 0), "S1", Received).ids == ("S1:1", "S1:2")
+    one.receive(Digest({}, {"S1@G1": 1}), "B", 1)
+    assert frame_to(one.receive(both, "S1", 2), "S1", Received).ids == ("S1:2",)
+
+
+def test_a_publication_that_is_not_ready_is_relayed_and_waits_here() -> None:
+    """H14."""
+    one = home()
+    said = publish(one, grouped("S1:2", "G1", needs=[("S1@G1", 1)]))
+    assert said[0] == "data to B: S1:2" and not [line for line in said if line.startswith("deliver")]
+    assert publish(one, grouped("S1:1", "G1"))[:3] == ["data to B: S1:1", "deliver S1:1 causes", "deliver S1:2 causes"]
+
+
+def test_with_no_other_broker_it_is_acknowledged_at_once() -> None:
+    one = home({"H": "G1"})
+    assert publish(one, grouped("S1:1", "G1")) == ["deliver S1:1 causes", "published to S1"]
+
+
+def test_when_the_others_leave_it_is_acknowledged() -> None:
+    one = home()
+    publish(one, grouped("S1:1", "G1"))
+    assert "published to S1" in told(one.view(view_of({"H": "G1 G2", "C": "G2"}, "S1"), 5))
+
+
+def test_a_known_publication_is_dropped_but_acknowledged_again() -> None:
+    """H4."""
+    one = home()
+    publish(one, grouped("S1:1", "G1"))
+    assert publish(one, grouped("S1:1", "G1")) == ["discard S1:1 duplicate"]
+    one.receive(Digest({}, {"S1@G1": 1}), "B", 2)
+    assert publish(one, grouped("S1:1", "G1")) == ["discard S1:1 duplicate", "published to S1"]
+
+
+def test_a_home_in_none_of_the_groups_keeps_and_relays_it() -> None:
+    """H11: the member that lost it asks the relay."""
+    one = home()
+    assert publish(one, grouped("S1:1", "G3")) == ["data to D: S1:1", "discard S1:1 foreign"]
+    assert one.cut() == () and list(one.store.by_id) == ["S1:1"]
+    assert frame_to(one.wake(one.rounds.at_us), "D", Digest).offer == {"S1@G3": 1}
+    assert publish(one, grouped("S1:1", "G3")) == ["discard S1:1 duplicate"]
+
+
+def test_a_publication_whose_time_is_over_is_skipped_by_everybody() -> None:
+    one = home()
+    late = header_of(grouped("S1:1", "G1", deadline_us=50))
+    assert publish(one, late, now=50, headers=True) == [], "not yet"
+    effects = one.receive(Publish((late,), headers_only=True), "S1", 51)
+    assert told(effects) == ["discard S1:1 expired", "gone to B", "received to S1"]
+    assert [e.message.id for e in frame_to(effects, "B", Gone).headers] == ["S1:1"]
+    assert publish(one, grouped("S1:2", "G1", needs=[("S1@G1", 1)]), now=52)[1] == "deliver S1:2 causes"
+
+
+def test_a_header_of_what_is_kept_changes_nothing() -> None:
+    one = home()
+    publish(one, grouped("S1:1", "G1", deadline_us=50))
+    assert publish(one, header_of(grouped("S1:1", "G1", deadline_us=50)), now=60, headers=True) == []
+
+
+def test_a_skipped_publication_is_asked_about_until_somebody_knows() -> None:
+    one = home()
+    publish(one, header_of(grouped("S1:1", "G1", deadline_us=50)), now=51, headers=True)
+    assert frame_to(one.wake(one.rounds.at_us), "B", Digest).offer == {"S1@G1": 1}
+    one.receive(Digest({}, {"S1@G1": 1}), "B", 200)
+    assert not one.rounds.offers(one.known_interest(("G1",)))
+
+
+def test_what_is_delivered_is_numbered_for_who_wants_it_except_its_publisher() -> None:
+    one = home()
+    attach(one, "S1", "G1")
+    attach(one, "S2", "G1", "G2")
+    effects = one.receive(Publish((grouped("S1:1", "G1"),)), "S1", 1)
+    assert indexes(effects, "S1") == [] and indexes(effects, "S2") == [(1, "S1:1", False)]
+    effects = one.receive(Data((grouped("X:1", "G2"),)), "C", 2)
+    assert indexes(effects, "S1") == [] and indexes(effects, "S2") == [(2, "X:1", False)]
+    assert frame_to(effects, "S2", Items).attachment == 1
+
+
+def test_a_fresh_client_begins_at_the_closed_past() -> None:
+    one = home()
+    one.receive(Data((grouped("X:1", "G1"),)), "B", 0)
+    effects = attach(one, "S1", "G1")
+    assert frame_to(effects, "S1", Attached).cut == ("X:1",) and indexes(effects, "S1") == []
+    assert indexes(one.receive(Data((grouped("X:2", "G1"),)), "B", 1), "S1") == [(1, "X:2", False)]
+
+
+def test_a_client_that_moved_gets_what_its_frontier_does_not_cover() -> None:
+    """H2, H8."""
+    one = home()
+    for envelope in (grouped("X:1", "G1"), grouped("X:2", "G1"), grouped("Y:1", "G2"), grouped("S1:1", "G1")):
+        one.receive(Data((envelope,)), "B", 0)
+    one.receive(Data((grouped("X:3", "G1", deadline_us=8),)), "B", 1)
+    effects = attach(one, "S1", "G1", frontier={"X@G1": 1}, now=9)
+    assert told(effects)[0] == "attached to S1"
+    assert indexes(effects, "S1") == [(1, "X:2", False)], "not its past, not foreign, not its own, not expired"
+
+
+def test_an_attachment_is_answered_again_and_an_old_one_not_at_all() -> None:
+    one = home()
+    one.receive(Data((grouped("X:1", "G1"),)), "B", 0)
+    attach(one, "S1", "G1", number=2, frontier={})
+    again = attach(one, "S1", "G1", number=2, frontier={})
+    assert told(again) == ["attached to S1"] and one.logs["S1"].top == 1
+    assert attach(one, "S1", "G1", number=1, frontier={}) == []
+    assert frame_to(attach(one, "S1", "G1", number=3, frontier={}), "S1", Attached).attachment == 3
+
+
+def test_wanted_indexes_come_again_and_expired_ones_as_headers() -> None:
+    one = home()
+    attach(one, "S1", "G1")
+    one.receive(Data((grouped("X:1", "G1"), grouped("X:2", "G1", deadline_us=50))), "B", 0)
+    assert indexes(one.receive(Want(1, (1, 2, 7)), "S1", 50), "S1") == [(1, "X:1", False), (2, "X:2", False)]
+    assert indexes(one.receive(Want(1, (1, 2)), "S1", 51), "S1") == [(1, "X:1", False), (2, "X:2", True)]
+    assert one.receive(Want(2, (1,)), "S1", 51) == [] and one.receive(Want(1, (1,)), "S2", 51) == []
+
+
+def test_acknowledged_items_are_dropped_of_this_attachment_only() -> None:
+    one = home()
+    attach(one, "S1", "G1", number=2)
+    one.receive(Data((grouped("X:1", "G1"), grouped("X:2", "G1"))), "B", 0)
+    one.receive(Ack(1, 2), "S1", 1)
+    assert list(one.logs["S1"].entries) == [1, 2]
+    one.receive(Ack(2, 1), "S1", 1)
+    assert list(one.logs["S1"].entries) == [2]
+
+
+def test_a_client_that_is_elsewhere_is_let_go() -> None:
+    """H1: DETACH names the attachment that replaced this one."""
+    one = home()
+    attach(one, "S1", "G1", number=2)
+    one.receive(Detach(2), "S1", 1)
+    assert "S1" in one.logs
+    one.receive(Detach(3), "S1", 1)
+    assert "S1" not in one.logs
+    attach(one, "S2", "G1")
+    one.view(view_of(VIEW), 5)
+    assert not one.logs and attach(one, "S2", "G1", number=2) == [], "it is gone"
+
+
+def test_tops_are_told_each_round_until_they_are_acknowledged() -> None:
+    one = home({"H": "G1"})
+    attach(one, "S1", "G1")
+    one.receive(Data((grouped("X:1", "G1"),)), "S2", 0)
+    first = one.rounds.at_us
+    assert frame_to(one.wake(first), "S1", Top).top == 1 and one.rounds.at_us == first + 100
+    one.receive(Ack(1, 1), "S1", first + 1)
+    assert one.wake(one.rounds.at_us) == [] and one.rounds.at_us is None
+
+
+def test_what_nobody_acknowledged_is_forgotten_long_after_its_deadline() -> None:
+    one = home()
+    publish(one, grouped("S1:1", "G1", deadline_us=50))
+    one.rounded(1050)
+    assert "S1:1" in one._unsafe
+    one.rounded(1051)
+    assert "S1:1" not in one._unsafe
+
+
+def test_digests_go_to_all_brokers_for_a_relay_must_reach_all_groups() -> None:
+    assert list(home().peers()) == ["B", "C", "D"]
+
+
+def test_it_publishes_nothing_itself() -> None:
+    with pytest.raises(InputError, match="H is a broker: in recipe `home` its clients publish"):
+        home().publish(("G1",), b"", 0)
+
+
+def test_plain_mode_leaves_the_bitmap_out() -> None:
+    for recipe, after in (("home", 0), ("home-plain", 1)):
+        one = machine(recipe, "H", "broker", "G1")
+        one.view(view_of({"H": "G1"}, "S1"), 0)
+        one.start(0)
+        attach(one, "S1", "G1")
+        one.receive(Data((grouped("X:1", "G1"),)), "S2", 0)
+        items = frame_to(one.receive(Data((grouped("Y:1", "G1"),)), "S2", 0), "S1", Items).items
+        assert [item.after for item in items] == [after]

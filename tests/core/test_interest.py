@@ -1,0 +1,25 @@
+"""Filters decide about topics and about streams, and say so again when asked again."""
+
+from __future__ import annotations
+
+from antecede.core.interest import Interest, group_of, stream_of
+
+
+def test_a_stream_is_a_sender_in_a_group() -> None:
+    assert stream_of("A.1", "G1") == "A.1@G1" and group_of("A.1@G1") == "G1"
+    assert group_of("A") is None
+    assert group_of("A@room/1@2") == "room/1@2", "what follows the first @ is the group"
+
+
+def test_any_filter_and_any_topic_will_do() -> None:
+    interest = Interest(("G1", "room/+"))
+    for _ in range(2):
+        assert interest.wants(("G9", "room/7")) and interest.wants(("G1",))
+        assert not interest.wants(("G9", "G10")) and not interest.wants(())
+
+
+def test_streams_of_wanted_groups_concern_it_and_all_of_a_flat_group() -> None:
+    interest = Interest(("G1", "room/#"))
+    for _ in range(2):
+        assert interest.concerns("A@G1") and interest.concerns("A@room/7") and interest.concerns("A")
+        assert not interest.concerns("A@G2")

@@ -1,0 +1,107 @@
+"""A broker that comes back empty: it asks, takes over what is retained, and delivers nothing before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from antecede.core.frames import Data, Snapshot, SnapshotRequest
+from tests.core.kit import carry, frame_to, grouped, machine, told, view_of
+
+
+def brokers(recipe: str, view: dict[str, str], fresh: str, **knobs: Any) -> dict[str, Any]:
+    found = {name: machine(recipe, name, "broker", groups, retry_us=10, **knobs) for name, groups in view.items()}
+    for name, one in found.items():
+        one.view(view_of(view), 0)
+        if name not in fresh.split():
+            one.start(0)
+    return found
+
+
+def test_it_asks_one_carrier_of_each_group_and_the_next_when_none_answers() -> None:
+    a = brokers("cbcast", {"A": "G1 G2", "B": "G1", "C": "G2", "D": "G1"}, "A")["A"]
+    assert told(a.start(0, joining=True)) == ["snapshot-request to B,C"]
+    assert a.next_wake() == 10 and told(a.wake(10)) == ["snapshot-request to D,C"]
+    one = brokers("cbcast", {"A": "G1 G2", "B": "G1 G2"}, "A")["A"]
+    assert told(one.start(0, joining=True)) == ["snapshot-request to B"], "it carries both"
+
+
+def test_it_takes_nothing_before_all_its_groups_are_covered() -> None:
+    everybody = brokers("cbcast", {"A": "G1 G2", "B": "G1", "C": "G2"}, "A")
+    a, b, c = everybody["A"], everybody["B"], everybody["C"]
+    b.publish(("G1",), b"", 0)
+    c.publish(("G2",), b"", 0)
+    a.start(0, joining=True)
+    assert a.receive(Data((grouped("B:1", "G1"),)), "B", 1) == []
+    first = frame_to(b.receive(SnapshotRequest(whole=True), "A", 1), "A", Snapshot)
+    second = frame_to(c.receive(SnapshotRequest(whole=True), "A", 1), "A", Snapshot)
+    assert a.receive(first, "B", 2) == [] and not a.joined
+    said = told(a.receive(second, "C", 3))
+    assert said == [
+        "join at B cut ", "join at C cut ", "deliver B:1 causes", "deliver C:1 causes",
+    ]  # fmt: skip
+    assert a.joined and a.joining.at_us is None
+
+
+def test_headers_come_along_for_an_expired_message_still_carries_order() -> None:
+    everybody = brokers("cbcast", {"A": "G1 G2", "B": "G1 G2", "C": "G2"}, "A")
+    a, b = everybody["A"], everybody["B"]
+    b.publish(("G1",), b"", 0, deadline_us=5)
+    b.publish(("G1",), b"", 0)
+    b.store.collect(9)
+    lines = carry(a.start(10, joining=True), "A", everybody, 10)
+    assert lines[-2:] == ["A: discard B:1 expired", "A: deliver B:2 causes"] and not a.reader.cut
+
+
+def test_it_begins_behind_the_cut_of_its_donor() -> None:
+    everybody = brokers("cbcast", {"A": "G1", "B": "G1"}, "A")
+    a, b = everybody["A"], everybody["B"]
+    b.reader.start_at({"X@G1": 7})
+    carry(a.start(10, joining=True), "A", everybody, 10)
+    assert a.reader.cut == {"X@G1": 7}
+
+
+def test_what_was_skipped_at_the_donor_is_not_past_for_the_newcomer() -> None:
+    everybody = brokers("cbcast", {"A": "G1", "B": "G1"}, "A")
+    a, b = everybody["A"], everybody["B"]
+    b.receive(Data((grouped("X:3", needs=[("X@G1", 2)], deadline_us=50),)), "X", 0)
+    b.wake(50)
+    carry(a.start(60, joining=True), "A", everybody, 60)
+    assert b.reader.behind("X@G1", 2) and not a.reader.behind("X@G1", 2)
+
+
+def test_two_newcomers_do_not_wait_for_each_other() -> None:
+    everybody = brokers("cbcast", {"A": "G1", "B": "G1"}, "A B")
+    a, b = everybody["A"], everybody["B"]
+    lines = carry(a.start(0, joining=True), "A", {}, 0)
+    b.start(0, joining=True)
+    lines += carry(b.receive(SnapshotRequest(whole=True), "A", 1), "B", everybody, 1)
+    assert lines[:1] == ["A: join at None cut "] and a.joined
+
+
+def test_alone_it_begins_at_nothing() -> None:
+    a = brokers("cbcast", {"A": "G1"}, "A")["A"]
+    assert told(a.start(0, joining=True)) == ["join at None cut "]
+
+
+def test_the_whole_graph_comes_along_even_what_is_stable() -> None:
+    everybody = brokers("graph", {"A": "G1", "B": "G1"}, "A")
+    a, b = everybody["A"], everybody["B"]
+    b.publish(("G1",), b"", 0)
+    b.publish(("G1",), b"", 0)
+    b.writer.heard({"B@G1": 2})
+    b.writer.forget(0)
+    lines = carry(a.start(0, joining=True), "A", everybody, 1)
+    assert lines == ["A: join at B cut ", "A: deliver B:1 causes", "A: deliver B:2 causes"]
+    assert a.reader.missing(a.writer.known(("B@G1", 2))) == [] and list(a.writer.graph) == ["B:1", "B:2"]
+
+
+def test_snapshots_of_strangers_are_ignored() -> None:
+    a = brokers("cbcast", {"A": "G1", "B": "G1"}, "A")["A"]
+    a.start(0, joining=True)
+    assert a.receive(Snapshot({}, ()), "Z", 1) == [] and not a.joined
+
+
+def test_one_snapshot_more_than_needed_is_taken_as_news() -> None:
+    a = brokers("cbcast", {"A": "G1", "B": "G1"}, "")["A"]
+    extra = Snapshot({"B@G1": 9}, (), (grouped("B:1", "G1"), grouped("B:2", "G2")))
+    assert told(a.receive(extra, "B", 1)) == ["deliver B:1 causes"] and not a.reader.behind("B@G1", 9)

@@ -1,0 +1,175 @@
+"""A subscriber: where it begins, whom it listens to, and what a move leaves behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Gone, Request
+from antecede.core.subscriber import ATTACH_TRIES
+from antecede.errors import InputError
+from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
+
+VIEW = {"A": "G1 G2", "B": "G1", "C": "G1 G2"}
+
+
+def subscriber(*at: str, filters: str = "G1", **knobs: Any) -> Any:
+    one = machine("graph", "S", "subscriber", retry_us=10, **knobs)
+    one.view(view_of(VIEW, "S"), 0)
+    one.start(0)
+    assert told(one.subscribe(filters.split(), at, 0)) == [f"attach to {','.join(at)}"]
+    return one
+
+
+def attached(start: dict[str, int] | None = None, number: int = 1, cut: tuple[str, ...] = ()) -> Attached:
+    return Attached(number, start or {}, cut)
+
+
+def joined(*at: str, **more: Any) -> Any:
+    one = subscriber(*at, **more)
+    for broker in at:
+        one.receive(attached(), broker, 1)
+    return one
+
+
+def test_it_begins_at_the_cut_of_the_first_broker_it_named() -> None:
+    one = subscriber("A", "B")
+    assert one.receive(attached({"X@G1": 9}), "B", 1) == [] and not one.peers()
+    assert told(one.receive(attached({"X@G1": 3, "X@G2": 4}, cut=("X:3",)), "A", 2)) == ["join at A cut X:3"]
+    assert one.reader.front == {"X@G1": 3}, "G2 does not concern it"
+    assert one.next_wake() == 20, "B has not answered since"
+
+
+def test_a_further_source_counts_from_when_its_past_covers_the_cut() -> None:
+    one = subscriber("A", "B")
+    one.receive(attached({"X@G1": 3}), "A", 1)
+    assert one.receive(attached({"X@G1": 2}), "B", 2) == []
+    assert told(one.wake(20)) == ["attach to B"]
+    assert told(one.receive(attached({"X@G1": 3}, cut=("X:3",)), "B", 21)) == ["join at B cut X:3"]
+    assert one.next_wake() is None and list(one.peers()) == ["A", "B"]
+
+
+def test_a_further_source_must_have_on_record_what_the_first_had() -> None:
+    one = subscriber("A", "B")
+    one.receive(attached({"X@G1": 3}, cut=("X:4",)), "A", 1)
+    assert one.receive(attached({"X@G1": 3}, cut=("X:3",)), "B", 2) == []
+    assert told(one.receive(attached({"X@G1": 3}, cut=("X:4",)), "B", 3)) == ["join at B cut X:4"]
+
+
+def test_it_asks_again_until_it_is_attached() -> None:
+    one = subscriber("A")
+    assert one.next_wake() == 20 and told(one.wake(19)) == []
+    assert told(one.wake(20)) == ["attach to A"] and one.next_wake() == 40
+    one.receive(attached(), "A", 41)
+    assert one.next_wake() is None
+    assert one.receive(attached({"X@G1": 9}), "A", 42) == [], "a second answer says nothing new"
+
+
+def test_a_further_source_that_cannot_be_had_is_done_without() -> None:
+    one = subscriber("A", "B")
+    one.receive(attached(), "A", 1)
+    times = 0
+    while (at_us := one.next_wake()) is not None:
+        one.wake(at_us)
+        times += 1
+        assert times < 100
+    assert times == ATTACH_TRIES
+
+
+def test_old_and_foreign_answers_do_not_count() -> None:
+    one = subscriber("A")
+    assert one.receive(attached(number=0), "A", 1) == [] and one.receive(attached(), "C", 1) == []
+    assert not one.peers()
+
+
+def test_what_comes_from_a_broker_it_is_not_attached_to_is_foreign() -> None:
+    one = joined("A", "B")
+    assert told(one.receive(Data((grouped("X:1"),)), "C", 2)) == ["discard X:1 foreign", "detach to C"]
+    waiting = subscriber("A")
+    assert told(waiting.receive(Data((grouped("X:1"),)), "A", 2)) == [], "nothing counts before it has begun"
+
+
+def test_it_asks_the_broker_that_sent_then_the_others_that_carry_it() -> None:
+    one = joined("A", "B", "C", filters="G1", patience_us=0, deadlines=False)
+    effects = one.receive(Data((grouped("X:5", needs=[("X@G1", 4)]),)), "B", 2)
+    assert told(effects) == ["ask B for X:4", "request to B"]
+    assert frame_to(effects, "B", Request).ranges == (("X@G1", 0, 4),)
+    assert [told(one.wake(now))[0] for now in (12, 22)] == ["ask C for X:4", "ask A for X:4"]
+    assert one.sources(("X@G2", 1)) == ["A", "C"]
+
+
+def test_it_tells_what_lies_behind_when_compared_and_keeps_nothing() -> None:
+    one = joined("A")
+    one.receive(Data((grouped("X:2"),)), "A", 2)
+    answer = frame_to(one.receive(Digest({"X@G1": 2}, {}, reply=True), "A", 3), "A", Digest)
+    assert answer.have == {"X@G1": 2} and not answer.offer and not one.store.by_id
+    assert one.rounds.at_us is None
+
+
+def test_a_header_lets_it_go_on() -> None:
+    one = joined("A")
+    one.receive(Data((grouped("X:5", needs=[("X@G1", 4)]),)), "A", 2)
+    assert told(one.receive(Gone((grouped("X:4", deadline_us=5),)), "A", 6)) == [
+        "discard X:4 expired", "deliver X:5 causes",
+    ]  # fmt: skip
+
+
+def test_a_move_is_a_leave_and_a_join_and_drops_what_was_held() -> None:
+    one = joined("A")
+    one.receive(Data((grouped("X:5", needs=[("X@G1", 4)], deadline_us=50),)), "A", 2)
+    effects = one.move(("C",), 3)
+    assert told(effects) == ["leave G1", "detach to A", "attach to C"]
+    assert frame_to(effects, "A", Detach).attachment == 1 and frame_to(effects, "C", Attach).attachment == 2
+    assert told(one.wake(50)) != ["deliver X:5 deadline"] and not one.inbox.held
+    assert one.receive(attached(number=1), "C", 51) == []
+    assert told(one.receive(attached({"X@G1": 5}, number=2), "C", 52)) == ["join at C cut "]
+    assert told(one.receive(Data((grouped("X:5", needs=[("X@G1", 4)]),)), "C", 53)) == ["discard X:5 foreign"]
+
+
+def test_after_a_move_it_waits_for_a_broker_behind_its_own_cut() -> None:
+    one = subscriber("A")
+    one.receive(attached({"X@G1": 5}), "A", 1)
+    one.move(("C",), 2)
+    assert one.receive(attached({"X@G1": 4}, number=2), "C", 3) == []
+    assert told(one.receive(attached({"X@G1": 5}, number=2), "C", 4)) == ["join at C cut "]
+    one.move(("A",), 5)
+    for now in range(25, 25 + 20 * ATTACH_TRIES, 20):
+        one.wake(now)
+    assert told(one.receive(attached({"X@G1": 4}, number=3), "A", 500)) == ["join at A cut "], "but not for ever"
+
+
+def test_unsubscribing_ends_it() -> None:
+    one = joined("A")
+    assert told(one.unsubscribe(5)) == ["leave G1", "detach to A"] and one.next_wake() is None
+    assert told(one.receive(Data((grouped("X:1"),)), "A", 6)) == ["discard X:1 foreign", "detach to A"]
+
+
+def test_brokers_that_come_into_view_are_attached_to() -> None:
+    one = joined("A")
+    everybody = dict(one.members)
+    one.view({name: peer for name, peer in everybody.items() if name != "C"}, 2)
+    one.move(("C",), 3)
+    assert one.next_wake() is None
+    assert told(one.view(everybody, 4)) == ["attach to C"]
+
+
+def test_the_first_broker_must_carry_all_that_is_wanted() -> None:
+    one = machine("graph", "S", "subscriber")
+    one.view(view_of(VIEW), 0)
+    with pytest.raises(InputError, match="S wants G2, which broker B does not carry"):
+        one.subscribe(("G1", "G2"), ("B", "A"), 0)
+    with pytest.raises(InputError, match="S wants G2"):
+        one.subscribe(("#",), ("B",), 0)
+
+
+def test_it_publishes_nothing() -> None:
+    with pytest.raises(InputError, match="S only subscribes"):
+        joined("A").publish(("G1",), b"", 0)
+
+
+def test_a_broker_stands_for_the_filters_it_carries() -> None:
+    one = subscriber("A", "B", filters="G1 G2")
+    one.receive(attached(), "A", 1)
+    join = one.receive(attached(), "B", 1)[0]
+    assert join.filters == ("G1",) and not sent([join], Attach)
