@@ -59,11 +59,14 @@ class Rounds:
     def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
         tier = self.tier
         offer = self.offers(peer_interest)
-        front = tier.reader.front
-        have = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
+        front, marks = tier.reader.front, tier.inbox.marks
+        behind = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
+        have = behind
+        if marks:  # what is held is not lacking either: its holder asks for the rest itself
+            have = {s: max(n, theirs[s]) if theirs.get(s) in marks.get(s, ()) else n for s, n in behind.items()}
         if tier.writer is None or not tier.writer.cuts:
-            return Digest(offer, have, reply=reply)
-        return Digest(offer, have, tier.done(have), dict(tier.writer.stable), reply)
+            return Digest(offer, have, {} if have is behind else behind, reply=reply)
+        return Digest(offer, have, tier.done(behind), dict(tier.writer.stable), reply)
 
     def hold(self, now_us: int) -> None:
         tier = self.tier
