@@ -205,7 +205,7 @@ class Broker(BrokerBase):
                 self._unlink(sender)
 
     def compared(self, frame: Digest, sender: str) -> None:
-        told = frame.have if sender in self.links else frame.done
+        told = frame.done or frame.have if sender in self.links else frame.done
         if told:
             confirmed = self._confirmed.setdefault(sender, {})
             for stream, n in told.items():

@@ -71,8 +71,8 @@ class Digest(Base):
     """Finds lost tails, and lets two processes agree that neither lacks anything.
 
     offer   newest message here per stream that the receiver may want: what can be asked for
-    have    what lies behind at the sender, for streams either side offered
-    done    as `have`, lowered to what the sender's subscribers have confirmed too (only where an Order asks for it)
+    have    what the sender does not lack, for streams either side offered: it lies behind, or is held
+    done    what lies behind, at a broker's subscribers too (only where an Order asks for it, or `have` says more)
     stable  what is known to be done everywhere (likewise)
     reply   please answer with yours: I do not know yet that you have all this
     """

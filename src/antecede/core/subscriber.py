@@ -134,6 +134,7 @@ class Subscriber(Tier):
         self._check(to)
         self._leave()
         self.inbox.clear()
+        self.wants.wants.clear()
         self._attach(tuple(to), now_us)
         return self.flush(now_us)
 

@@ -19,7 +19,7 @@ from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
 from antecede.core.order.reader import Reader
 from antecede.core.spread.answer import Answers
 from antecede.core.spread.digest import Rounds
-from antecede.core.spread.solicit import Solicitation, ranges_of
+from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, ranges_of
 from antecede.core.store import Store
 
 __all__ = ["Tier", "Writer"]
@@ -268,13 +268,15 @@ class Tier:
             self.out.append(Ask(peer, self.asked(marks)))
             self.out.append(Send((peer,), self.request(marks)))
 
-    def _sources_from(self, mark: Mark, hint: str) -> Sequence[str]:
-        """Whoever has it for certain first (perhaps a relay that is in none of its groups), then the others in turn."""
-        sources = self.sources(mark)
+    def _sources_from(self, mark: Mark, want: Want) -> Sequence[str]:
+        """Whoever seems to have it first (perhaps a relay that is in none of its groups), then the others in turn."""
+        sources, hint = self.sources(mark), want.hint
         if hint in sources:
             first = sources.index(hint)
             return [*sources[first:], *sources[:first]]
-        return [hint, *sources] if hint in self.members and self.interest_of(hint) is not None else sources
+        if want.tries < TRIES_UNTIMED and hint in self.members and self.interest_of(hint) is not None:
+            return [hint, *sources]
+        return sources
 
     # -- time ------------------------------------------------------------------------------------------------------
 

@@ -44,12 +44,13 @@ class Entry:
 
 class GraphWriter:
     dense = False
-    cuts = True
 
     def __init__(self, name: str, interest: Interest, *, deadlines: bool, slack_us: int, grace_us: int) -> None:
         self.name = name
         self.interest = interest
         self.deadlines = deadlines
+        self.cuts = not deadlines
+        """With deadlines nodes retire by themselves; what is stable need not be found out."""
         self.slack_us = slack_us
         self.grace_us = grace_us
         self.graph: dict[str, Entry] = {}

@@ -68,7 +68,8 @@ class Answers:
     def _lacked(self, ranges: Ranges, peer: str, now_us: int) -> Ranges:
         """Of senders that left: what cannot be had here, said so that nobody waits for it for ever.
 
-        To a peer: what is not here. To the tier below, which has nobody else to ask: what this process gave up itself.
+        To a peer: what is not here. To the tier below, which has nobody else to ask: what will never be, because this
+        process gave it up or began behind it.
         """
         tier = self.tier
         if tier.settings.deadlines:
@@ -78,7 +79,8 @@ class Answers:
             for n in range(low + 1 if tier.reader.dense else high, high + 1):
                 if tier.absent_since((stream, n), now_us) is not None:
                     held = n in tier.inbox.marks.get(stream, ()) or n in tier.store.index.get(stream, ())
-                    if (stream, n) in self._given_up or (not held and not tier.serves(peer)):
+                    never = (stream, n) in self._given_up or n <= tier.reader.cut.get(stream, 0)
+                    if not held and (never or not tier.serves(peer)):
                         lacks.append((stream, n - 1, n))
         return tuple(lacks)
 

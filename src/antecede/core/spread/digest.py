@@ -59,11 +59,14 @@ class Rounds:
     def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
         tier = self.tier
         offer = self.offers(peer_interest)
-        front = tier.reader.front
-        have = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
+        front, marks = tier.reader.front, tier.inbox.marks
+        behind = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
+        have = behind
+        if marks:  # what is held is not lacking either: its holder asks for the rest itself
+            have = {s: max(n, theirs[s]) if theirs.get(s) in marks.get(s, ()) else n for s, n in behind.items()}
         if tier.writer is None or not tier.writer.cuts:
-            return Digest(offer, have, reply=reply)
-        return Digest(offer, have, tier.done(have), dict(tier.writer.stable), reply)
+            return Digest(offer, have, {} if have is behind else behind, reply=reply)
+        return Digest(offer, have, tier.done(behind), dict(tier.writer.stable), reply)
 
     def hold(self, now_us: int) -> None:
         tier = self.tier
@@ -71,7 +74,7 @@ class Rounds:
         version = tier.store.version
         if tier.writer is not None:
             tier.writer.forget(now_us)
-        behind = [peer for peer in tier.peers() if self._in_step.get(peer, -1) < version]
+        behind = self._some_behind(version)
         again = tier.rounded(now_us)
         if not behind:
             if again:
@@ -86,6 +89,16 @@ class Rounds:
                 else:
                     self._in_step[peer] = version
         self.at_us = now_us + tier.settings.round_us
+
+    def _some_behind(self, version: int) -> list[str]:
+        """Peers not in step: a few at random where they are many, all of them where those few happen to be."""
+        peers, in_step = self.tier.peers(), self._in_step
+        if len(peers) > 8 * self.tier.settings.fanout:
+            some = self._draw(list(peers), 3 * self.tier.settings.fanout)
+            some = [peer for peer in some if in_step.get(peer, -1) < version]
+            if some:
+                return some
+        return [peer for peer in peers if in_step.get(peer, -1) < version]
 
     def _draw(self, names: list[str], count: int) -> list[str]:
         tier = self.tier
@@ -105,7 +118,11 @@ class Rounds:
             self._want_offered(frame.offer, sender, now_us)
         tier.compared(frame, sender)
         offer = self.offers(interest)
-        if all(frame.have.get(stream, 0) >= n for stream, n in offer.items()):
+        have = frame.have
+        for stream, n in offer.items():
+            if have.get(stream, 0) < n:
+                break
+        else:
             self._in_step[sender] = tier.store.version
         if frame.stable and tier.writer is not None:
             tier.writer.heard(frame.stable)

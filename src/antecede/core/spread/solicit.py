@@ -2,8 +2,8 @@
 
 Each missing mark is asked for after `patience_us`, first of whoever should have it (the sender of what needs it), then
 of the others in turn, one request per peer and moment for all that is due. No request leaves whose answer could not come
-before the last message that needs it must go out; a mark wanted by nothing with a known time is asked for a bounded
-number of times (the next digest wakes it again), unless there are no deadlines at all: then it is waited for.
+before the last message that needs it must go out. What somebody merely has is asked for a bounded number of times (the
+next digest wakes it again); what something held needs is waited for when there are no deadlines at all.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from antecede.core.frames import Ranges
 from antecede.core.machine import Settings
 from antecede.core.message import Mark
 
-__all__ = ["Solicitation", "ranges_of"]
+__all__ = ["TRIES_UNTIMED", "Solicitation", "Want", "ranges_of"]
 
 TRIES_UNTIMED = 6
 
 
 class Want:
-    __slots__ = ("hint", "since_us", "timed", "tries", "until_us")
+    __slots__ = ("backed", "hint", "since_us", "timed", "tries", "until_us")
 
     def __init__(self, hint: str, until_us: int | None, since_us: int, *, timed: bool) -> None:
         self.hint = hint
@@ -29,6 +29,8 @@ class Want:
         self.until_us = until_us
         self.timed = timed
         self.tries = 0
+        self.backed = False
+        """Something held needs it; otherwise somebody merely has it, and will say so again."""
 
 
 class Solicitation:
@@ -40,11 +42,16 @@ class Solicitation:
         self._next: list[tuple[int, int, Mark]] = []
         self._tick = 0
 
-    def want(self, mark: Mark, hint: str, until_us: int | None, now_us: int, *, patience_us: int) -> None:
+    def want(
+        self, mark: Mark, hint: str, until_us: int | None, now_us: int, *, patience_us: int, backed: bool = True
+    ) -> None:
         """`until_us`: when whatever needs it must go out at the latest; None: not known, or never."""
         want = self.wants.get(mark)
+        if want is not None and backed:
+            want.backed = True
         if want is None:
-            self.wants[mark] = Want(hint, until_us, now_us, timed=until_us is not None)
+            want = self.wants[mark] = Want(hint, until_us, now_us, timed=until_us is not None)
+            want.backed = backed
             self._schedule(mark, now_us + patience_us)
             return
         if until_us is None:
@@ -56,7 +63,7 @@ class Solicitation:
 
     def offered(self, mark: Mark, peer: str, now_us: int, *, patience_us: int) -> None:
         """`peer` says it has it: from now on it is asked first."""
-        self.want(mark, peer, None, now_us, patience_us=patience_us)
+        self.want(mark, peer, None, now_us, patience_us=patience_us, backed=False)
         want = self.wants[mark]
         if want.hint != peer:
             want.hint, want.tries = peer, 0
@@ -72,7 +79,7 @@ class Solicitation:
         self,
         now_us: int,
         missing: Callable[[Mark], bool],
-        sources: Callable[[Mark, str], Sequence[str]],
+        sources: Callable[[Mark, Want], Sequence[str]],
         orphaned: Callable[[Mark, int], int | None],
     ) -> dict[str, list[Mark]]:
         """Whom to ask for what, now. What is no longer missing, or cannot come in time, is forgotten."""
@@ -85,7 +92,7 @@ class Solicitation:
             if not missing(mark) or self._hopeless(want, now_us):
                 del self.wants[mark]
                 continue
-            peers = sources(mark, want.hint)
+            peers = sources(mark, want)
             if not peers:
                 again_us = orphaned(mark, now_us)
                 if again_us is None:
@@ -100,10 +107,10 @@ class Solicitation:
 
     def _hopeless(self, want: Want, now_us: int) -> bool:
         settings = self.settings
-        if not settings.deadlines:
-            return False
-        if want.until_us is None:
+        if want.until_us is None and not (want.backed and not settings.deadlines):
             return want.tries >= TRIES_UNTIMED
+        if want.until_us is None:
+            return False
         return now_us + settings.trip_us > want.until_us
 
     def _pause_us(self, want: Want) -> int:
