@@ -111,10 +111,13 @@ class Reader:
         return None
 
     def missing(self, stamp: Stamp) -> list[Mark]:
-        """Every mark that blocks, each once: what to ask for."""
+        """Every mark that blocks, each once: what to ask for.
+
+        In a flat group all that is covered and missing, not only the nearest: one answer then brings everything.
+        """
         marks: dict[Mark, None] = {}
         for one in (stamp, *self._skipped_by(stamp)) if self.skips else (stamp,):
-            for stream, n in one.needs:
+            for stream, n in one.covers.items() if self.dense and one.covers else one.needs:
                 reached = self.front.get(stream, 0)
                 if n > reached and self._concerns(stream):
                     over = self.over.get(stream, ())
