@@ -173,16 +173,6 @@ class Reader:
                 self.cut[stream] = n
                 self._advance(stream, n)
 
-    def closed(self) -> dict[str, int]:
-        """What lies behind together with all its causes: where somebody else may begin."""
-        if not self.skips:
-            return dict(self.front)
-        closed = {}
-        for stream, n in self.front.items():
-            open_ = [k for k, stamp in self.skips.get(stream, {}).items() if stamp is not None]
-            closed[stream] = min(n, min(open_, default=n + 1) - 1)
-        return closed
-
     def _advance(self, stream: str, n: int) -> None:
         before = self.front.get(stream, 0)
         self.front[stream] = n
