@@ -156,10 +156,9 @@ class Fates:
         """Whether a correct broker of this receiver (or itself, if it serves) could get it and all it waits for."""
         if receiver.role != "subscriber":
             return self._can_get(receiver.name, told)
-        if not self._all_held(self._awaited(receiver, told)):
-            return False
         peers = [p for p in self.ledgers[receiver.name].peers if p in self.receivers and self.receivers[p].correct]
-        return any(self._can_get(peer, told) for peer in peers)
+        wanted = [told, *(self.history.messages[i] for i in bits(self._awaited(receiver, told)))]
+        return all(any(self._can_get(peer, one) for peer in peers) for one in wanted)
 
     def _can_get(self, broker: str, told: Told) -> bool:
         """Whether it has it, or it is addressed to it and somebody who answers has it and all it waits for."""
