@@ -47,6 +47,14 @@ def test_dense_streams_block_at_the_first_hole() -> None:
     assert reader.blocker(needing(("A", 4))) == ("A", 4)
 
 
+def test_in_a_flat_group_all_that_is_covered_and_missing_is_asked_for() -> None:
+    """T1: one answer brings m1 and m2, though m3 needs only m2."""
+    reader = dense()
+    reader.delivered(flat("C:1").stamp, forced=False)
+    m3 = Stamp((("S", 1),), (("Q", 1),), {"P": 2, "Q": 1, "C": 1})
+    assert reader.blocker(m3) == ("Q", 1) and reader.missing(m3) == [("P", 1), ("P", 2), ("Q", 1)]
+
+
 def test_sparse_streams_name_what_blocks() -> None:
     reader = sparse()
     assert reader.blocker(needing(("A", 4))) == ("A", 4)
