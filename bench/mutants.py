@@ -54,7 +54,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("inbox.py", "before.sort(key=_by_rank)", "before.reverse()", "held predecessors go out in causal order"),
     Mutant("inbox.py", "for one in (*before, held):", "for one in (held,):", "held predecessors go out first"),
     Mutant("inbox.py", '"causes" if ready else "deadline"', '"causes"', "what a forced one covers becomes past"),
-    Mutant("inbox.py", "self.reader.skipped(held.envelope.stamp.own, held.envelope.stamp)", "self.reader.skipped(held.envelope.stamp.own, None)", "an overslept message still carries order"),
+    Mutant("inbox.py", "self.reader.skipped(held.envelope.stamp.own, held.envelope.stamp)", "self.reader.delivered(held.envelope.stamp, forced=True)", "an overslept message puts itself behind, not its causes"),
     Mutant("inbox.py", "del self.seen[message_id]", "pass", "what was dropped at a move may come again"),
     Mutant("inbox.py", "if message_id not in self.held:", "if True:", "what is held is not forgotten"),
     Mutant("inbox.py", "message.id in self.held or self.reader.stale(stamp)", "False", "a header skips only what is out"),
