@@ -102,10 +102,11 @@ class Reader:
         return None
 
     def missing(self, stamp: Stamp) -> list[Mark]:
-        """Every mark that blocks, each once: what to ask for."""
+        """What to ask for, each mark once: where streams have no holes all that is missing before the message (000, 002:
+        one solicitation brings every predecessor), else the marks that block."""
         marks: dict[Mark, None] = {}
         for one in (stamp, *self._skipped_by(stamp)) if self.skips else (stamp,):
-            for stream, n in one.needs:
+            for stream, n in (*one.needs, *one.covers.items()) if self.dense else one.needs:
                 reached = self.front.get(stream, 0)
                 if n > reached and self._concerns(stream):
                     over = self.over.get(stream, ())
