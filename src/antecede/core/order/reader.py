@@ -102,8 +102,8 @@ class Reader:
         return None
 
     def missing(self, stamp: Stamp) -> list[Mark]:
-        """What to ask for, each mark once: where streams have no holes all that is missing before the message (000, 002:
-        one solicitation brings every predecessor), else the marks that block."""
+        """What to ask for, each mark once: the marks that block; where streams have no holes all that is missing before
+        the message (000, 002: one solicitation brings every predecessor)."""
         marks: dict[Mark, None] = {}
         for one in (stamp, *self._skipped_by(stamp)) if self.skips else (stamp,):
             for stream, n in (*one.needs, *one.covers.items()) if self.dense else one.needs:
