@@ -111,13 +111,11 @@ class Reader:
         return None
 
     def missing(self, stamp: Stamp) -> list[Mark]:
-        """Every mark that blocks, each once: what to ask for.
-
-        In a flat group all that is covered and missing, not only the nearest: one answer then brings everything.
-        """
+        """What to ask for, each mark once: the marks that block; where streams have no holes all that is missing before
+        the message (000, 002: one solicitation brings every predecessor)."""
         marks: dict[Mark, None] = {}
         for one in (stamp, *self._skipped_by(stamp)) if self.skips else (stamp,):
-            for stream, n in one.covers.items() if self.dense and one.covers else one.needs:
+            for stream, n in (*one.needs, *one.covers.items()) if self.dense else one.needs:
                 reached = self.front.get(stream, 0)
                 if n > reached and self._concerns(stream):
                     over = self.over.get(stream, ())
