@@ -75,7 +75,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("order/reader.py", "                self.cut[stream] = n\n", "                pass\n", "the cut is remembered"),
     Mutant("order/reader.py", "return cut_off and not owed", "return cut_off", "what is cut off in one group may be owed in another"),
     Mutant("order/reader.py", "return cut_off and not owed", "return False", "what is cut off is stale"),
-    Mutant("order/reader.py", "one.covers.items() if self.dense and one.covers else one.needs", "one.needs", "all that is missing is asked for at once (T1)"),
+    Mutant("order/reader.py", "(*one.needs, *one.covers.items()) if self.dense else one.needs", "one.needs", "all that is missing is asked for at once (T1)"),
     Mutant("order/reader.py", "any(n <= cut.get(stream, 0)", "any(n < cut.get(stream, 0)", "the cut itself is cut off"),
     # -- vector ----------------------------------------------------------------------------------------------------
     Mutant("order/vector.py", "covers = _close(self._tips.values())", "covers = {s: n for s, n in _close(self._tips.values()).items() if s.partition('@')[2] in ('', *message.topics)}", "marks of foreign groups are causes too"),
