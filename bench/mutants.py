@@ -96,7 +96,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("order/graph.py", "until = None if pred.until_us is None else max(until, pred.until_us)", "pass", "an expired node stays while an ancestor lives (H7)"),
     Mutant("order/graph.py", "if all(n <= stable", "if any(n <= stable", "stable in all its groups"),
     Mutant("order/graph.py", 'if not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):', "if True:", "a stable node travels while an ancestor does"),
-    Mutant("order/graph.py", "elif now_us >= entry.stable_us + self.grace_us:", "elif now_us >= entry.stable_us:", "a stable node travels through the grace"),
+    Mutant("order/graph.py", "elif now_us < entry.stable_us + self.grace_us:", "elif now_us < entry.stable_us:", "a stable node travels through the grace"),
     Mutant("order/graph.py", "for stream, n in entry.tops.items() if concerns(stream)}", "for stream, n in entry.tops.items()}", "only what concerns the subscriber is projected"),
     Mutant("order/graph.py", "while expiry and expiry[0][0] < now_us:", "while expiry and expiry[0][0] <= now_us:", "a node lives through its last microsecond"),
     Mutant("order/graph.py", "                    stack.append(pred)\n", "                    pass\n", "all unstable ancestors travel"),

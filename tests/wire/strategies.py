@@ -60,6 +60,8 @@ BATCHES = st.lists(envelopes(), max_size=5).map(tuple)
 ITEMS = st.builds(f.Item, NUMBERS, NUMBERS | st.integers(0, 2**200), envelopes(), st.booleans())
 RANGES = st.lists(st.tuples(STREAMS, NUMBERS, NUMBERS), max_size=5).map(tuple)
 
+ORIGINS = st.lists(st.tuples(NAMES, NAMES, IDS), max_size=3).map(tuple)
+
 
 @st.composite
 def digests(draw: Any) -> f.Digest:
@@ -78,7 +80,7 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Publish: st.builds(f.Publish, BATCHES, st.booleans()),
     f.Published: st.builds(f.Published, IDS),
     f.Received: st.builds(f.Received, IDS),
-    f.Attach: st.builds(f.Attach, NUMBERS, st.lists(NAMES, max_size=3).map(tuple), st.none() | MAPS, IDS),
+    f.Attach: st.builds(f.Attach, NUMBERS, st.lists(NAMES, max_size=3).map(tuple), st.none() | MAPS, IDS, NUMBERS),
     f.Attached: st.builds(f.Attached, NUMBERS, MAPS, IDS),
     f.Items: st.builds(f.Items, NUMBERS, st.lists(ITEMS, max_size=4).map(tuple)),
     f.Top: st.builds(f.Top, NUMBERS, NUMBERS),
@@ -86,7 +88,7 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Ack: st.builds(f.Ack, NUMBERS, NUMBERS),
     f.Detach: st.builds(f.Detach, NUMBERS),
     f.SnapshotRequest: st.builds(f.SnapshotRequest, st.booleans()),
-    f.Snapshot: st.builds(f.Snapshot, MAPS, IDS, BATCHES, NODES),
+    f.Snapshot: st.builds(f.Snapshot, MAPS, IDS, BATCHES, BATCHES, NODES, ORIGINS, st.booleans()),
 }
 ANY_FRAME = st.one_of(list(FRAMES.values()))
 LEFT_OUT = {"size", "control", "stamp_size", "wire", "id", "after"}
@@ -114,6 +116,10 @@ def plain(value: Any) -> Any:
         return ("publish", True, [without_payload(plain(e)) for e in value.envelopes])
     if isinstance(value, f.Gone):
         return ("gone", value.lacks, [without_payload(plain(e)) for e in value.headers])
+    if isinstance(value, f.Snapshot):
+        headers = [without_payload(plain(e)) for e in value.headers]
+        rest = (value.past, value.cut, value.envelopes, value.nodes, value.origins, value.blank)
+        return ("snapshot", headers, [plain(part) for part in rest])
     if isinstance(value, f.Base):
         fields = [name for name in type(value).__dataclass_fields__ if name not in LEFT_OUT]
         return (value.kind, [plain(getattr(value, name)) for name in fields])

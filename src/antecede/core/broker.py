@@ -1,8 +1,8 @@
 """A broker: one of those that carry groups, publishing to them and serving subscribers (001, 003).
 
 Among brokers it behaves like a member that gets only its own groups. Whatever it delivers or publishes it forwards, as
-its Order projects it, to the subscribers that want it; they are peers of its digests too, and ask it for what they miss.
-It leaves `hop_us` for that last step. A broker that comes back empty takes over what others retain before it delivers.
+its Order projects it, to the subscribers that want it; they are peers of its digests too, and ask it for what they
+miss. It leaves `hop_us` for that last step. How a broker begins that comes back empty is decided in `joining.py`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class BrokerBase(Tier):
     """What every broker does among brokers: carry groups, answer, join by snapshot."""
 
     role = "broker"
-    _carriers: dict[str, tuple[str, ...]] = {}
     all_brokers: tuple[str, ...] = ()
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self.joining = Joining(self)
+        self._carriers: dict[str, tuple[str, ...]] = {}
 
     # -- who is there ----------------------------------------------------------------------------------------------
 

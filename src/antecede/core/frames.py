@@ -26,8 +26,8 @@ __all__ = [
     "Node",
     "Publish",
     "Published",
-    "Received",
     "Ranges",
+    "Received",
     "Request",
     "Snapshot",
     "SnapshotRequest",
@@ -93,8 +93,8 @@ class Request(Base):
 
 @dataclass(slots=True, eq=False)
 class Gone(Base):
-    """Answers what can no longer be had: `headers` expired (message without payload, with its stamp); `lacks` were never
-    here, said only of senders that left the view."""
+    """Answers what can no longer be had: `headers` expired (message without payload, with its stamp); `lacks` cannot be
+    had here, said only where they can no longer come from their sender either."""
 
     kind: ClassVar[str] = "gone"
     headers: tuple[Envelope, ...]
@@ -240,8 +240,8 @@ class Snapshot(Base):
 
 
 Frame: TypeAlias = (
-    Data | Digest | Request | Gone | Publish | Published | Received | Attach | Attached | Items | Top | Want | Ack | Detach
-    | SnapshotRequest | Snapshot
+    Data | Digest | Request | Gone | Publish | Published | Received | Attach | Attached | Items | Top | Want | Ack
+    | Detach | SnapshotRequest | Snapshot
 )  # fmt: skip
 
 FRAMES: tuple[type[Base], ...] = (

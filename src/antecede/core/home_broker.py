@@ -71,7 +71,7 @@ class HomeBroker(BrokerBase):
         raise InputError(f"{self.name} is a broker: in recipe `home` its clients publish.")
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
-        """An attached publisher publishes again what it keeps; what it does not keep, and others, cannot come from it."""
+        """An attached publisher publishes again what it keeps; nothing else can come from it, or from others."""
         left = super().absent_since(mark, wanted_us)
         if left is not None:
             return left

@@ -1,8 +1,8 @@
 """Every decision to deliver, hold or discard is taken here, for all Orders, all tiers and all drivers.
 
 A message that arrives is, in this order: a repeat (`duplicate`), behind already (`superseded`, or `late` when its time
-is over too), too late (`late`; it alone is then skipped), ready (delivered, and whatever waited for it), or held. A held
-message watches one cause that is missing; when that lies behind it is looked at again, so nothing is ever scanned.
+is over too), too late (`late`; it alone is then skipped), ready (delivered, and whatever waited for it), or held. A
+held message watches one cause that is missing; when that lies behind it is looked at again, so nothing is scanned.
 
 The *logical deadline* of a message is the earliest deadline among itself and its successors that have arrived. Only the
 message whose own deadline comes first needs a timer: when it fires, everything held that precedes it goes out before

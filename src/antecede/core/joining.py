@@ -2,8 +2,9 @@
 
 For each of its groups it asks one broker that carries it, and takes over all that one retains, with the headers of what
 expired (an expired message still carries order). What a donor skipped or overtook is not past here: it may still be had
-from others, in time. Only where the donor itself began behind a cut does the newcomer too. A group that nobody carries any more has lost what only its brokers had: there it begins behind
-the past of whatever a surviving broker has delivered, or nothing that follows could ever be delivered again.
+from others, in time. Only where the donor itself began behind a cut does the newcomer too. A group that nobody carries
+any more has lost what only its brokers had: there it begins behind the past of whatever a surviving broker has
+delivered, or nothing that follows could ever be delivered again.
 """
 
 from __future__ import annotations

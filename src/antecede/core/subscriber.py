@@ -101,7 +101,7 @@ class Subscriber(Tier):
         return not behind or self._tries > ATTACH_TRIES
 
     def _reaches(self, broker: str, reply: Attached) -> bool:
-        """Whether a further broker's cut covers the first one's, in what it carries: in marks and in what is on record."""
+        """Whether a further broker's cut covers the first one's, in what it carries: in marks and on record."""
         has = dict(map(split_id, reply.cut))
         for stream, n in self._start.items():
             if self._carries(broker, stream):

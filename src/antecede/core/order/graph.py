@@ -258,9 +258,10 @@ class GraphWriter:
             if entry.stable_us is None:
                 if all(n <= stable.get(stream, 0) for stream, n in entry.marks):
                     entry.stable_us = now_us
-            elif now_us >= entry.stable_us + self.grace_us:
-                if not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):
-                    del travel[message_id]
+            elif now_us < entry.stable_us + self.grace_us:
+                continue
+            elif not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):
+                del travel[message_id]
 
 
 def _merge(preds: Sequence[Entry]) -> dict[str, int]:

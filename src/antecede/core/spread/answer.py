@@ -1,9 +1,9 @@
 """Answering requests, and giving up (PROTOCOLS s3.1, s3.6): what is sent, what is said to be gone, what is let go of.
 
-An answer holds what was asked for and is kept or held here, is wanted by the asker and still in time; there are no empty
-answers. For what expired its header is sent, so that nobody waits for it. Of a sender that left the view it is said what
-cannot be had here; once that sender has been gone for `grace_us` and everybody who could have a message lacks it, it is
-given up: nothing waits without a bound.
+An answer holds what was asked for and is kept or held here, is wanted by the asker and still in time; there are no
+empty answers. For what expired its header is sent, so that nobody waits for it. Where there are no deadlines and a
+message can no longer come from its sender, it is said that it cannot be had here; after `grace_us`, when everybody who
+could have it lacks it, it is given up: nothing waits without a bound.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Answers:
         tier.reader.skipped(tuple(marks), known)
 
     def _unknown_before(self, mark: Mark) -> list[Mark]:
-        """Of a message of which nothing is known, nobody can say which of its sender's came before it to the same group.
+        """Of a message of which nothing is known nobody can say which of its sender's came before it to its group.
 
         All were asked for with it, for at least `grace_us`; those that did not come are as lost as it is.
         """

@@ -1,9 +1,9 @@
 """Asking for what is missing (000, 002 SOLICIT; PROTOCOLS s3.1): whom, when, and when to stop.
 
 Each missing mark is asked for after `patience_us`, first of whoever should have it (the sender of what needs it), then
-of the others in turn, one request per peer and moment for all that is due. No request leaves whose answer could not come
-before the last message that needs it must go out. What somebody merely has is asked for a bounded number of times (the
-next digest wakes it again); what something held needs is waited for when there are no deadlines at all.
+of the others in turn, one request per peer and moment for all that is due. No request leaves whose answer could not
+come before the last message that needs it must go out. What somebody merely has is asked for a bounded number of times
+(the next digest wakes it again); what something held needs is waited for when there are no deadlines at all.
 """
 
 from __future__ import annotations
