@@ -103,7 +103,7 @@ def test_done_is_what_the_subscribers_have_confirmed_too() -> None:
 
 
 def test_stable_is_what_all_carriers_and_all_subscribers_have() -> None:
-    one = broker()
+    one = broker(deadlines=False)
     attach(one, "S1", "G1")
     one.publish(("G1",), b"", 0)
     one.publish(("G1",), b"", 0)
@@ -116,7 +116,7 @@ def test_stable_is_what_all_carriers_and_all_subscribers_have() -> None:
 
 
 def test_a_broker_that_lags_keeps_a_stream_unstable() -> None:
-    one = machine("graph", "A", "broker", "G1")
+    one = machine("graph", "A", "broker", "G1", deadlines=False)
     one.view(view_of({"A": "G1", "B": "G1", "C": "G1"}), 0)
     one.start(0)
     one.publish(("G1",), b"", 0)

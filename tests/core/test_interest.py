@@ -7,7 +7,7 @@ from antecede.core.interest import Interest, group_of, stream_of
 
 def test_a_stream_is_a_sender_in_a_group() -> None:
     assert stream_of("A.1", "G1") == "A.1@G1" and group_of("A.1@G1") == "G1"
-    assert group_of("A") is None
+    assert group_of("A") == ""
     assert group_of("A@room/1@2") == "room/1@2", "what follows the first @ is the group"
 
 

@@ -48,8 +48,10 @@ def test_headers_come_along_for_an_expired_message_still_carries_order() -> None
     b.publish(("G1",), b"", 0, deadline_us=5)
     b.publish(("G1",), b"", 0)
     b.store.collect(9)
-    lines = carry(a.start(10, joining=True), "A", everybody, 10)
-    assert lines[-2:] == ["A: discard B:1 expired", "A: deliver B:2 causes"] and not a.reader.cut
+    a.start(10, joining=True)
+    snapshot = frame_to(b.receive(SnapshotRequest(whole=True), "A", 10), "A", Snapshot)
+    said = told(a.receive(snapshot, "B", 11))
+    assert said[-2:] == ["discard B:1 expired", "deliver B:2 causes"] and not a.reader.cut
 
 
 def test_it_begins_behind_the_cut_of_its_donor() -> None:
@@ -93,6 +95,16 @@ def test_the_whole_graph_comes_along_even_what_is_stable() -> None:
     lines = carry(a.start(0, joining=True), "A", everybody, 1)
     assert lines == ["A: join at B cut ", "A: deliver B:1 causes", "A: deliver B:2 causes"]
     assert a.reader.missing(a.writer.known(("B@G1", 2))) == [] and list(a.writer.graph) == ["B:1", "B:2"]
+
+
+def test_nodes_of_other_groups_come_along_too() -> None:
+    """Without them B:3 would not be known to follow B:1 (T5)."""
+    everybody = brokers("graph", {"A": "G1", "B": "G1 G2"}, "A")
+    a, b = everybody["A"], everybody["B"]
+    for group in ("G1", "G2", "G1"):
+        b.publish((group,), b"", 0)
+    carry(a.start(0, joining=True), "A", everybody, 1)
+    assert a.writer.known(("B@G1", 3)).needs == (("B@G1", 1),)
 
 
 def test_snapshots_of_strangers_are_ignored() -> None:

@@ -172,6 +172,28 @@ def test_a_publication_is_acknowledged_when_another_broker_has_it() -> None:  # 
     assert rig.delivered("N") == [m] == rig.delivered("n") == rig.delivered("d")
 
 
+def test_what_is_not_acknowledged_is_published_again_at_the_new_home_at_once() -> None:  # s3.6: ATTACH, then `unacked`
+    rig = home("H N B", "c@H d@N")
+    m = rig.publish("c", deadline_ms=500)
+    rig.drop("c", "H", m)
+    rig.advance(1)
+    rig.move("c", "N")
+    assert [f.frame.kind for f in rig.flying("c", "N")] == ["attach", "publish"]
+    rig.finish()
+    assert rig.delivered("d") == [m]
+
+
+def test_a_known_publication_is_not_sent_on_again() -> None:  # s3.6: drop a known id (but acknowledge again)
+    rig = home("H N", "c@H d@N", deadlines=False)
+    m = rig.publish("c")
+    rig.duplicate("c", "H", m)
+    rig.deliver("c", "H", m)
+    assert len(rig.sent("H", "N", m)) == 1 and rig.discarded("H") == [(m, "duplicate")]
+    assert len(rig.sent("H", "c", "received")) == 2
+    rig.finish()
+    assert rig.delivered("d") == [m]
+
+
 def test_a_publication_its_home_did_not_get_is_sent_again_after_a_round_trip() -> None:  # s3.6: or deadlines pass
     rig = home(retry_us=40_000)
     m = rig.publish("c", deadline_ms=500)

@@ -252,6 +252,24 @@ def test_at_a_deadline_what_precedes_it_goes_out_first_and_the_rest_stays() -> N
     assert rig.delivered("r") == [m2, m3, other]
 
 
+@pytest.mark.parametrize("arrival", [(2, 1, 3), (3, 2, 1), (1, 3, 2)])
+def test_at_a_deadline_what_is_held_goes_out_in_causal_order(
+    arrival: tuple[int, ...],
+) -> None:  # in (stamp, sender) order
+    rig = Rig("solicit", members="p q r")
+    rig.lose(what="request")
+    sent = [rig.publish("p", deadline_ms=500) for _ in range(4)]
+    rig.deliver("p", "q")
+    last = rig.publish("q", deadline_ms=50)
+    rig.drop("p", "r", sent[0])
+    for place in arrival:
+        rig.deliver("p", "r", sent[place])
+    rig.deliver("q", "r", last)
+    rig.advance(50)
+    assert rig.delivered("r") == [*sent[1:], last]
+    rig.finish()
+
+
 def test_a_message_goes_out_at_the_deadline_of_its_successor() -> None:  # s1: the logical deadline
     rig = Rig("solicit", members="p q r")
     rig.lose(what="request")

@@ -48,7 +48,7 @@ RECIPES: dict[str, Recipe] = {
         Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional"),
         Recipe("graph", "001 s2.3", "graph", deadlines="optional"),
         Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional"),
-        Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="optional"),
+        Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none"),
         Recipe("cbcast", "Birman, Schiper, Stephenson 1991", "vector", deadlines="none"),
         Recipe("dcco", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
     )

@@ -47,6 +47,14 @@ def test_dense_streams_block_at_the_first_hole() -> None:
     assert reader.blocker(needing(("A", 4))) == ("A", 4)
 
 
+def test_in_a_flat_group_all_that_is_covered_and_missing_is_asked_for() -> None:
+    """T1: one answer brings m1 and m2, though m3 needs only m2."""
+    reader = dense()
+    reader.delivered(flat("C:1").stamp, forced=False)
+    m3 = Stamp((("S", 1),), (("Q", 1),), {"P": 2, "Q": 1, "C": 1})
+    assert reader.blocker(m3) == ("Q", 1) and reader.missing(m3) == [("P", 1), ("P", 2), ("Q", 1)]
+
+
 def test_sparse_streams_name_what_blocks() -> None:
     reader = sparse()
     assert reader.blocker(needing(("A", 4))) == ("A", 4)
@@ -77,6 +85,16 @@ def test_stale_in_any_one_stream() -> None:
     assert not reader.stale(grouped("A:5", "G1").stamp) and not reader.stale(grouped("A:4", "G2").stamp)
 
 
+def test_what_a_cut_takes_in_one_group_may_be_owed_in_another() -> None:
+    reader = Reader(Interest(("G1", "G2")).concerns, dense=False)
+    reader.start_at({"A@G1": 4})
+    assert reader.stale(grouped("A:4", "G1").stamp) and reader.stale(grouped("A:4", "G1", "G3").stamp)
+    both = grouped("A:4", "G1", "G2").stamp
+    assert not reader.stale(both)
+    reader.delivered(both, forced=False)
+    assert reader.stale(both) and not reader.stale(grouped("A:5", "G1", "G2").stamp)
+
+
 def test_precedes_reads_what_is_covered_up_to_and_with_the_mark() -> None:
     reader = Reader(Interest(("G1",)).concerns, dense=False)
     later = grouped("B:1", "G1", covers={"A@G1": 3, "A@G2": 9}).stamp
@@ -100,28 +118,25 @@ def test_a_skip_does_not_lie_behind_with_its_causes() -> None:
     reader = dense()
     reader.skipped((("A", 1),), needing(("B", 2), own=("A", 1)))
     assert reader.behind("A", 1) and not reader.behind("B", 1) and not reader.behind("B", 2)
-    assert reader.front == {"A": 1} and reader.closed() == {"A": 0}
-    reader.delivered(needing(own=("B", 1)), forced=False)
-    reader.delivered(needing(("B", 1), own=("B", 2)), forced=False)
-    reader.delivered(needing(("A", 1), ("B", 2), own=("C", 1)), forced=False)
-    assert reader.closed()["B"] == 2
+    assert reader.front == {"A": 1}
 
 
-def test_a_skip_with_nothing_missing_before_it_is_closed() -> None:
+def test_a_skip_with_nothing_missing_before_it_is_soon_forgotten() -> None:
     reader = dense()
     reader.delivered(needing(own=("B", 1)), forced=False)
     reader.skipped((("A", 1),), needing(("B", 1), own=("A", 1)))
     reader.delivered(needing(("A", 1), own=("A", 2)), forced=False)
-    assert reader.closed() == reader.front == {"A": 2, "B": 1}
+    assert reader.front == {"A": 2, "B": 1} and not reader.skips
 
 
-def test_closed_stops_before_the_first_skip_that_is_open() -> None:
+def test_of_what_is_gone_all_it_may_have_stood_for_is_needed() -> None:
+    """Nothing is known of it: whoever needs it needs all it covers itself."""
     reader = sparse()
-    reader.start_at({"A": 2})
-    for n in (3, 4, 5):
-        reader.skipped((("A", n),), needing(("B", 9), own=("A", n)) if n == 4 else None)
-    reader.delivered(needing(own=("D", 2)), forced=False)
-    assert reader.front == {"A": 5, "D": 2} and reader.closed() == {"A": 3, "D": 2}
+    reader.skipped((("A", 3),), None)
+    stamp = Stamp((("Z", 1),), (("A", 3),), {"A": 3, "B": 2})
+    assert reader.blocker(stamp) == ("B", 2) and reader.missing(stamp) == [("B", 2)]
+    reader.delivered(needing(own=("B", 2)), forced=False)
+    assert reader.blocker(stamp) is None
 
 
 def test_a_forced_delivery_puts_all_it_covers_behind() -> None:
@@ -207,6 +222,3 @@ def test_agrees_with_sets_that_know_every_cause(plan, steps, one_group) -> None:
             assert blocked <= {*lacking} and bool(blocked) == bool(lacking)
             for j, u in wanted.items():
                 assert reader.precedes(u.envelope.stamp, t.envelope.stamp) == (j in past[i])
-        closed = reader.closed()
-        inside = {i for i, t in wanted.items() if any(n <= closed.get(s, 0) for s, n in t.envelope.stamp.own)}
-        assert all(past[i] <= behind for i in inside) and inside <= behind

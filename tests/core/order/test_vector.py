@@ -42,15 +42,27 @@ def test_needs_are_what_rose_since_the_previous_message_and_that_message() -> No
     assert publish(a, "A:3").stamp.needs == (("A", 2),)
 
 
-def test_needs_reach_back_to_the_oldest_of_the_streams_addressed() -> None:
-    a, b = VectorWriter("A", flat=False), VectorWriter("B", flat=False)
-    publish(a, "A:1", "G2")
+def test_needs_are_the_leaves_of_each_group() -> None:
+    a, b, c = (VectorWriter(name, flat=False) for name in "ABC")
     a.learn(publish(b, "B:1", "G1"))
-    publish(a, "A:2", "G1")
-    a.learn(publish(b, "B:2", "G1"))
-    assert set(publish(a, "A:3", "G1").stamp.needs) == {("A@G1", 2), ("B@G1", 2)}
-    third = publish(a, "A:4", "G1", "G2").stamp
-    assert set(third.needs) == {("A@G1", 3), ("A@G2", 1), ("B@G1", 2)}, "B:1 and B:2 rose since A:1"
+    publish(a, "A:1", "G2")
+    a.learn(publish(c, "C:1", "G2"))
+    assert set(publish(a, "A:2", "G1").stamp.needs) == {("B@G1", 1), ("A@G2", 1), ("C@G2", 1)}
+    third = publish(a, "A:3", "G1", "G2").stamp
+    assert set(third.needs) == {("A@G1", 2), ("A@G2", 1), ("C@G2", 1)}
+    assert third.covers == {"B@G1": 1, "A@G1": 2, "A@G2": 1, "C@G2": 1}
+    assert set(publish(a, "A:4", "G2").stamp.needs) == {("A@G1", 3), ("A@G2", 3)}
+
+
+def test_causes_that_were_only_heard_of_are_leaves_until_something_newer_is() -> None:
+    a, b, c, d = (VectorWriter(name, flat=False) for name in "ABCD")
+    old, new = publish(a, "A:1", "G1"), publish(a, "A:2", "G1")
+    b.learn(old)
+    c.learn(old)
+    c.learn(new)
+    d.learn(publish(c, "C:1", "G2"))
+    d.learn(publish(b, "B:1", "G2"))
+    assert set(publish(d, "D:1", "G1").stamp.needs) == {("A@G1", 2), ("B@G2", 1), ("C@G2", 1)}
 
 
 def test_marks_of_foreign_groups_are_learned_too() -> None:
@@ -70,7 +82,7 @@ def test_after_a_hole_in_its_senders_stream_the_whole_stamp_is_learned() -> None
     second = publish(b, "B:2")
     assert second.stamp.needs == (("B", 1),)
     c.learn(second)
-    assert c.clock == {"A": 1, "B": 2}
+    assert c.past() == {"A": 1, "B": 2}
 
 
 def test_learning_an_older_message_lowers_nothing() -> None:
@@ -78,7 +90,7 @@ def test_learning_an_older_message_lowers_nothing() -> None:
     first, second = publish(a, "A:1"), publish(a, "A:2")
     b.learn(second)
     b.learn(first)
-    assert b.clock == {"A": 2} and b.rank == second.stamp.rank
+    assert b.past() == {"A": 2} and b.rank == second.stamp.rank
     assert publish(b, "B:1").stamp.rank > second.stamp.rank
 
 
@@ -101,6 +113,15 @@ def test_after_a_declared_message_the_next_still_needs_what_it_left_out() -> Non
     a.learn(publish(b, "B:1"))
     publish(a, "A:1", after=[])
     assert set(publish(a, "A:2").stamp.needs) == {("A", 1), ("B", 1)}
+
+
+def test_a_chain_names_several_own_messages() -> None:
+    writer = VectorWriter("A", flat=False, chain=3)
+    for n in (1, 2, 3, 4):
+        publish(writer, f"A:{n}", "G1")
+    publish(writer, "A:5", "G2")
+    needs = publish(writer, "A:6", "G1").stamp.needs
+    assert needs == (("A@G1", 4), ("A@G1", 3), ("A@G1", 2), ("A@G2", 5)), "newest first"
 
 
 @settings(max_examples=200)

@@ -169,3 +169,23 @@ def test_a_subscriber_is_told_what_its_broker_gave_up_and_nothing_less() -> None
     assert frame_to(ask(broker, ("B@G1", 0, 2), by="C", now=10), "C", Gone).lacks == (("B@G1", 1, 2),)
     assert "discard B:2 gone" in told(broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000))
     assert frame_to(ask(broker, ("B@G1", 0, 2), by="S", now=2001), "S", Gone).lacks == (("B@G1", 1, 2),)
+
+
+def test_a_message_is_given_up_in_all_its_groups_at_once() -> None:
+    broker = machine("cbcast", "A", "broker", "G1 G2", deadlines=False, grace_us=1000)
+    broker.view(view_of({"A": "G1 G2", "B": "G1 G2", "C": "G1 G2"}), 0)
+    broker.start(0)
+    broker.receive(Data((grouped("C:1", needs=[("B@G1", 2), ("B@G2", 2)]),)), "C", 0)
+    gone(broker, "B", now=0)
+    said = told(broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000))
+    assert said == ["discard B:2 gone", "deliver C:1 causes"] and not broker.wants.wants
+
+
+def test_a_subscriber_is_told_that_its_broker_began_behind_something() -> None:
+    broker = machine("cbcast", "A", "broker", "G1", deadlines=False)
+    broker.view(view_of({"A": "G1", "C": "G1"}), 0)
+    broker.start(0)
+    broker.reader.start_at({"B@G1": 2})
+    broker.links["S"] = (1, broker.known_interest(("G1",)))
+    assert frame_to(ask(broker, ("B@G1", 0, 2), by="S"), "S", Gone).lacks == (("B@G1", 1, 2),)
+    assert sent(ask(broker, ("B@G1", 2, 3), by="S"), Gone) == []

@@ -128,10 +128,23 @@ def test_digests_of_strangers_are_ignored() -> None:
     assert one.receive(Digest({"B@G1": 9}, {}, reply=True), "S7", 0) == []
 
 
-def test_only_the_graph_says_what_is_done_and_stable() -> None:
-    for recipe, done in (("cbcast", {}), ("graph", {"A@G1": 1})):
-        one = machine(recipe, "A", "broker", "G1", round_us=100)
+def test_only_a_graph_without_deadlines_says_what_is_done_and_stable() -> None:
+    """With deadlines nodes retire by themselves."""
+    for recipe, deadlines, done in (("cbcast", False, {}), ("graph", True, {}), ("graph", False, {"A@G1": 1})):
+        one = machine(recipe, "A", "broker", "G1", round_us=100, deadlines=deadlines)
         one.view(view_of({"A": "G1", "B": "G1"}), 0)
         one.start(0)
         one.publish(("G1",), b"", 0)
         assert frame_to(one.wake(one.rounds.at_us), "B", Digest).done == done
+
+
+def test_among_many_the_last_one_that_is_not_in_step_is_found() -> None:
+    names = [f"M{n}" for n in range(20)]
+    one = member("M0", " ".join(names), fanout=1)
+    one.publish(("G1",), b"", 0)
+    for name in names[1:-1]:
+        one.receive(Digest({}, {"M0": 1}), name, 1)
+    for _ in range(5):
+        assert told(one.wake(one.rounds.at_us)) == ["digest to M19"]
+    one.receive(Digest({}, {"M0": 1}), "M19", 2)
+    assert one.wake(one.rounds.at_us) == [] and one.rounds.at_us is None

@@ -111,3 +111,16 @@ def test_with_nobody_to_ask_its_owner_says_when_to_look_again() -> None:
 def test_neighbours_become_one_range() -> None:
     marks = [("B", 4), ("A", 3), ("A", 2), ("A", 7), ("B", 5), ("C", 6)]
     assert ranges_of(marks) == (("A", 1, 3), ("A", 6, 7), ("B", 3, 5), ("C", 5, 6))
+
+
+def test_whoever_offers_it_is_asked_from_then_on_and_first() -> None:
+    asker = Asker()
+    asker.want(A1, 1000)
+    asker.due(0)
+    asker.due(10)
+    asker.wants.offered(A1, "C", 15, patience_us=0)
+    want = asker.wants.wants[A1]
+    assert (want.hint, want.tries, want.until_us) == ("C", 0, 1000)
+    asker.due(20)
+    asker.wants.offered(A1, "C", 25, patience_us=0)
+    assert want.tries == 1, "nothing new"

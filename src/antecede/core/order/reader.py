@@ -52,11 +52,20 @@ class Reader:
         return False
 
     def stale(self, stamp: Stamp) -> bool:
-        """Its own mark lies behind already, in any one of the streams that matter here."""
+        """Its own mark lies behind already, in any one of the streams that matter here.
+
+        A cut may be of one group only: what it cuts off there may still be owed in another group.
+        """
+        cut_off = owed = False
         for stream, n in stamp.own:
-            if self.behind(stream, n) and self._concerns(stream):
-                return True
-        return False
+            if self._concerns(stream):
+                if not self.behind(stream, n):
+                    owed = True
+                elif n > self.cut.get(stream, 0):
+                    return True
+                else:
+                    cut_off = True
+        return cut_off and not owed
 
     def cut_off(self, stamp: Stamp) -> bool:
         """Behind the cut at which this reader began."""
@@ -102,10 +111,11 @@ class Reader:
         return None
 
     def missing(self, stamp: Stamp) -> list[Mark]:
-        """Every mark that blocks, each once: what to ask for."""
+        """What to ask for, each mark once: the marks that block; where streams have no holes all that is missing before
+        the message (000, 002: one solicitation brings every predecessor)."""
         marks: dict[Mark, None] = {}
         for one in (stamp, *self._skipped_by(stamp)) if self.skips else (stamp,):
-            for stream, n in one.needs:
+            for stream, n in (*one.needs, *one.covers.items()) if self.dense else one.needs:
                 reached = self.front.get(stream, 0)
                 if n > reached and self._concerns(stream):
                     over = self.over.get(stream, ())

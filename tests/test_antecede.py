@@ -1,0 +1,24 @@
+"""The door of the package: every name leads somewhere, and opening it costs nothing until a name is used."""
+
+import subprocess
+import sys
+
+import pytest
+
+import antecede
+
+
+@pytest.mark.parametrize("name", antecede.__all__)
+def test_every_name_leads_somewhere(name: str) -> None:
+    assert getattr(antecede, name).__name__ == name
+    assert name in dir(antecede)
+
+
+def test_an_unknown_name_says_what_there_is() -> None:
+    with pytest.raises(AttributeError, match="simulate"):
+        antecede.connct  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = "import antecede, sys; print(any(m in sys.modules for m in ('pyarrow', 'numpy', 'msgspec')))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
