@@ -54,7 +54,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("inbox.py", "before.sort(key=_by_rank)", "before.reverse()", "held predecessors go out in causal order"),
     Mutant("inbox.py", "for one in (*before, held):", "for one in (held,):", "held predecessors go out first"),
     Mutant("inbox.py", '"causes" if ready else "deadline"', '"causes"', "what a forced one covers becomes past"),
-    Mutant("inbox.py", "self.reader.skipped(held.envelope.stamp.own, held.envelope.stamp)", "self.reader.skipped(held.envelope.stamp.own, None)", "an overslept message still carries order"),
+    Mutant("inbox.py", "self.reader.skipped(held.envelope.stamp.own, held.envelope.stamp)", "self.reader.delivered(held.envelope.stamp, forced=True)", "an overslept message puts itself behind, not its causes"),
     Mutant("inbox.py", "del self.seen[message_id]", "pass", "what was dropped at a move may come again"),
     Mutant("inbox.py", "if message_id not in self.held:", "if True:", "what is held is not forgotten"),
     Mutant("inbox.py", "message.id in self.held or self.reader.stale(stamp)", "False", "a header skips only what is out"),
@@ -75,7 +75,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("order/reader.py", "                self.cut[stream] = n\n", "                pass\n", "the cut is remembered"),
     Mutant("order/reader.py", "return cut_off and not owed", "return cut_off", "what is cut off in one group may be owed in another"),
     Mutant("order/reader.py", "return cut_off and not owed", "return False", "what is cut off is stale"),
-    Mutant("order/reader.py", "one.covers.items() if self.dense and one.covers else one.needs", "one.needs", "all that is missing is asked for at once (T1)"),
+    Mutant("order/reader.py", "(*one.needs, *one.covers.items()) if self.dense else one.needs", "one.needs", "all that is missing is asked for at once (T1)"),
     Mutant("order/reader.py", "any(n <= cut.get(stream, 0)", "any(n < cut.get(stream, 0)", "the cut itself is cut off"),
     # -- vector ----------------------------------------------------------------------------------------------------
     Mutant("order/vector.py", "covers = _close(self._tips.values())", "covers = {s: n for s, n in _close(self._tips.values()).items() if s.partition('@')[2] in ('', *message.topics)}", "marks of foreign groups are causes too"),

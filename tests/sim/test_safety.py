@@ -22,9 +22,6 @@ COUNT = 101
 CHUNK = 10
 CHUNKS = [range(first, min(first + CHUNK, COUNT)) for first in range(0, COUNT, CHUNK)]
 
-INDEX_ONLY = {"inversion", "late", "duplicate", "unexplained"}
-"""What is promised where deadlines meet a bare index: it invents causes (PROTOCOLS s3.7, trap 2)."""
-
 
 def replay(recipe: str, index: int) -> str:
     name = f"runs/{recipe}-{ROOT_SEED}-{index}"
@@ -33,14 +30,10 @@ def replay(recipe: str, index: int) -> str:
     )
 
 
-def promised(scenario: Scenario, verdict: str) -> bool:
-    return scenario.recipe != "home-plain" or scenario.deadline_ms is None or verdict in INDEX_ONLY
-
-
 def findings(scenario: Scenario) -> list[str]:
     run = simulate(scenario)
     report = check(run.rows, scenario=run.body())
-    found = [f"{f.verdict} at {f.process}: {f.text}" for f in report.findings if promised(scenario, f.verdict)]
+    found = [f"{f.verdict} at {f.process}: {f.text}" for f in report.findings]
     if not run.quiet:
         found.append("did not become quiet")
     if report.unknown_tails:

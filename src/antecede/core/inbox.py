@@ -63,7 +63,7 @@ class Inbox:
         self.guard_us = guard_us
         self.memory_us = memory_us
         self.held: dict[str, Held] = {}
-        self.marks: dict[str, set[int]] = {}
+        self.marks = reader.held
         """The marks of what is held: not to be asked for."""
         self.blocked: list[Held] = []
         """Held messages that began to wait for something since the owner last looked: what to ask for."""

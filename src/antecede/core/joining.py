@@ -71,11 +71,7 @@ class Joining:
             broker.out.append(Send((to,), Snapshot({}, (), blank=True)))
             return
         assert broker.writer is not None
-        past: dict[str, int] = {}
-        for stream, n in broker.writer.past().items():
-            if not broker.interest.concerns(stream):  # of groups carried by others: but what is kept here is not lost
-                kept = broker.store.index.get(stream)
-                past[stream] = min(n, min(kept) - 1) if kept else n
+        past = {s: n for s, n in broker.writer.past().items() if not broker.interest.concerns(s)}
         past.update(broker.reader.cut)
         envelopes = tuple(broker.writer.bare(e) for e in broker.store.by_id.values())
         headers = tuple(header_of(broker.writer.bare(e)) for e in broker.store.kept_headers())

@@ -67,8 +67,8 @@ class Claims:
         return "a filter matches it and it does not lie behind the cut"
 
     def _gone(self, row: Row, ledger: Ledger, index: int) -> str | None:
-        if not ledger.in_time_at(index, row.at_us):
-            return None  # expired by now: nobody owes it
+        if not ledger.in_time_at(index, row.at_us) or not ledger.owed >> index & 1:
+            return None  # expired by now, or not for this process: nobody owes it
         holder = self.holders.serving(index, time_of(row), row.process)
         return None if holder is None else f"{holder} still holds it"
 

@@ -24,7 +24,7 @@ UNKNOWN = Stamp(())
 
 
 class Reader:
-    __slots__ = ("_concerns", "cut", "dense", "freed", "front", "over", "skips", "watched")
+    __slots__ = ("_concerns", "cut", "dense", "freed", "front", "held", "over", "skips", "watched")
 
     def __init__(self, concerns: Callable[[str], bool], *, dense: bool) -> None:
         self._concerns = concerns
@@ -33,6 +33,8 @@ class Reader:
         self.over: dict[str, set[int]] = {}
         self.skips: dict[str, dict[int, Stamp | None]] = {}
         self.cut: dict[str, int] = {}
+        self.held: dict[str, set[int]] = {}
+        """The marks of what the Inbox holds (it keeps them here)."""
         self.watched: dict[str, dict[int, list[Any]]] = {}
         self.freed: list[Any] = []
         """Whoever watched a mark that now lies behind, in the order in which they began to watch."""
@@ -108,6 +110,8 @@ class Reader:
                 over = self.over.get(stream)
                 if over is None or n not in over:
                     return mark
+            elif self.cut and n <= self.cut.get(stream, 0) and n in self.held.get(stream, ()):
+                return mark  # cut off in this group, but owed in another, and here
         return None
 
     def missing(self, stamp: Stamp) -> list[Mark]:
@@ -161,6 +165,8 @@ class Reader:
         for stream, n in stamp.own:
             if n > front.get(stream, 0) and self._concerns(stream):
                 self._advance(stream, n)
+            elif self.cut and stream in self.watched:
+                self._free(stream, n, n)
 
     def skipped(self, own: tuple[Mark, ...], stamp: Stamp | None) -> None:
         """These marks alone lie behind; `stamp` says what whoever needs them needs instead (None: it is not known)."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from antecede.core.effects import Answer, Discard, Send
 from antecede.core.frames import Data, Gone, Ranges, Request
-from antecede.core.message import Envelope, Mark, header_of, id_of_mark
+from antecede.core.message import Envelope, Mark, Stamp, header_of, id_of_mark
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -109,10 +109,21 @@ class Answers:
             self._give_up(mark, now_us)
 
     def _give_up(self, mark: Mark, now_us: int) -> None:
+        tier = self.tier
+        known = None if tier.writer is None else tier.writer.known(mark)
+        if known is None and tier.writer is not None:
+            for earlier in self._unknown_before(mark):
+                self._let_go(earlier, None)
+        self._let_go(mark, known)
+        if tier.writer is not None:
+            tier.writer.gave_up(mark)
+        tier.inbox.settle(now_us)
+        tier.want_blocked(None, now_us)
+
+    def _let_go(self, mark: Mark, known: Stamp | None) -> None:
         """All of its marks at once: a message is in several streams, and one mark left would hold its successors."""
         tier = self.tier
         message_id = id_of_mark(mark)
-        known = None if tier.writer is None else tier.writer.known(mark)
         marks = {mark: None, **{m: None for m in tier.wants.wants if id_of_mark(m) == message_id}}
         if known is not None:
             marks.update(dict.fromkeys(known.own))
@@ -122,10 +133,16 @@ class Answers:
             self._given_up.add(one)
         tier.out.append(Discard(message_id, "gone"))
         tier.reader.skipped(tuple(marks), known)
-        if tier.writer is not None:
-            tier.writer.gave_up(mark)
-        tier.inbox.settle(now_us)
-        tier.want_blocked(None, now_us)
+
+    def _unknown_before(self, mark: Mark) -> list[Mark]:
+        """Of a message of which nothing is known, nobody can say which of its sender's came before it to the same group.
+
+        All were asked for with it, for at least `grace_us`; those that did not come are as lost as it is.
+        """
+        tier = self.tier
+        stream, n = mark
+        before = [(stream, k) for k in range(tier.reader.front.get(stream, 0) + 1, n)]
+        return [m for m in before if tier.is_missing(m) and id_of_mark(m) not in tier.inbox.seen]
 
     def orphaned(self, mark: Mark, now_us: int) -> int | None:
         """Nobody is left to ask: when to look again; None: not at all."""
