@@ -92,7 +92,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("order/graph.py", "before = list(self.leaves.values())", "before = [] if self._last is None else [self._last]", "a message follows all leaves"),
     Mutant("order/graph.py", 'self.leaves.pop(f"{sender}:{seq}", None)', "pass", "what has a successor is no leaf"),
     Mutant("order/graph.py", "needs.update(dict.fromkeys(pred.needs[key]))", "pass", "the projection (T5)"),
-    Mutant("order/graph.py", "entry.tops = _merge(entry.preds)", "entry.tops = {s: n for p in entry.preds for s, n in p.marks}", "the newest of every sender (trap 1)"),
+    Mutant("order/graph.py", "entry.tops = self._alive(_merge(entry.preds))", "entry.tops = {s: n for p in entry.preds for s, n in p.marks}", "the newest of every sender (trap 1)"),
     Mutant("order/graph.py", "until = None if pred.until_us is None else max(until, pred.until_us)", "pass", "an expired node stays while an ancestor lives (H7)"),
     Mutant("order/graph.py", "if all(n <= stable", "if any(n <= stable", "stable in all its groups"),
     Mutant("order/graph.py", 'if not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):', "if True:", "a stable node travels while an ancestor does"),

@@ -160,6 +160,23 @@ def test_what_follows_a_message_without_deadline_is_never_forgotten() -> None:
     assert list(a.graph) == ["A:1", "A:2"]
 
 
+def test_senders_of_whom_all_has_expired_are_no_longer_named() -> None:
+    """Senders come and go: what is covered names those of whom something may still be held, and few others."""
+    a, old = writer("A"), writer("Z")
+    give(publish(old, "Z:1", deadline_us=500), old, a)  # concurrent with none, but alive for long
+    for n in range(1, 300):
+        one = publish(a, f"P{n}:1", deadline_us=n + 10)
+        assert one.stamp.covers["Z@G1"] == 1
+        assert all(one.stamp.covers[f"P{k}@G1"] == 1 for k in range(max(1, n - 10), n))
+        a.forget(n)
+    assert len(one.stamp.covers) == 299  # Z:1 precedes them all, and lives
+    for n in range(300, 800):
+        one = publish(a, f"P{n}:1", deadline_us=n + 10)
+        assert all(one.stamp.covers[f"P{k}@G1"] == 1 for k in range(n - 9, n))
+        a.forget(n)
+    assert len(one.stamp.covers) <= 2 * 12 + 16
+
+
 def test_stamps_without_nodes_pass_unchanged() -> None:
     a = writer("A")
     bare = Envelope(message("B:1"), Stamp((("B@G1", 1),)))

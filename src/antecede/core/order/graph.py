@@ -23,6 +23,9 @@ from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
 
 __all__ = ["GraphWriter"]
 
+SPARE = 16
+"""So many expired streams may be named, and as many again as there are others, before they are dropped."""
+
 
 class Entry:
     """A node in this broker's graph, with what was worked out from it."""
@@ -62,6 +65,8 @@ class GraphWriter:
         """Marks of everything delivered here and before it."""
         self._travel: dict[str, Entry] = {}
         self._last: Entry | None = None
+        self._newest: dict[str, int] = {}
+        """Per stream, the newest node that is kept (with deadlines): a stream without one has expired altogether."""
         self._expiry: list[tuple[int, int, str]] = []
         self._order = 0
 
@@ -103,11 +108,20 @@ class GraphWriter:
                     until = None if pred.until_us is None else max(until, pred.until_us)
         entry.until_us = until
         if self.deadlines:
-            entry.tops = _merge(entry.preds)
+            entry.tops = self._alive(_merge(entry.preds))
+            for stream, n in entry.marks:
+                if n > self._newest.get(stream, 0):
+                    self._newest[stream] = n
         self._travel[message_id] = entry
         if until is not None:
             heappush(self._expiry, (until + self.slack_us, self._order, message_id))
         return entry
+
+    def _alive(self, tops: dict[str, int]) -> dict[str, int]:
+        """Without streams of which all has expired: nobody holds or takes any of it, and senders come and go."""
+        if len(tops) > 2 * len(self._newest) + SPARE:
+            return {stream: n for stream, n in tops.items() if stream in self._newest}
+        return tops
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -253,6 +267,9 @@ class GraphWriter:
             self.leaves.pop(message_id, None)
             self._travel.pop(message_id, None)
             entry.preds = []
+            for stream, n in entry.marks:
+                if self._newest.get(stream) == n:
+                    del self._newest[stream]
         stable, travel = self.stable, self._travel
         for message_id, entry in list(travel.items()):
             if entry.stable_us is None:

@@ -224,7 +224,11 @@ class Reader:
         here = self.watched.get(stream)
         if not here:
             return
-        for n in sorted(k for k in here if low <= k <= high):
+        if high - low < len(here):  # usually one mark of the many that are waited for
+            numbers = [n for n in range(low, high + 1) if n in here]
+        else:
+            numbers = sorted(n for n in here if low <= n <= high)
+        for n in numbers:
             self.freed.extend(here.pop(n))
         if not here:
             del self.watched[stream]
