@@ -267,7 +267,7 @@ class Client(Tier):
         return []
 
     def sources(self, mark: Mark) -> Sequence[str]:
-        return (self.home,) if self.home is not None and self.home not in self.departed else ()
+        return (self.home,) if self.home is not None and self.home in self.members else ()
 
     def interest_of(self, peer: str) -> Interest | None:
         return None
@@ -284,7 +284,7 @@ class Client(Tier):
     # -- time ------------------------------------------------------------------------------------------------------
 
     def own_wake(self) -> int | None:
-        if self.home is None or self.home in self.departed:
+        if self.home is None or self.home not in self.members:
             return None
         best = self._attach_at
         if self._ack_at is not None and (best is None or self._ack_at < best):
@@ -296,7 +296,7 @@ class Client(Tier):
         return best
 
     def woken(self, now_us: int) -> None:
-        if self.home is None or self.home in self.departed:
+        if self.home is None or self.home not in self.members:
             return
         if self._attach_at is not None and now_us >= self._attach_at:
             self._send_attach(now_us)

@@ -70,8 +70,8 @@ class Subscriber(Tier):
         self._tries += 1
         if self._tries > ATTACH_TRIES and self._begun:  # a further source that cannot be had is done without
             self._wanted = tuple(self._joined)
-        missing = tuple(b for b in self._wanted if b not in self._joined and b not in self.departed)
-        if not self._begun and self._wanted and self._wanted[0] in self.departed:
+        missing = tuple(b for b in self._wanted if b not in self._joined and b in self.members)
+        if not self._begun and self._wanted and self._wanted[0] not in self.members:
             missing = ()  # without the broker that says where to begin the others are of no use
         self._attach_at = now_us + 2 * self.settings.retry_us if missing else None
         if missing:
@@ -159,7 +159,7 @@ class Subscriber(Tier):
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
         """Without a broker nothing can be said to be gone."""
-        alone = all(broker in self.departed for broker in self._joined)
+        alone = all(broker not in self.members for broker in self._joined)
         return None if alone else super().absent_since(mark, wanted_us)
 
     def interest_of(self, peer: str) -> Interest | None:

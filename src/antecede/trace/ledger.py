@@ -129,6 +129,8 @@ class Ledger:
             still = self.receiver.active_at(row.step + 1)
             if not still:
                 self.fresh_from = row.step  # outside `home` a move is a leave and a join
+                self.heeded.clear()
+                self.outcomes.clear()
                 self.peers.clear()
             elif row.peer is not None and all(m.peer != row.peer for m in still):
                 self.peers.discard(row.peer)
