@@ -7,6 +7,7 @@ its delivery; those are the few methods they override.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -48,7 +49,7 @@ class Writer(Protocol):
     def heard(self, stable: Mapping[str, int]) -> None: ...
 
 
-class Tier:
+class Tier(ABC):
     role = "member"
 
     def __init__(
@@ -88,17 +89,17 @@ class Tier:
 
     # -- who is there (roles say more) -----------------------------------------------------------------------------
 
+    @abstractmethod
     def peers(self) -> Sequence[str]:
         """Whom digests go to."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sources(self, mark: Mark) -> Sequence[str]:
         """Who may have a mark, in a fixed order."""
-        raise NotImplementedError
 
+    @abstractmethod
     def interest_of(self, peer: str) -> Interest | None:
         """What a peer wants; None: it is no peer of ours."""
-        raise NotImplementedError
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
         """A message was delivered or published here: pass it on to the tier below."""
