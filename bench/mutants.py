@@ -149,7 +149,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("tier.py", "not self.reader.behind(*mark) and mark[1] not in self.inbox.marks.get(mark[0], ())", "not self.reader.behind(*mark)", "what is held is not asked for"),
     Mutant("tier.py", "return [*sources[first:], *sources[:first]]", "return sources", "whoever sent it is asked first"),
     Mutant("tier.py", "                self.departed[name] = now_us\n", "                pass\n", "who left is remembered"),
-    Mutant("member.py", "self.inbox.seen[envelope.message.id] = now_us", "pass", "the own message is not news"),
+    Mutant("tier.py", "self.inbox.seen[message.id] = now_us", "pass", "the own message is not news"),
     Mutant("member.py", "        if self.joined:\n", "        if True:\n", "nothing is taken before the cut is known"),
     Mutant("broker.py", "done[stream] = min(done[stream], confirmed.get(stream, 0))", "pass", "trap 4: subscribers' share"),
     Mutant("broker.py", "n = min(n, self._confirmed.get(name, {}).get(stream, 0))", "pass", "stable at all carriers"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from antecede.core.effects import Effect, Send
-from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Gone, Request, Snapshot, SnapshotRequest
+from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of
 from antecede.core.joining import Joining
 from antecede.core.message import Envelope, Mark, Message
@@ -76,36 +76,17 @@ class BrokerBase(Tier):
         if self.joining.at_us is not None and now_us >= self.joining.at_us:
             self.joining.ask(now_us)
 
-    # -- what only subscribers do ----------------------------------------------------------------------------------
-
-    def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
-        return []
-
-    def unsubscribe(self, now_us: int) -> list[Effect]:
-        return []
-
-    def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
-        return []
-
     # -- in --------------------------------------------------------------------------------------------------------
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         if self.joined:
-            if isinstance(frame, Data):
-                self.take(frame.envelopes, sender, now_us)
-            elif isinstance(frame, Request):
-                self.answers.on_request(frame, sender, now_us)
-            elif isinstance(frame, Digest):
-                self.rounds.on_digest(frame, sender, now_us)
-            elif isinstance(frame, Gone):
-                self.answers.on_gone(frame, sender, now_us)
-            elif isinstance(frame, SnapshotRequest):
+            if isinstance(frame, SnapshotRequest):
                 self.joining.give(sender)
             elif isinstance(frame, Snapshot):  # one more than was needed to begin
                 assert self.writer is not None
                 self.writer.adopt(frame.nodes)
                 self.take_wanted(frame.envelopes, sender, now_us)
-            else:
+            elif not self.common(frame, sender, now_us):
                 self.on_other(frame, sender, now_us)
         elif isinstance(frame, Snapshot):
             self.joining.take(frame, sender, now_us)
@@ -119,8 +100,6 @@ class BrokerBase(Tier):
 
 class Broker(BrokerBase):
     """A broker that publishes itself and forwards to subscribers by its Order's projection."""
-
-    _seq = 0
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
@@ -138,12 +117,8 @@ class Broker(BrokerBase):
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
     ) -> tuple[Message, list[Effect]]:
-        self._seq += 1
         assert self.writer is not None
-        envelope = self.compose(self._seq, topics, payload, deadline_us, after)
-        self.reader.delivered(envelope.stamp, forced=False)
-        self.inbox.seen[envelope.message.id] = now_us
-        self._keep(envelope, now_us)
+        envelope = self.compose(topics, payload, now_us, deadline_us, after)
         others = self.carriers_of(envelope.message.topics)
         if others:
             self.out.append(Send(others, Data((self.writer.relay(envelope),))))

@@ -50,7 +50,6 @@ class Client(Tier):
         self._top = 0
         self._looked = 0
         self._stamps: dict[str, Stamp] = {}
-        self._seq = 0
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []

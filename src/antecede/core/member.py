@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from antecede.core.effects import Effect, Join, Send
-from antecede.core.frames import Data, Digest, Frame, Gone, Request, Snapshot, SnapshotRequest
+from antecede.core.frames import Data, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest
 from antecede.core.message import Mark, Message
 from antecede.core.tier import Tier
@@ -19,7 +19,6 @@ __all__ = ["Member"]
 
 class Member(Tier):
     role = "member"
-    _seq = 0
     _others: tuple[str, ...] = ()
     _join_at: int | None = None
     _join_tries = 0
@@ -80,38 +79,19 @@ class Member(Tier):
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
     ) -> tuple[Message, list[Effect]]:
-        self._seq += 1
-        envelope = self.compose(self._seq, topics, payload, deadline_us, after)
-        self.reader.delivered(envelope.stamp, forced=False)
-        self.inbox.seen[envelope.message.id] = now_us
-        self._keep(envelope, now_us)
+        envelope = self.compose(topics, payload, now_us, deadline_us, after)
         if self._others:
             self.out.append(Send(self._others, Data((envelope,))))
         return envelope.message, self.flush(now_us)
-
-    def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
-        return []
-
-    def unsubscribe(self, now_us: int) -> list[Effect]:
-        return []
-
-    def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
-        return []
 
     # -- in --------------------------------------------------------------------------------------------------------
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         if self.joined:
-            if isinstance(frame, Data):
-                self.take(frame.envelopes, sender, now_us)
-            elif isinstance(frame, Request):
-                self.answers.on_request(frame, sender, now_us)
-            elif isinstance(frame, Digest):
-                self.rounds.on_digest(frame, sender, now_us)
-            elif isinstance(frame, Gone):
-                self.answers.on_gone(frame, sender, now_us)
-            elif isinstance(frame, SnapshotRequest):
+            if isinstance(frame, SnapshotRequest):
                 self.out.append(Send((sender,), Snapshot(self.beginning(self.interest), self.cut())))
+            else:
+                self.common(frame, sender, now_us)
         elif isinstance(frame, SnapshotRequest):
             self.out.append(Send((sender,), Snapshot({}, (), blank=True)))
         elif isinstance(frame, Snapshot):

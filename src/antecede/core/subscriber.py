@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from antecede.core.effects import Discard, Effect, Join, Leave, Send
-from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Gone
+from antecede.core.frames import Attach, Attached, Detach, Frame
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message, split_id
 from antecede.core.tier import Tier
@@ -171,12 +171,7 @@ class Subscriber(Tier):
         if isinstance(frame, Attached):
             self._on_attached(frame, sender, now_us)
         elif sender in self._joined:
-            if isinstance(frame, Data):
-                self.take(frame.envelopes, sender, now_us)
-            elif isinstance(frame, Digest):
-                self.rounds.on_digest(frame, sender, now_us)
-            elif isinstance(frame, Gone):
-                self.answers.on_gone(frame, sender, now_us)
+            self.common(frame, sender, now_us)
         else:
             if self._begun:
                 self.out += [Discard(message.id, "foreign") for message in frame.messages()]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from antecede.core.effects import Ask, Effect, Send
-from antecede.core.frames import Digest, Frame, Node, Ranges, Request
+from antecede.core.frames import Data, Digest, Frame, Gone, Node, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Peer, Settings
@@ -81,6 +81,7 @@ class Tier(ABC):
         self.tops: dict[str, int] = {}
         """Newest delivered or published message per sender: this process's past, as a cut."""
         self.joined = False
+        self._seq = 0
         self._begun_us = 0
         self.rounds = Rounds(self, enabled=digests)
         self.answers = Answers(self)
@@ -143,6 +144,20 @@ class Tier(ABC):
 
     # -- in --------------------------------------------------------------------------------------------------------
 
+    def common(self, frame: Frame, sender: str, now_us: int) -> bool:
+        """The frames that every role takes in the same way; False: it is another."""
+        if isinstance(frame, Data):
+            self.take(frame.envelopes, sender, now_us)
+        elif isinstance(frame, Request):
+            self.answers.on_request(frame, sender, now_us)
+        elif isinstance(frame, Digest):
+            self.rounds.on_digest(frame, sender, now_us)
+        elif isinstance(frame, Gone):
+            self.answers.on_gone(frame, sender, now_us)
+        else:
+            return False
+        return True
+
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
         """Messages came, from `hint`: whoever sent them is asked first for what they need."""
         accept = self.inbox.accept
@@ -191,15 +206,26 @@ class Tier(ABC):
 
     # -- publish ---------------------------------------------------------------------------------------------------
 
+    def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
+        """Members and brokers get what is addressed to their groups; subscribers and clients say more."""
+        return []
+
+    def unsubscribe(self, now_us: int) -> list[Effect]:
+        return []
+
+    def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
+        return []
+
     def compose(
         self,
-        seq: int,
         topics: Sequence[str],
         payload: bytes,
+        now_us: int,
         deadline_us: int | None,
         after: Sequence[str] | None,
     ) -> Envelope:
-        """A stamped message. Declared causes that are no longer known here widen to everything delivered so far."""
+        """A message of its own, stamped, behind it and kept. Declared causes that are no longer known here widen to
+        everything delivered so far."""
         assert self.writer is not None
         stamps: list[Stamp] | None = None
         if after is not None:
@@ -207,10 +233,14 @@ class Tier(ABC):
             stamps = [e.stamp for e in known if e is not None]
             if len(stamps) < len(known):
                 stamps, after = None, None
-        message = Message(
-            self.name, seq, tuple(topics), payload, deadline_us, None, None if after is None else tuple(after)
-        )
-        return Envelope(message, self.writer.stamp(message, stamps))
+        self._seq += 1
+        declared = None if after is None else tuple(after)
+        message = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared)
+        envelope = Envelope(message, self.writer.stamp(message, stamps))
+        self.reader.delivered(envelope.stamp, forced=False)
+        self.inbox.seen[message.id] = now_us
+        self._keep(envelope, now_us)
+        return envelope
 
     # -- what spreads ask of a role ---------------------------------------------------------------------------------
 
