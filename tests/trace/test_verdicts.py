@@ -410,3 +410,26 @@ def test_without_a_known_broker_every_predecessor_counts() -> None:
     for sender in ("s 50 arrive B:1", "s 50 arrive B:1 from=Z"):
         unknown = plant(lost, ("s 50 arrive B:1 from=A", sender), ("s 1 join G1 guard=5 from=A", "s 1 join G1 guard=5"))
         assert found(unknown) == [("gap", "s", "B:1", "A:1")]
+
+
+def test_a_copy_of_an_attachment_that_is_over_is_never_idle_later() -> None:
+    """Its causes come afterwards, and so does its own next copy: in between nothing is held."""
+    trace = """
+    A 0 join G1
+    p 1 publish p:1 G1
+    q 2 publish q:1 G1 after=p:1
+    c 3 join G1 from=A
+    c 4 move from=B
+    c 5 move from=A
+    A 6 arrive p:1 from=p
+    A 6 deliver p:1 causes
+    A 7 arrive q:1 from=q
+    A 7 deliver q:1 causes
+    c 8 arrive q:1 from=A
+    c 8 discard q:1 foreign
+    c 9 arrive p:1 from=A
+    c 9 deliver p:1 causes
+    c 12 arrive q:1 from=A
+    c 12 deliver q:1 causes
+    """
+    assert not [finding for finding in found(trace) if "idle" in str(finding)]

@@ -164,7 +164,7 @@ class Judge:
             if not self.ledger.settled >> index & 1:
                 return  # `foreign`: this copy is not held, but another may still come
             for waiter in self._waiting.pop(index, ()):
-                if not (self.ledger.settled | self.ledger.discarded) >> waiter & 1:
+                if waiter in self.ledger.must and not self.ledger.settled >> waiter & 1:
                     self._wait(waiter, row.true_us)
 
     def _wait(self, index: int, now_us: int) -> None:

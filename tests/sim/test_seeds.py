@@ -1,0 +1,48 @@
+"""Scenarios that once broke a promise, each kept as the seed it was found with and what it taught."""
+
+import pytest
+
+from antecede.sim.draw import draw
+from antecede.sim.run import simulate
+from antecede.trace.check import check
+
+FOUND = [
+    ("graph", 1, 306, "a message of several groups may be had from brokers of any of them"),
+    ("graph", 1, 324, "when all brokers of a group are gone, newcomers begin behind what survivors delivered"),
+    ("graph", 1, 379, "a newcomer takes over the whole context graph"),
+    ("graph", 1, 398, "without the broker that says where to begin, the others are not asked for ever"),
+    ("graph", 1, 700, "what a newcomer takes over it may wait for"),
+    ("graph", 1, 950, "arrivals before a join say nothing of who had what"),
+    ("graph", 7, 109, "nodes travel until stable for grace: a newcomer is not yet in view"),
+    ("graph", 7, 338, "an expired message still carries order for a newcomer"),
+    ("home", 1, 39, "a cut is the same however often a client asks to attach"),
+    ("home", 1, 324, "two newcomers do not wait for each other"),
+    ("home", 1, 396, "a request that outlives its sender attaches nobody"),
+    ("home", 1, 671, "a newcomer is owed what its donor retains"),
+    ("home", 1, 804, "where a client began goes with it to its next home"),
+    ("home", 1, 834, "a stamp names several own predecessors where lost ones are given up"),
+    ("home", 7, 6, "frames of an attachment that was never confirmed bind nobody"),
+    ("home", 7, 24, "a message is given up in all its streams at once"),
+    ("home", 7, 223, "a copy of an attachment that is over is not stuck"),
+    ("home", 7, 293, "what is given up holds nothing up"),
+    ("home", 2026, 2422, "what was lost with all brokers is named, also what came before it"),
+    ("home-plain", 41003, 27, "the same, by a bare index"),
+    ("cbcast", 1, 6, "what a broker gave up it says to its subscribers"),
+    ("cbcast", 1, 9, "a cut is one broker's past, never a mixture"),
+    ("cbcast", 1, 67, "after a move nobody is promised what it has long passed over"),
+    ("cbcast", 7, 33, "brokers compare with brokers of other groups too"),
+    ("cbcast", 7, 143, "giving up goes by message, not by stream"),
+    ("cbcast", 11, 147, "what was wanted before a move is not asked for after it"),
+    ("cbcast", 13, 55, "what only a stranger to the group once had is not asked for without a bound"),
+    ("cbcast", 2026, 8, "a cut in one group is none in another"),
+    ("solicit", 7, 440, "a newcomer begins behind what its donor delivered, not behind where its donor began"),
+    ("solicit", 7, 588, "the same with deadlines"),
+]
+
+
+@pytest.mark.parametrize(("recipe", "seed", "index", "lesson"), FOUND, ids=lambda value: str(value)[:40])
+def test_what_was_found_stays_mended(recipe: str, seed: int, index: int, lesson: str) -> None:
+    run = simulate(draw(seed, recipe, index))
+    report = check(run.rows, scenario=run.body())
+    assert report.clean, f"antecede simulate --recipe {recipe} --seed {seed} --draw {index}: {report.findings[:3]}"
+    assert run.quiet, lesson
