@@ -113,7 +113,7 @@ class Answers:
         known = None if tier.writer is None else tier.writer.known(mark)
         if known is None and tier.writer is not None:
             for earlier in self._unknown_before(mark):
-                self._let_go(earlier, None)
+                self._let_go(earlier, tier.writer.known(earlier))
         self._let_go(mark, known)
         if tier.writer is not None:
             tier.writer.gave_up(mark)
@@ -147,8 +147,9 @@ class Answers:
     def orphaned(self, mark: Mark, now_us: int) -> int | None:
         """Nobody is left to ask: when to look again; None: not at all."""
         tier = self.tier
-        left = tier.absent_since(mark, tier.wants.wants[mark].since_us)
-        if left is None or tier.settings.deadlines:
+        want = tier.wants.wants[mark]
+        left = tier.absent_since(mark, want.since_us)
+        if left is None or tier.settings.deadlines or not want.backed:
             return None  # whoever comes into view makes it wanted again
         if now_us < left + tier.settings.grace_us:
             return left + tier.settings.grace_us
