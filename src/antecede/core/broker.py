@@ -53,8 +53,12 @@ class BrokerBase(Tier):
         return list(self.all_brokers)
 
     def sources(self, mark: Mark) -> Sequence[str]:
-        """Who carries its group; failing that anybody near, who may have it by another of its groups."""
-        return self._carriers.get(group_of(mark[0])) or self.all_brokers
+        """Who carries its group, then the others, who may have it by another of its groups: all of them before a
+        message is given up, failing the first where there are deadlines and no time to lose."""
+        carriers = self._carriers.get(group_of(mark[0]), ())
+        if carriers and (self.settings.deadlines or len(carriers) == len(self.all_brokers)):
+            return carriers
+        return (*carriers, *(name for name in self.all_brokers if name not in carriers))
 
     def interest_of(self, peer: str) -> Interest | None:
         known = self.members.get(peer)

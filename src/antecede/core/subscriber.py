@@ -175,7 +175,7 @@ class Subscriber(Tier):
         else:
             if self._begun:
                 self.out += [Discard(message.id, "foreign") for message in frame.messages()]
-            if sender not in self._wanted:
+            if sender not in self._wanted or self._attach_at is None:  # none of ours, or we cannot begin
                 self.out.append(Send((sender,), Detach(self.attachment)))
         return self.flush(now_us)
 
