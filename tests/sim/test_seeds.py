@@ -37,6 +37,11 @@ FOUND = [
     ("cbcast", 2026, 8, "a cut in one group is none in another"),
     ("solicit", 7, 440, "a newcomer begins behind what its donor delivered, not behind where its donor began"),
     ("solicit", 7, 588, "the same with deadlines"),
+    ("home", 37, 1019, "what is sent again at an attachment may be lost in a quiet system too"),
+    ("home", 37, 3597, "a sender that is not yet in view is not gone"),
+    ("graph", 37, 4433, "without deadlines a move waits longer for its new broker to catch up"),
+    ("graph", 31, 1947, "who cannot begin tells its brokers so"),
+    ("graph", 31, 10002, "all who could have a message are asked before it is given up"),
 ]
 
 

@@ -190,7 +190,9 @@ class HomeBroker(BrokerBase):
                     item = log.append(envelope)
                     if item is not None:
                         items.append(item)
-            self._send_items(sender, log, items)
+            if items:
+                self._send_items(sender, log, items)
+                self.rounds.begin(now_us)  # they may be lost, in a quiet system too
 
     def _send_items(self, client: str, log: Log, items: list[Item]) -> None:
         for start in range(0, len(items), BATCH):

@@ -94,11 +94,11 @@ class Subscriber(Tier):
     def _catches_up(self, broker: str, reply: Attached) -> bool:
         """After a move: a cut below the one it began at before would promise what it has long passed over.
 
-        What expired may never reach the new broker, so it is waited for a bounded time only.
+        What expired, or was lost for good, may never reach the new broker, so it is waited for a bounded time only.
         """
         cut = self.reader.cut
         behind = any(reply.start.get(s, 0) < n for s, n in cut.items() if self._carries(broker, s))
-        return not behind or self._tries > ATTACH_TRIES
+        return not behind or self._tries > (ATTACH_TRIES if self.settings.deadlines else 16 * ATTACH_TRIES)
 
     def _reaches(self, broker: str, reply: Attached) -> bool:
         """Whether a further broker's cut covers the first one's, in what it carries: in marks and on record."""

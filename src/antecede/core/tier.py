@@ -82,7 +82,6 @@ class Tier(ABC):
         """Newest delivered or published message per sender: this process's past, as a cut."""
         self.joined = False
         self._seq = 0
-        self._begun_us = 0
         self.rounds = Rounds(self, enabled=digests)
         self.answers = Answers(self)
         self._collect_at: int | None = None
@@ -118,8 +117,6 @@ class Tier(ABC):
                 self.rounds.forget(name)
         for name in members:
             self.departed.pop(name, None)
-        if not self.members:
-            self._begun_us = now_us
         self.members = dict(members)
         self.viewed(now_us)
         self.want_again(now_us)
@@ -247,7 +244,9 @@ class Tier(ABC):
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
         """Since when a message can no longer come from its sender; None: it still can."""
         sender = mark[0].partition("@")[0]
-        return None if sender in self.members else self.departed.get(sender, self._begun_us)
+        if sender in self.members:
+            return None
+        return self.departed.get(sender, wanted_us)  # never seen: gone long ago, or not yet in view
 
     def serves(self, peer: str) -> bool:
         """Whether a peer is of the tier below."""
