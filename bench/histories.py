@@ -1,7 +1,7 @@
 """Replays recorded causal histories with loss through `graph`, `solicit` and `home`, and judges every run.
 
-    python bench/histories.py ../shared/data            all of irc_replies and editing_clownschool, 20,000 of git_history
-    python bench/histories.py DIR --most 2000           the first 2,000 messages of each
+    python bench/histories.py ../shared/data       all of irc_replies and editing_clownschool, 20,000 of git_history
+    python bench/histories.py DIR --most 2000      the first 2,000 messages of each
 
 DIR holds Parquet files with the columns message, sender, seq, sent_at_us and parents. Recorded senders are folded onto
 eight publishing processes; recorded parents become declared causes. Exit 1 when a run is not clean.
@@ -32,7 +32,7 @@ def main() -> int:
     chosen = parser.parse_args()
     bad = 0
     print(
-        f"{'recipe':8} {'history':20} {'messages':>8} {'pairs':>8} {'delivered':>9} {'run s':>6} {'judge s':>7}  verdict"
+        f"{'recipe':8} {'history':20} {'messages':>8} {'pairs':>8} {'delivered':>9} {'run s':>6} {'judge':>6}  verdict"
     )
     for history, most in HISTORIES.items():
         for recipe, (brokers, subscribers) in PLACES.items():
@@ -56,7 +56,7 @@ def main() -> int:
             verdict = "clean" if clean else f"NOT CLEAN {report.counts}"
             print(
                 f"{recipe:8} {history:20} {report.messages:8,} {report.pairs:8,} {report.fates['delivered']:9,} "
-                f"{ran - started:6.1f} {judged - ran:7.1f}  {verdict}",
+                f"{ran - started:6.1f} {judged - ran:6.1f}  {verdict}",
                 flush=True,
             )
     return 1 if bad else 0
