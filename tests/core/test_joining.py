@@ -116,4 +116,5 @@ def test_snapshots_of_strangers_are_ignored() -> None:
 def test_one_snapshot_more_than_needed_is_taken_as_news() -> None:
     a = brokers("cbcast", {"A": "G1", "B": "G1"}, "")["A"]
     extra = Snapshot({"B@G1": 9}, (), (grouped("B:1", "G1"), grouped("B:2", "G2")))
-    assert told(a.receive(extra, "B", 1)) == ["deliver B:1 causes"] and not a.reader.behind("B@G1", 9)
+    said = told(a.receive(extra, "B", 1))
+    assert said == ["discard B:2 foreign", "deliver B:1 causes"] and not a.reader.behind("B@G1", 9)

@@ -42,6 +42,7 @@ FOUND = [
     ("graph", 37, 4433, "without deadlines a move waits longer for its new broker to catch up"),
     ("graph", 31, 1947, "who cannot begin tells its brokers so"),
     ("graph", 31, 10002, "all who could have a message are asked before it is given up"),
+    ("graph", 2026, 4449, "what a snapshot brings for others is not held"),
 ]
 
 

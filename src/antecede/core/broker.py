@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from antecede.core.effects import Effect, Send
+from antecede.core.effects import Discard, Effect, Send
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of
 from antecede.core.joining import Joining
@@ -71,7 +71,10 @@ class BrokerBase(Tier):
         return self.flush(now_us)
 
     def take_wanted(self, envelopes: Sequence[Envelope], sender: str, now_us: int) -> None:
-        self.take([e for e in envelopes if self.interest.wants(e.message.topics)], sender, now_us)
+        """What a donor retains, as far as it is addressed to this broker; the rest is let go of, and said so."""
+        wants = self.interest.wants
+        self.out += [Discard(e.message.id, "foreign") for e in envelopes if not wants(e.message.topics)]
+        self.take([e for e in envelopes if wants(e.message.topics)], sender, now_us)
 
     def own_wake(self) -> int | None:
         return self.joining.at_us

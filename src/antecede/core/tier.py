@@ -118,6 +118,7 @@ class Tier(ABC):
         for name in members:
             self.departed.pop(name, None)
         self.members = dict(members)
+        self.answers.ask_anew()
         self.viewed(now_us)
         self.want_again(now_us)
         if self.store.version:

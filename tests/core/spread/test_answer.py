@@ -189,3 +189,16 @@ def test_a_subscriber_is_told_that_its_broker_began_behind_something() -> None:
     broker.links["S"] = (1, broker.known_interest(("G1",)))
     assert frame_to(ask(broker, ("B@G1", 0, 2), by="S"), "S", Gone).lacks == (("B@G1", 1, 2),)
     assert sent(ask(broker, ("B@G1", 2, 3), by="S"), Gone) == []
+
+
+def test_after_a_change_of_view_everybody_is_asked_anew() -> None:
+    """Whoever left may have passed on, before, what others said they lack."""
+    broker = machine("cbcast", "A", "broker", "G1", deadlines=False, grace_us=1000)
+    broker.view(view_of({"A": "G1", "B": "G1", "C": "G1", "D": "G1"}), 0)
+    broker.start(0)
+    broker.receive(Data((grouped("C:1", needs=[("B@G1", 1)]),)), "C", 0)
+    broker.view(view_of({"A": "G1", "C": "G1", "D": "G1"}), 1)
+    assert told(broker.receive(Gone((), (("B@G1", 0, 1),)), "C", 2000)) == []
+    broker.view(view_of({"A": "G1", "C": "G1", "D": "G1"}), 2001)
+    assert told(broker.receive(Gone((), (("B@G1", 0, 1),)), "D", 2002)) == []
+    assert told(broker.receive(Gone((), (("B@G1", 0, 1),)), "C", 2003)) == ["discard B:1 gone", "deliver C:1 causes"]

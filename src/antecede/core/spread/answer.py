@@ -36,6 +36,10 @@ class Answers:
         self._lacks: dict[Mark, set[str]] = {}
         self._given_up: set[Mark] = set()
 
+    def ask_anew(self) -> None:
+        """The view changed: whoever left may have passed on, before, what others said they lack."""
+        self._lacks.clear()
+
     def on_request(self, frame: Request, sender: str, now_us: int) -> None:
         tier = self.tier
         interest = tier.interest_of(sender)
