@@ -3,8 +3,8 @@
 For each of its groups it asks one broker that carries it, and takes over all that one retains, with the headers of what
 expired (an expired message still carries order). What a donor skipped or overtook is not past here: it may still be had
 from others, in time. Only where the donor itself began behind a cut does the newcomer too. A group that nobody carries
-any more has lost what only its brokers had: there it begins behind the past of whatever a surviving broker has
-delivered, or nothing that follows could ever be delivered again.
+any more has lost what only its brokers had: there, where no deadline ends the waiting, it begins behind the past of
+whatever a surviving broker has delivered, or nothing that follows could ever be delivered again.
 """
 
 from __future__ import annotations
@@ -110,13 +110,14 @@ class Joining:
             carried = broker.members[sender].groups if sender in broker.members else ()
             theirs = {group: (peer, cut) for group, peer, cut in snapshot.origins}
             for group in covered:
-                if group not in carried:
+                if group not in carried and not broker.settings.deadlines:
                     self.origins[group] = (sender, snapshot.cut)
                 elif group in theirs:
                     self.origins[group] = theirs[group]
                 peer, cut = self.origins.get(group, (sender, ()))
                 broker.out.append(Join((group,), peer, cut, broker.inbox.guard_us))
-            broker.reader.start_at({s: n for s, n in snapshot.past.items() if group_of(s) in covered})
+            behind = [g for g in covered if g in carried or g in self.origins]
+            broker.reader.start_at({s: n for s, n in snapshot.past.items() if group_of(s) in behind})
         for _, _, snapshot in self._snapshots:
             for header in snapshot.headers:
                 if broker.interest.wants(header.message.topics) and not in_time(header, now_us):
