@@ -11,6 +11,7 @@ import asyncio
 import ipaddress
 import random
 import socket
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -63,7 +64,7 @@ class Transport(Protocol):
     def close(self) -> None: ...
 
 
-class _Sender:
+class _Sender(ABC):
     """What both transports share: encoding once, coalescing per peer, injected loss."""
 
     def __init__(self, name: str, loss: float, seed: int) -> None:
@@ -118,8 +119,9 @@ class _Sender:
                 else:
                     counts.unsent += 1
 
+    @abstractmethod
     def _post(self, peer: str, datagram: bytes) -> bool:
-        raise NotImplementedError
+        """Hand one datagram over; False: it could not be."""
 
 
 class UdpTransport(_Sender):
