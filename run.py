@@ -79,7 +79,7 @@ def explain_pip(output: str) -> str:
     errors = [line.strip() for line in output.splitlines() if line.strip().upper().startswith("ERROR")]
     last = errors[-1][len("ERROR") :].lstrip(": ") if errors else (output.strip().splitlines() or ["no message"])[-1]
     if "No space left" in output:
-        return f"the disk is full: free about 1 GB under {ROOT} and run this again."
+        return f"the disk is full: free about 3 GB under {ROOT} and run this again."
     if "DO NOT MATCH THE HASHES" in output:
         return "a downloaded package is not the one locks/base.txt names: check the package source pip is set to use."
     unreachable = ("No matching distribution", "Could not find a version", "Connection", "Max retries", "timed out")
@@ -171,7 +171,7 @@ def setup() -> None:
         raise Fault(f"{error.filename} cannot be read ({error.strerror}): is the checkout complete?") from None
     with alone():
         if not PYTHON.exists() or read_stamp(PACKAGES_STAMP) != packages:
-            print("Setting up .venv (once: 110 MB to fetch, 410 MB on disk) ...", file=sys.stderr, flush=True)
+            print("Setting up .venv (once: 700 MB to fetch, 1.6 GB on disk) ...", file=sys.stderr, flush=True)
             install_packages()
             PACKAGES_STAMP.write_text(packages, "ascii")
         if read_stamp(PROJECT_STAMP) != project:
