@@ -7,6 +7,7 @@ that anything missing is said in one sentence before Spark can say it in a hundr
 
 from __future__ import annotations
 
+import atexit
 import importlib.metadata
 import os
 import re
@@ -22,7 +23,7 @@ from antecede.spark.settings import LOOPBACK, on_this_machine, settings_for
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SUPPORTED", "TESTED", "check_packages", "session", "supported"]
+__all__ = ["SUPPORTED", "TESTED", "check_packages", "register", "session", "supported"]
 
 SUPPORTED = ((4, 0), (5, 0))
 """Versions of Spark from the first, below the second."""
@@ -96,7 +97,7 @@ def session(
     if spark is not None:
         agrees(spark, master, settings or {})
         refuse_version(spark.version, "the running Spark")
-        ship(spark)
+        register(spark)
         return spark
     remote = master if master is not None and master.startswith("sc://") else None
     if remote is not None or (master is None and "SPARK_REMOTE" in os.environ):
@@ -107,7 +108,17 @@ def session(
     ship(spark)
     if is_connect(spark) or not on_this_machine(spark.sparkContext.master or ""):
         check_workers(spark)  # on this machine the workers run this interpreter
+    register(spark)
     return spark
+
+
+def register(spark: SparkSession) -> None:
+    """Let `spark`, any session, know the format `antecede`, and its workers this package. Again costs little."""
+    from antecede.spark.ship import ship
+    from antecede.spark.source import AntecedeSource
+
+    ship(spark)
+    spark.dataSource.register(AntecedeSource)
 
 
 def running() -> SparkSession | None:
@@ -168,7 +179,9 @@ def started(master: str | None, app: str, given: Mapping[str, object]) -> SparkS
                     os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)  # executors of local-cluster know no other way
                 SparkContext._ensure_initialized(gateway=launched(conf))
         SparkContext(conf=conf)
-        return SparkSession.builder.getOrCreate()
+        spark = SparkSession.builder.getOrCreate()
+        atexit.register(spark.stop)  # else its workers complain at the end that nobody listens any more
+        return spark
     except EnvironmentFault:
         raise
     except Exception as error:
