@@ -1,0 +1,211 @@
+"""A Spark session that antecede can work with: the one the user has, or one built here.
+
+Decided in this file: a session that is already there is used as it is; else one is built on `local[*]`, with the
+settings of `settings.py`, on the Java of `java.py`, and its start is quiet. Which versions of Spark are supported, and
+that anything missing is said in one sentence before Spark can say it in a hundred lines.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+from antecede.errors import EnvironmentFault, InputError
+from antecede.spark.java import find_java
+from antecede.spark.settings import LOOPBACK, on_this_machine, settings_for
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["SUPPORTED", "TESTED", "check_packages", "session", "supported"]
+
+SUPPORTED = ((4, 0), (5, 0))
+"""Versions of Spark from the first, below the second."""
+
+TESTED = "4.3"
+"""What the tests run on. Others within SUPPORTED offer the same interfaces; limits on batches need 4.2."""
+
+CURE = "pip install 'antecede[spark]'"
+
+# What Java and Spark print before their log level holds. Everything else passes.
+NOISE = re.compile(
+    r"WARNING: Using incubator modules|Using Spark's default log4j profile|Setting default log level to|"
+    r"To adjust logging level use|Setting Spark log level to|.* WARN (NativeCodeLoader|Utils): |"
+    r"WARNING: (A|Use) .*(sun\.misc\.Unsafe|--enable-native-access|restricted method|terminally deprecated)|"
+    r"WARNING: (sun\.misc\.Unsafe|java\.lang\.System::load|Please consider reporting|Restricted methods)"
+)
+
+
+def version_of(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+
+
+def supported(version: str) -> bool:
+    """Whether this antecede works with that version of Spark."""
+    least, beyond = SUPPORTED
+    return least <= numbers(version) < beyond
+
+
+def check_packages(version_of: Callable[[str], str | None] = version_of) -> None:
+    """Refuse, in one sentence, to begin without what Spark needs in this interpreter."""
+    missing = [name for name in ("pyspark", "pandas", "protobuf") if version_of(name) is None]
+    if missing:
+        raise EnvironmentFault(f"Spark needs {', '.join(missing)}, which {sys.executable} does not have: {CURE}")
+    refuse_version(version_of("pyspark") or "0", "pyspark")
+    if numbers(version_of("pandas") or "0") >= (3, 0):
+        raise EnvironmentFault(
+            f"Spark does not support pandas {version_of('pandas')} yet: pip install 'pandas>=2.2,<3'"
+        )
+
+
+def refuse_version(version: str, what: str) -> None:
+    if not supported(version):
+        (a, b), (c, d) = SUPPORTED
+        raise EnvironmentFault(
+            f"{what} is version {version}; antecede supports {a}.{b} or later, below {c}.{d} (tested on {TESTED}): "
+            f"pip install 'pyspark>={a}.{b},<{c}'"
+        )
+
+
+def session(
+    master: str | None = None, *, app: str = "antecede", settings: Mapping[str, object] | None = None
+) -> SparkSession:
+    """The Spark session to work with.
+
+    A session that is running already is used, unchanged; then `master` and `settings` may say only what holds in it.
+    Else one is built: on `local[*]`, or on `master` (`local[4]`, `spark://host:7077`, `yarn`, ..., or `sc://host:15002`
+    for Spark Connect). `settings` are Spark's, by name, and win over those of `antecede.spark.settings`.
+    """
+    from antecede.spark.ship import check_workers, ship
+
+    check_packages()
+    spark = running()
+    if spark is not None:
+        agrees(spark, master, settings or {})
+        refuse_version(spark.version, "the running Spark")
+        ship(spark)
+        return spark
+    remote = master if master is not None and master.startswith("sc://") else None
+    if remote is not None or (master is None and "SPARK_REMOTE" in os.environ):
+        spark = connected(remote, settings or {})
+    else:
+        spark = started(settings_for(master or "local[*]", app, settings))
+    refuse_version(spark.version, "the Spark server")
+    ship(spark)
+    if remote is not None or not on_this_machine(master or "local[*]"):
+        check_workers(spark)  # on this machine the workers run this interpreter
+    return spark
+
+
+def running() -> SparkSession | None:
+    """The session the user has, of either kind."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is not None:
+        # In a thread of its own no session is active, yet there is one: the builder returns it.
+        return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    connect = sys.modules.get("pyspark.sql.connect.session")  # not loaded: none can be running
+    return connect.SparkSession.getActiveSession() if connect is not None else None
+
+
+def agrees(spark: SparkSession, master: str | None, settings: Mapping[str, object]) -> None:
+    """Nothing the caller asked for is passed over silently: what the running session does not have is refused."""
+    cure = "stop it first, or leave this out"
+    has = spark.conf.get("spark.master", None)
+    if master is not None and has is not None and master != has:
+        raise InputError(f"a Spark session on {has} is running, so none can be started on {master}: {cure}")
+    for name, value in settings.items():
+        wanted = str(value).lower() if isinstance(value, bool) else str(value)
+        if spark.conf.get(name, None) != wanted:
+            raise InputError(f"the running Spark session has {name}={spark.conf.get(name, None)}, not {wanted}: {cure}")
+
+
+def connected(url: str | None, settings: Mapping[str, object]) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    if version_of("grpcio") is None:
+        raise EnvironmentFault("Spark Connect needs grpcio, which is not installed: pip install 'pyspark[connect]'")
+    url = url or os.environ["SPARK_REMOTE"]
+    builder = SparkSession.builder.remote(url)
+    for name, value in settings.items():
+        builder = builder.config(name, str(value))
+    try:
+        spark = builder.getOrCreate()
+        spark.version  # noqa: B018 - the first word that goes over the wire
+    except Exception as error:
+        raise EnvironmentFault(f"no Spark Connect server answers at {url}: {first_line(error)}") from error
+    return spark
+
+
+def started(settings: Mapping[str, str]) -> SparkSession:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    master = settings["spark.master"]
+    # Left unset, workers take any `python3` on the PATH, which has no pyarrow, and die without a word.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if on_this_machine(master):
+        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)  # executors of local-cluster have no other way to know
+    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    try:
+        gateway = launched(conf) if SparkContext._gateway is None else None
+        SparkContext(conf=conf, gateway=gateway)
+        return SparkSession.builder.getOrCreate()
+    except EnvironmentFault:
+        raise
+    except Exception as error:
+        raise EnvironmentFault(f"Spark did not start on {master}: {first_line(error)}") from error
+
+
+def launched(conf: Any) -> Any:
+    """A Java for Spark, its first words filtered; those of a Java that dies at once are in the sentence."""
+    from pyspark import java_gateway
+
+    launch_gateway: Any = java_gateway.launch_gateway
+
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return launch_gateway(conf)  # spark-submit started it
+    os.environ["JAVA_HOME"] = str(find_java().home)
+    reading, writing = os.pipe()
+    last: list[str] = []
+    pump = threading.Thread(target=forward, args=(os.fdopen(reading, "r", errors="replace"), last), daemon=True)
+    pump.start()
+    try:
+        try:
+            return launch_gateway(conf, {"stderr": writing})
+        finally:
+            os.close(writing)  # Java has its own; ours would keep the pump waiting for ever
+    except Exception as error:
+        pump.join(5)
+        raise EnvironmentFault(f"Java did not start Spark: {' '.join(last[-1:]) or first_line(error)}") from error
+
+
+def forward(lines: IO[str], last: list[str]) -> None:
+    """What Java says, without its noise, until it ends."""
+    with lines:
+        for line in lines:
+            if NOISE.match(line) is None:
+                del last[:-20]
+                last.append(line.strip())
+                sys.stderr.write(line)
+                sys.stderr.flush()
+
+
+def first_line(error: BaseException) -> str:
+    """What an exception of Spark's says, without the Java behind it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = next((line for line in lines if not line.startswith("An error occurred while calling")), "no message")
+    return re.sub(r"^:?\s*(?:[a-z]+(?:\.[a-z0-9_]+)+\.\w+:\s*)+", "", told)[:300]
