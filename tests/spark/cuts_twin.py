@@ -83,35 +83,20 @@ def cut_ends(rows: list[Reading], every: int | None, every_us: int | None, marks
 
 
 def counted(prefix: list[Reading]) -> tuple[dict[str, int], list[Reading]]:
-    """The vector of the largest consistent cut among these rows, and the rows it counts."""
-    front: dict[str, int] = {}
-    rows: list[Reading] = []
-    delivered = {row.id: row for row in prefix}
-
-    def fits(row: Reading) -> bool:
-        if row.clock:
-            return all(front.get(s, -1) >= n for s, n in row.clock if s != row.sender)
-        for parent in row.parents:
-            sender, number = parent.split(":")
-            elsewhere = parent not in delivered and parent not in row.missing
-            if sender == row.sender or elsewhere or delivered.get(parent) in rows:
-                continue
-            if front.get(sender, -1) < int(number):
-                return False
-        return True
-
+    """The vector of the largest consistent cut among these rows, and the rows it counts: take out what does not fit."""
+    rows = list(prefix)
+    delivered = {row.id for row in prefix}
     while True:
-        before = len(rows)
-        for sender in sorted({row.sender for row in prefix}):
-            for row in prefix:
-                if row.sender != sender or row in rows:
-                    continue
-                if not fits(row):
-                    break
-                rows.append(row)
-                front[sender] = max(front.get(sender, -1), row.number)
-        if len(rows) == before:
-            return front, sorted(rows, key=lambda row: row.pos)
+        front = {row.sender: max(r.number for r in rows if r.sender == row.sender) for row in rows}
+        for row in rows:
+            told = row.clock or [
+                (p.split(":")[0], int(p.split(":")[1])) for p in row.parents if p in delivered or p in row.missing
+            ]
+            if any(front.get(sender, -1) < number for sender, number in told if sender != row.sender):
+                rows = [r for r in rows if r.sender != row.sender or r.pos < row.pos]
+                break
+        else:
+            return front, rows
 
 
 def twin(rows: list[Reading], ends: list[int], interests: int) -> list[dict[str, Any]]:

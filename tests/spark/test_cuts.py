@@ -124,8 +124,15 @@ def test_an_effect_waits_for_a_later_message_of_the_cause_s_sender() -> None:
     ]
     assert [[r.id for r in cut.held[0]] for cut in cuts[1:5]] == [["b:1"], ["b:1", "b:2"], ["b:1", "b:2", "c:1"], []]
     assert cuts[1].missing == ["a:2"] and cuts[4].missing == []
-    assert [r.id for r in cuts[4].fresh[0]] == ["a:3", "b:1", "b:2", "c:1"]
+    assert [r.id for r in cuts[4].fresh[0]] == ["b:1", "b:2", "c:1", "a:3"], "by their positions"
     assert cuts[4].causes == ["a:3", "b:2", "c:1"]
+
+
+def test_two_that_each_lost_what_the_other_knows_of_come_to_count_together() -> None:
+    rows = [reading("a:2", 0, ("a:1", "b:1"), ("a:1", "b:1")), reading("b:2", 1, ("a:1", "b:1"), ("a:1", "b:1"))]
+    first, second = fold_of(CutRule(rows=1)).push(rows)
+    assert (first.causes, first.missing) == ([], ["a:1", "b:1"]), "a:1 too, as long as a:2 itself waits"
+    assert (second.causes, second.missing) == (["a:2", "b:2"], [])
 
 
 def test_held_rows_are_bounded_and_what_they_waited_for_is_not_forgotten() -> None:

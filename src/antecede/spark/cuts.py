@@ -8,8 +8,9 @@ Decided in this file:
 - *What a cut counts.* The order operator may have let a row out without one of its causes (`missing`). Such a row, and
   every row that comes after it by cause or from its sender, is held: it counts only once the cut holds the cause
   itself or a later message of the cause's sender. A cut is thus a vector, sender -> latest counted message, and no
-  counted message knows of anything beyond that vector. A sender's own lost messages do not hold it: its newer reading
-  stands in their place. Held rows are listed, never silently left out.
+  counted message knows of anything beyond that vector: of all such vectors over the delivered rows the largest (two
+  senders that each lost what the other's next message knows of come to count together). A sender's own lost messages
+  do not hold it: its newer reading stands in their place. Held rows are listed, never silently left out.
 - *What is remembered.* The vector, the latest reading of each sender and interest, and at most `hold` held rows of each
   sender: the oldest gives way, is counted as dropped, and what it waited for is waited for by the next one.
 
@@ -128,8 +129,10 @@ class Fold:
     latest: list[dict[str, Reading]] = field(default_factory=list)
     fresh: list[list[Reading]] = field(default_factory=list)
     seen: list[set[str]] = field(default_factory=list)
-    blocked: dict[str, set[str]] = field(default_factory=dict)
-    """Sender -> the senders whose first held row waits for it. Follows from `queues`, so it is not saved."""
+    lacking: set[str] = field(default_factory=set)
+    """Of whom more must come before any held row can count."""
+    unsettled: bool = False
+    """Whether some of that has come: `settle` has work to do. It is put off until somebody looks."""
 
     def __post_init__(self) -> None:
         for _ in range(self.interests - len(self.latest)):
@@ -174,6 +177,7 @@ class Fold:
             yield self._cut()
 
     def _cut(self) -> Cut:
+        self.settle()
         queued = sorted((held.reading for queue in self.queues.values() for held in queue), key=lambda r: r.pos)
         whole = range(self.interests)
         cut = Cut(
@@ -183,7 +187,7 @@ class Fold:
             rows=self.rows,
             causes=[self.front[sender][1] for sender in sorted(self.front)],
             latest=[[self.latest[i][sender] for sender in sorted(self.latest[i])] for i in whole],
-            fresh=self.fresh,
+            fresh=[sorted(readings, key=lambda r: r.pos) for readings in self.fresh],
             held=[[reading for reading in queued if i in reading.interests] for i in whole],
             seen=[set(senders) for senders in self.seen],
             missing=sorted(cause for causes in self.missing.values() for cause in causes),
@@ -201,18 +205,21 @@ class Fold:
             self.seen[interest].add(reading.sender)
         needs = self._needs(reading)
         queue = self.queues.get(reading.sender)
-        if queue:
-            queue.append(Held(reading, needs))
+        if not queue and not (short := self._short_of(needs)):
+            self._count(reading)
+        else:
             self.open[reading.id] = (reading.sender, reading.number)
+            if queue:
+                queue.append(Held(reading, needs))
+            else:
+                queue = self.queues[reading.sender] = deque((Held(reading, needs),))
+                self.lacking |= short
+        # Held rows can come to count only through a sender whose lack holds one of them.
+        self.unsettled = self.unsettled or reading.sender in self.lacking
+        if queue and len(queue) > self.hold:
+            self.settle()
             if len(queue) > self.hold:
                 self._let_go(queue)
-        elif self._short_of(needs) is None:
-            self._count(reading)
-            self._release(reading.sender)
-        else:
-            self.queues[reading.sender] = deque((Held(reading, needs),))
-            self.open[reading.id] = (reading.sender, reading.number)
-            self._block(reading.sender)
 
     def _needs(self, reading: Reading) -> dict[str, int]:
         """What the cut must hold of others. A parent that is neither held nor missing counts already."""
@@ -242,14 +249,10 @@ class Fold:
         place = self.split(parent)
         return place if place is not None and place[1] <= self.let_go.get(place[0], -1) else None
 
-    def _short_of(self, needs: dict[str, int]) -> str | None:
-        """The first sender of whom the cut lacks something; None: nothing is lacking."""
+    def _short_of(self, needs: dict[str, int]) -> set[str]:
+        """The senders of whom the cut lacks something."""
         front = self.front
-        for sender, number in needs.items():
-            known = front.get(sender)
-            if known is None or known[0] < number:
-                return sender
-        return None
+        return {sender for sender, number in needs.items() if sender not in front or front[sender][0] < number}
 
     def _count(self, reading: Reading) -> None:
         sender, number = reading.sender, reading.number
@@ -270,27 +273,44 @@ class Fold:
                 if not left:
                     del self.missing[sender]
 
-    def _release(self, sender: str) -> None:
-        """The cut has advanced at `sender`: count what waited for that, and what waited for those in turn."""
-        advanced = [sender]
-        while advanced:
-            woken = self.blocked.pop(advanced.pop(), None)
-            for name in sorted(woken or (), key=lambda name: self.queues[name][0].reading.pos):
-                queue = self.queues[name]
-                while queue and self._short_of(queue[0].needs) is None:
-                    reading = queue.popleft().reading
-                    del self.open[reading.id]
-                    self._count(reading)
-                    advanced.append(name)
-                if queue:
-                    self._block(name)
-                else:
-                    del self.queues[name]
+    def settle(self) -> None:
+        """Count all that can: of every sender's held rows as many as need no more than is then counted of the others.
 
-    def _block(self, sender: str) -> None:
-        lacking = self._short_of(self.queues[sender][0].needs)
-        assert lacking is not None
-        self.blocked.setdefault(lacking, set()).add(sender)
+        Begins with all of them and shortens what asks for too much until nothing does; what is left is the largest.
+        """
+        if not self.unsettled:
+            return
+        self.unsettled = False
+        keep = {sender: len(queue) for sender, queue in self.queues.items()}
+        top = {sender: number for sender, (number, _) in self.front.items()}
+        reach: dict[str, list[int]] = {}
+        """Per sender: how far the cut goes with none, one, two ... of its held rows."""
+        for sender, queue in self.queues.items():
+            far = reach[sender] = [top.get(sender, -1)]
+            for held in queue:
+                far.append(max(far[-1], held.reading.number))
+            top[sender] = far[-1]
+        shortened = True
+        while shortened:
+            shortened = False
+            for sender, queue in self.queues.items():
+                for place, held in zip(range(keep[sender]), queue, strict=False):
+                    if any(top.get(other, -1) < number for other, number in held.needs.items()):
+                        keep[sender], top[sender] = place, reach[sender][place]
+                        shortened = True
+                        break
+        for sender, count in keep.items():
+            queue = self.queues[sender]
+            for _ in range(count):
+                reading = queue.popleft().reading
+                del self.open[reading.id]
+                self._count(reading)
+            if not queue:
+                del self.queues[sender]
+        self._look()
+
+    def _look(self) -> None:
+        self.lacking = set().union(*(self._short_of(queue[0].needs) for queue in self.queues.values()))
 
     def _let_go(self, queue: deque[Held]) -> None:
         """The oldest held row of a sender gives way; the next one waits for all that it waited for."""
@@ -299,9 +319,7 @@ class Fold:
             if heir.needs.get(sender, -1) < number:
                 heir.needs[sender] = number
         reading = oldest.reading
-        for waiters in self.blocked.values():
-            waiters.discard(reading.sender)
-        self._block(reading.sender)
+        self._look()
         self.dropped += 1
         if self.split(reading.id) is None:
             self.open[reading.id] = (NOBODY, 1)  # who comes after it can only be told by its id
@@ -313,6 +331,7 @@ class Fold:
 
     def save(self) -> bytes:
         """Versioned and canonical: equal folds give equal bytes."""
+        self.settle()
         return freeze(
             {
                 "format": FORMAT,
@@ -357,9 +376,8 @@ class Fold:
         self.latest = [{row[2]: _reading(row) for row in rows} for rows in body["latest"]]
         self.fresh = [[_reading(row) for row in rows] for rows in body["fresh"]]
         self.seen = [set(senders) for senders in body["seen"]]
-        self.blocked = {}
-        for name in self.queues:
-            self._block(name)
+        self._look()
+        self.unsettled = False
         return self
 
 
