@@ -212,12 +212,17 @@ def as_results(rows: Sequence[Any]) -> Iterator[Result]:
         yield Result(row["cut_us"], latest, row["completeness"])
 
 
-def without_cause(result: Result, clocks: Mapping[str, dict[str, int]]) -> bool:
-    """Whether the result counts a message that knew of something newer than what the result has from its sender."""
+def ahead(result: Result, clocks: Mapping[str, dict[str, int]]) -> int:
+    """By how many messages what the result counts knows more than the result counts; 0: no effect without its cause."""
     have = {sender: int(name.split(":")[1]) for sender, (name, _) in result.latest.items()}
-    return any(
-        have.get(sender, 0) < number for name, _ in result.latest.values() for sender, number in clocks[name].items()
-    )
+    return max(
+        (
+            number - have.get(sender, 0)
+            for name, _ in result.latest.values()
+            for sender, number in clocks[name].items()
+        ),
+        default=0,
+    )  # fmt: skip
 
 
 # -- the comparison ----------------------------------------------------------------------------------------------------
@@ -229,9 +234,17 @@ class Compared:
     sent: int
     arrived: int
     windows: list[Result]
-    wrong_windows: list[bool]
+    windows_ahead: list[int]
     cuts: list[Result]
-    wrong_cuts: list[bool]
+    cuts_ahead: list[int]
+
+    @property
+    def wrong_windows(self) -> int:
+        return sum(far > 0 for far in self.windows_ahead)
+
+    @property
+    def wrong_cuts(self) -> int:
+        return sum(far > 0 for far in self.cuts_ahead)
 
 
 def compare(
@@ -251,18 +264,18 @@ def compare(
     found = []
     for loss, (name, table) in zip(losses, tables.items(), strict=True):
         seen, cuts = windows(table), list(as_results(fused[name]))
-        wrong = [[without_cause(result, clocks[name]) for result in results] for results in (seen, cuts)]
+        far = [[ahead(result, clocks[name]) for result in results] for results in (seen, cuts)]
         arrived = len(set(table.column("message").to_pylist()))
-        found.append(Compared(loss, len(said), arrived, seen, wrong[0], cuts, wrong[1]))
+        found.append(Compared(loss, len(said), arrived, seen, far[0], cuts, far[1]))
     return found
 
 
 def by_windows(found: Sequence[Compared]) -> list[float]:
-    return [100 * sum(c.wrong_windows) / len(c.wrong_windows) for c in found]
+    return [100 * c.wrong_windows / len(c.windows) for c in found]
 
 
 def by_cuts(found: Sequence[Compared]) -> list[float]:
-    return [100 * sum(c.wrong_cuts) / len(c.wrong_cuts) for c in found]
+    return [100 * c.wrong_cuts / len(c.cuts) for c in found]
 
 
 def by_completeness(found: Sequence[Compared]) -> list[float]:
@@ -276,59 +289,52 @@ def draw(found: Sequence[Compared], shown: Compared, path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    red, blue, grey = "#c0392b", "#1f5fa8", "#8a8f98"
-    figure = plt.figure(figsize=(11, 6.4), layout="constrained")
-    grid = figure.add_gridspec(2, 2, width_ratios=(2.1, 1), height_ratios=(3, 1))
+    red, blue, grey = "#c0392b", "#1f5fa8", "#7f858f"
+    figure = plt.figure(figsize=(11, 6.2), layout="constrained")
+    grid = figure.add_gridspec(2, 2, width_ratios=(1.9, 1), height_ratios=(1.25, 1))
     top, below, side = figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[1, 0]), figure.add_subplot(grid[:, 1])
 
     start_us = shown.windows[0].until_us
-    for results, colour, name in ((shown.windows, red, "arrival windows"), (shown.cuts, blue, "causal cuts (fuse)")):
+    for results, far, wrong, colour, name, width in (
+        (shown.windows, shown.windows_ahead, shown.wrong_windows, red, "arrival windows", 2.2),
+        (shown.cuts, shown.cuts_ahead, shown.wrong_cuts, blue, "causal cuts (fuse)", 1.0),
+    ):
         seconds = [(result.until_us - start_us) / 1e6 for result in results]
-        top.plot(seconds, [r.humidity for r in results], color=colour, lw=1.1, alpha=0.9, label=name)
-    wrong = [r for r, bad in zip(shown.windows, shown.wrong_windows, strict=True) if bad]
-    top.plot([(r.until_us - start_us) / 1e6 for r in wrong], [r.humidity for r in wrong], ".", color=red, ms=5,
-             label="counts an effect without its cause")  # fmt: skip
+        top.plot(seconds, [result.humidity for result in results], color=colour, lw=width, label=name)
+        label = f"{name}: {wrong} of {len(results)} results"
+        below.vlines(seconds, 0, far, color=colour, lw=1.2)
+        below.plot(seconds, [0] * len(seconds), color=colour, lw=1.4, label=label)
+    top.set_title(
+        f"One run, {shown.loss:.0%} of all copies lost: what is fused looks alike ...", loc="left", fontsize=11
+    )
     top.set_ylabel("mean humidity of the motes, %")
+    top.tick_params(labelbottom=False)
     top.legend(frameon=False, loc="upper right")
-    top.set_title(f"One run, {shown.loss:.0%} of all copies lost", loc="left", fontsize=11)
-
-    for results, flags, colour in ((shown.windows, shown.wrong_windows, red), (shown.cuts, shown.wrong_cuts, blue)):
-        seconds = [(result.until_us - start_us) / 1e6 for result in results]
-        total, counts = 0, []
-        for flag in flags:
-            total += flag
-            counts.append(total)
-        below.plot(seconds, counts, color=colour, lw=1.4)
-        below.annotate(f"{total} of {len(flags)}", (seconds[-1], total), xytext=(4, 0), textcoords="offset points",
-                       va="center", color=colour, fontsize=9)  # fmt: skip
-    below.set_ylabel("wrong results\nso far")
+    below.set_title("... but windows count effects without their causes", loc="left", fontsize=11)
+    below.set_ylabel("messages by which an effect\nis ahead of its cause")
     below.set_xlabel("seconds since the first arrival")
-    below.margins(x=0.09)
-    top.set_xlim(below.get_xlim())
+    below.set_ylim(-0.15, max(*shown.windows_ahead, 1) * 1.45)
+    below.yaxis.get_major_locator().set_params(integer=True)
+    below.legend(frameon=False, loc="upper right", ncols=2)
+    below.sharex(top)
 
     losses = [c.loss * 100 for c in found]
-    for values, style, colour, text, shift in (
-        (by_windows(found), "o-", red, "windows that count an effect\nwithout its cause", -34),
-        (
-            by_cuts(found),
-            "o-",
-            blue,
-            "causal cuts that do: none" if not any(by_cuts(found)) else "causal cuts that do",
-            8,
-        ),
-        (by_completeness(found), "o--", grey, "causal cuts that are complete", 12),
+    none = ": none" if not any(by_cuts(found)) else ""
+    for values, style, colour, text, place in (
+        (by_completeness(found), "o--", grey, "causal cuts that say\nthey are complete", (0.04, 0.80)),
+        (by_windows(found), "o-", red, "windows that count an\neffect without its cause", (0.04, 0.36)),
+        (by_cuts(found), "o-", blue, f"causal cuts that do{none}", (0.40, 0.055)),
     ):
         side.plot(losses, values, style, color=colour, ms=4)
-        middle = len(losses) // 2
-        side.annotate(text, (losses[middle], values[middle]), xytext=(0, shift), textcoords="offset points",
-                      ha="center", color=colour, fontsize=9)  # fmt: skip
-    side.set_ylim(-3, 108)
+        side.text(*place, text, transform=side.transAxes, color=colour, fontsize=9.5)
+    side.set_ylim(-3, 104)
     side.set_xlabel("copies lost, %")
     side.set_ylabel("share of results, %")
-    side.set_title("By loss", loc="left", fontsize=11)
+    side.set_title("Seven runs, by loss", loc="left", fontsize=11)
     for axes in (top, below, side):
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", lw=0.4, color="#dddddd")
+        axes.set_axisbelow(True)
     figure.savefig(path, dpi=150)
     plt.close(figure)
 
@@ -354,8 +360,8 @@ def main() -> None:
         spark.stop()
     print("loss   sent  arrived  windows  wrong  cuts  wrong  complete")
     for c, complete in zip(found, by_completeness(found), strict=True):
-        print(f"{c.loss:4.0%} {c.sent:6} {c.arrived:8} {len(c.windows):8} {sum(c.wrong_windows):6} {len(c.cuts):5} "
-              f"{sum(c.wrong_cuts):6} {complete:8.0f}%")  # fmt: skip
+        print(f"{c.loss:4.0%} {c.sent:6} {c.arrived:8} {len(c.windows):8} {c.wrong_windows:6} {len(c.cuts):5} "
+              f"{c.wrong_cuts:6} {complete:8.0f}%")  # fmt: skip
     draw(found, next(c for c in found if c.loss == 0.15), given.out)
     print(f"drawn to {given.out}")
 
