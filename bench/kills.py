@@ -68,9 +68,8 @@ def main() -> None:
         write_parquet(place.runs / "r1", ROWS, row_group=300)
         live = write_stream(place.runs / "r2" / "n.arrow", 500, 500)
         print(f"{len(wanted)} rows, at most {MAX_ROWS} a batch, {options.operator}")
-        print(
-            f"{'kill':>4}  {'at':<10}{'batches':>8}{'noted':>7}{'rows':>8}{'orphans':>9}{'doubled':>9}{'unknown':>9}{'s':>7}"
-        )
+        heads = "batches", "noted", "rows", "orphans", "doubled", "unknown", "s"
+        print("kill  at      " + "".join(f"{head:>9}" for head in heads))
         good, written = True, 1000
         for number, (point, batch) in enumerate(MOMENTS[: options.only], 1):
             begun = time.monotonic()
@@ -84,11 +83,8 @@ def main() -> None:
             seen = held(place, KEY)
             doubled, unknown = sum(seen.values()) - len(seen), len(set(seen) - wanted)
             good &= not doubled and not unknown and (moment is not None or left.point == point)
-            print(
-                f"{number:>4}  {point:<10}{left.batches:>8}{left.noted:>7}{left.rows:>8}{left.orphans:>9}{doubled:>9}"
-                f"{unknown:>9}{time.monotonic() - begun:>7.0f}",
-                flush=True,
-            )
+            figures = left.batches, left.noted, left.rows, left.orphans, doubled, unknown, time.monotonic() - begun
+            print(f"{number:>4}  {point:<8}" + "".join(f"{figure:>9.0f}" for figure in figures), flush=True)
             live.append(rows("r2", 300, written))
             written += 300
         live.append(rows("r2", ROWS - written, written))
@@ -99,9 +95,7 @@ def main() -> None:
         counted = sum(sink.table_rows(place.table).values())
         removed = len(sink.clean(place.table, idle=True))
         good &= not lost and not doubled and counted == len(wanted) and held(place, KEY) == seen
-        print(
-            f"end: {len(seen)} rows, {lost} lost, {doubled} doubled; manifests count {counted}; {removed} orphans removed"
-        )
+        print(f"end: {len(seen)} rows, {lost} lost, {doubled} doubled; {counted} by the manifests; {removed} orphans")
     raise SystemExit(0 if good else 1)
 
 
