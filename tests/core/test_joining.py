@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from antecede.core.frames import Data, Snapshot, SnapshotRequest
 from tests.core.kit import carry, frame_to, grouped, machine, told, view_of
 
@@ -37,9 +39,30 @@ def test_it_takes_nothing_before_all_its_groups_are_covered() -> None:
     assert a.receive(first, "B", 2) == [] and not a.joined
     said = told(a.receive(second, "C", 3))
     assert said == [
-        "join at B cut ", "join at C cut ", "deliver B:1 causes", "deliver C:1 causes",
+        "join at B cut ", "join at C cut ", "deliver B:1 causes", "deliver C:1 causes", "discard B:1 duplicate",
     ]  # fmt: skip
     assert a.joined and a.joining.at_us is None
+
+
+def test_what_comes_before_it_knows_where_it_begins_is_kept_until_then() -> None:
+    everybody = brokers("cbcast", {"A": "G1 G2", "B": "G1", "C": "G2"}, "A")
+    a, b, c = everybody["A"], everybody["B"], everybody["C"]
+    a.start(0, joining=True)
+    assert a.receive(Data((grouped("D:1", "G1"),)), "D", 1) == []
+    first = frame_to(b.receive(SnapshotRequest(whole=True), "A", 1), "A", Snapshot)
+    second = frame_to(c.receive(SnapshotRequest(whole=True), "A", 1), "A", Snapshot)
+    a.receive(first, "B", 2)
+    assert told(a.receive(second, "C", 3)) == ["join at B cut ", "join at C cut ", "deliver D:1 causes"]
+
+
+def test_while_joining_it_keeps_a_bounded_number_of_frames_and_says_what_it_did_not_keep(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("antecede.core.tier.MAX_EARLY", 1)
+    a = brokers("cbcast", {"A": "G1", "B": "G1"}, "A")["A"]
+    a.start(0, joining=True)
+    assert a.receive(Data((grouped("B:1", "G1"),)), "B", 1) == []
+    assert told(a.receive(Data((grouped("B:2", "G1"),)), "B", 1)) == ["discard B:2 overflow"]
 
 
 def test_headers_come_along_for_an_expired_message_still_carries_order() -> None:

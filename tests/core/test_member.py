@@ -69,8 +69,8 @@ def test_a_newcomer_begins_at_a_members_cut_and_takes_nothing_before() -> None:
     asks = b.start(0, joining=True)
     assert told(asks) == ["snapshot-request to A"]
     assert b.receive(Data((flat("A:1"),)), "A", 1) == [] and not b.store.by_id
-    assert carry(asks, "B", everybody, 2) == ["B: join at A cut A:1"]
-    assert told(b.receive(Data((flat("A:1"),)), "A", 3)) == ["discard A:1 foreign"]
+    assert carry(asks, "B", everybody, 2) == ["B: join at A cut A:1", "B: discard A:1 foreign"]
+    assert told(b.receive(Data((flat("A:1"),)), "A", 3)) == ["discard A:1 duplicate"]
     assert told(b.receive(Data((flat("A:2", {"A": 1}),)), "A", 3))[0] == "deliver A:2 causes"
 
 

@@ -44,6 +44,7 @@ FOUND = [
     ("graph", 31, 10002, "all who could have a message are asked before it is given up"),
     ("graph", 2026, 4449, "what a snapshot brings for others is not held"),
     ("graph", 2026, 7964, "where deadlines end the waiting, a lost group needs no cut"),
+    ("graph", 77001, 1158, "what a cut hides in one group stands for what is owed in another"),
 ]
 
 

@@ -146,6 +146,18 @@ def test_what_comes_from_a_broker_it_is_not_attached_to_is_foreign() -> None:
     assert found(other.replace("s 55 arrive C:2 from=C", "s 55 arrive C:2 from=A")) == [("false", "s", "C:2", None)]
 
 
+def test_whether_a_copy_is_of_an_attachment_that_is_over_is_in_doubt() -> None:
+    moved = plant(
+        JOINED, ("s 60 arrive C:2 from=A", "s 54 move from=A\ns 55 arrive C:2 from=A\ns 55 discard C:2 foreign\n"
+                 "s 60 arrive C:2 from=A")
+    )  # fmt: skip
+    report = verdict(moved)
+    assert report.findings == [] and [(f.verdict, f.process, f.message) for f in report.in_doubt] == [
+        ("false", "s", "C:2")
+    ]
+    assert verdict(moved.replace("s 55 discard C:2 foreign\n", "")).in_doubt == []
+
+
 def test_a_first_copy_from_before_the_join_does_not_make_a_duplicate() -> None:
     early = plant(JOINED, ("s 30 join G1 cut=C:1 from=A", "s 25 arrive C:1 from=A\ns 30 join G1 cut=C:1 from=A"))
     assert found(early) == []

@@ -88,7 +88,7 @@ def show(report: Report, console: Console) -> None:
     )
     console.print(fates)
     if report.in_doubt:
-        console.print(f"In doubt, because clocks may differ that much: {len(report.in_doubt)}", highlight=False)
+        console.print(f"In doubt, as the rows cannot tell (--json says what): {len(report.in_doubt)}", highlight=False)
     for name in report.unknown_tails:
         console.print(f"Not clean: the records of {name} stop without an end, so nobody knows what it did later.")
     verdict = "clean" if report.clean else "NOT clean"

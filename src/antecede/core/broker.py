@@ -99,6 +99,8 @@ class BrokerBase(Tier):
             self.joining.take(frame, sender, now_us)
         elif isinstance(frame, SnapshotRequest):
             self.joining.give(sender)
+        else:
+            self.keep_early(frame, sender)
         return self.flush(now_us)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:

@@ -118,6 +118,7 @@ class Joining:
                 broker.out.append(Join((group,), peer, cut, broker.inbox.guard_us))
             behind = [g for g in covered if g in carried or g in self.origins]
             broker.reader.start_at({s: n for s, n in snapshot.past.items() if group_of(s) in behind})
+        broker.writer.start_at(broker.reader.cut)
         for _, _, snapshot in self._snapshots:
             for header in snapshot.headers:
                 if broker.interest.wants(header.message.topics) and not in_time(header, now_us):
@@ -125,3 +126,4 @@ class Joining:
         for sender, _, snapshot in self._snapshots:
             broker.take_wanted(snapshot.envelopes, sender, now_us)
         self._snapshots = []
+        broker.take_early(now_us)

@@ -98,8 +98,12 @@ class Member(Tier):
             if not frame.blank:
                 self.reader.start_at(frame.past)
                 self._join(sender, frame.cut)
+                self.take_early(now_us)
             else:
                 self._blank.add(sender)
                 if self._blank.issuperset(self._others):
                     self._join(None, ())
+                    self.take_early(now_us)
+        else:
+            self.keep_early(frame, sender)
         return self.flush(now_us)

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from antecede.core.effects import Ask, Effect, Send
+from antecede.core.effects import Ask, Discard, Effect, Send
 from antecede.core.frames import Data, Digest, Frame, Gone, Node, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
@@ -24,6 +24,9 @@ from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, rang
 from antecede.core.store import Store
 
 __all__ = ["Tier", "Writer"]
+
+MAX_EARLY = 4096
+"""Frames that are kept while joining: a few round trips of traffic. Raising it costs memory."""
 
 
 class Writer(Protocol):
@@ -43,6 +46,7 @@ class Writer(Protocol):
     def adopt(self, nodes: Sequence[Node]) -> None: ...
     def known(self, mark: Mark) -> Stamp | None: ...
     def past(self) -> Mapping[str, int]: ...
+    def start_at(self, cut: Mapping[str, int]) -> None: ...
     def gave_up(self, mark: Mark) -> None: ...
     def project(self, envelope: Envelope, interest: Interest) -> Envelope: ...
     def forget(self, now_us: int) -> None: ...
@@ -68,6 +72,7 @@ class Tier(ABC):
         self.name = name
         self.interest = interest
         self.settings = settings
+        self._early: list[tuple[Data, str]] = []
         self.dice = dice
         self.writer = writer
         self.reader = reader
@@ -155,6 +160,20 @@ class Tier(ABC):
         else:
             return False
         return True
+
+    def keep_early(self, frame: Frame, sender: str) -> None:
+        """Messages that come before this process knows where it begins: they wait until then, so that they are not lost
+        when whoever sent them is."""
+        if isinstance(frame, Data):
+            if len(self._early) < MAX_EARLY:
+                self._early.append((frame, sender))
+            else:
+                self.out += [Discard(message.id, "overflow") for message in frame.messages()]
+
+    def take_early(self, now_us: int) -> None:
+        early, self._early = self._early, []
+        for frame, sender in early:
+            self.take(frame.envelopes, sender, now_us)
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
         """Messages came, from `hint`: whoever sent them is asked first for what they need."""

@@ -60,11 +60,21 @@ class Claims:
         return None if ledger.arrived >> index & 1 else "it never arrived here"
 
     def _foreign(self, row: Row, ledger: Ledger, index: int) -> str | None:
-        if not ledger.owed >> index & 1 or ledger.behind >> index & 1:
-            return None  # no filter matches, or it lies behind a cut, or it is its own
-        if ledger.may_ignore(index):
+        if self._no_concern(ledger, index) or ledger.may_ignore(index):
             return None
         return "a filter matches it and it does not lie behind the cut"
+
+    def _no_concern(self, ledger: Ledger, index: int) -> bool:
+        """No filter matches, or it lies behind a cut, or it is its own."""
+        return not ledger.owed >> index & 1 or bool(ledger.behind >> index & 1)
+
+    def in_doubt(self, row: Row, ledger: Ledger, index: int) -> str | None:
+        """What holds only if the copy was of an attachment that is over, which no row can tell."""
+        if row.reason != "foreign" or self._no_concern(ledger, index) or not ledger.may_ignore(index):
+            return None
+        if ledger.attached(ledger.last_from[index]):
+            return "which holds only of a copy of an attachment that is over"
+        return None
 
     def _gone(self, row: Row, ledger: Ledger, index: int) -> str | None:
         if not ledger.in_time_at(index, row.at_us) or not ledger.owed >> index & 1:

@@ -33,7 +33,8 @@ class Finding:
 class Report:
     findings: list[Finding] = field(default_factory=list)
     in_doubt: list[Finding] = field(default_factory=list)
-    """What clocks without a common time cannot decide: counted, never a violation."""
+    """What rows cannot decide (clocks without a common time, copies of an attachment that is over): counted, never a
+    violation."""
     pairs: int = 0
     fates: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FATES, 0))
     fates_by_role: dict[str, dict[str, int]] = field(default_factory=dict)

@@ -45,6 +45,9 @@ class Judge:
                 why = self.claims.discard(row, self.ledger, index)
                 if why is not None:
                     self._false(row, f"discarded {row.message} as {row.reason}", why, doubtful=row.reason == "gone")
+                elif (doubt := self.claims.in_doubt(row, self.ledger, index)) is not None:
+                    text = f"discarded {row.message} as {row.reason}, {doubt}"
+                    self.in_doubt.append(Finding("false", row.process, row.message, None, row.step, text))
             elif row.kind in ("join", "move") and row.cut:
                 why = self.claims.cut(row, self.ledger)
                 if why is not None:

@@ -72,6 +72,20 @@ def test_a_predecessor_is_found_through_messages_of_other_groups() -> None:
     assert writer("C", G1).arrived(b.relay(b1)).stamp.needs == (("A@G1", 1),)
 
 
+def test_a_predecessor_is_named_in_every_group_it_is_addressed_in() -> None:
+    a = writer("A")
+    publish(a, "A:1", "G1", "G2")
+    assert publish(a, "A:2", "G1").stamp.needs == (("A@G1", 1), ("A@G2", 1)), "a cut may hide one of them"
+
+
+def test_a_predecessor_behind_the_cut_of_one_group_still_stands_for_what_is_owed_in_another() -> None:
+    a, b = writer("A", deadlines=False), writer("B", deadlines=False)
+    nodes = [publish(a, name, *topics) for name, topics in (("A:1", ("G1", "G2")), ("A:2", ("G1",)), ("A:3", ("G2",)))]
+    b.start_at({"A@G1": 2})
+    last = [b.arrived(a.relay(one)) for one in nodes][-1]
+    assert set(last.stamp.needs) == {("A@G1", 2), ("A@G1", 1), ("A@G2", 1)}
+
+
 def test_with_deadlines_the_newest_of_each_sender_is_named() -> None:
     """Trap 1: immediate predecessors are not enough once something may be skipped."""
     a, b = writer("A"), writer("B")

@@ -69,6 +69,7 @@ class GraphWriter:
         """Per stream, the newest node that is kept (with deadlines): a stream without one has expired altogether."""
         self._expiry: list[tuple[int, int, str]] = []
         self._order = 0
+        self._cut: Mapping[str, int] = {}
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
@@ -141,7 +142,8 @@ class GraphWriter:
         return Envelope(envelope.message, self._local(entry, envelope.stamp.rank))
 
     def _needs(self, entry: Entry, interest: Interest) -> tuple[Mark, ...]:
-        """The nearest predecessors that are addressed to `interest`, one mark each."""
+        """The nearest predecessors that are addressed to `interest`, each by all its marks there: a cut may put one
+        behind that is still owed in another group."""
         key = interest.filters
         stack = [entry]
         while stack:
@@ -149,16 +151,17 @@ class GraphWriter:
             if key in one.needs:
                 stack.pop()
                 continue
-            through = [p for p in one.preds if p.gone or not interest.wants(p.node[2])]
+            named = [p for p in one.preds if not p.gone and interest.wants(p.node[2])]
+            through = [p for p in one.preds if p not in named or (self._cut and self._cut_off(p, interest))]
             waiting = [p for p in through if key not in p.needs]
             if waiting:
                 stack.extend(waiting)
                 continue
             needs: dict[Mark, None] = {}
             for pred in one.preds:
-                if pred not in through:
-                    needs[next(mark for mark in pred.marks if interest.concerns(mark[0]))] = None
-                else:
+                if pred in named:
+                    needs.update((mark, None) for mark in pred.marks if interest.concerns(mark[0]))
+                if pred in through:
                     needs.update(dict.fromkeys(pred.needs[key]))
             one.needs[key] = tuple(needs)
             stack.pop()
@@ -218,6 +221,14 @@ class GraphWriter:
                 for stream, n in one.marks:
                     if n > self.clock.get(stream, 0):
                         self.clock[stream] = n
+
+    def start_at(self, cut: Mapping[str, int]) -> None:
+        """Of a group that lost everything this much lies behind; in other groups its ancestors may still be owed."""
+        self._cut = cut
+
+    def _cut_off(self, entry: Entry, interest: Interest) -> bool:
+        """Then naming it is not enough: whoever began behind the cut waits neither for it nor for what precedes it."""
+        return all(n <= self._cut.get(stream, 0) for stream, n in entry.marks if interest.concerns(stream))
 
     def gave_up(self, mark: Mark) -> None:
         """It will never come: from now on predecessors are looked for behind it."""

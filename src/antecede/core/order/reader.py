@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from antecede.core.message import Mark, Stamp
+from antecede.core.message import Mark, Stamp, id_of_mark
 
 __all__ = ["UNKNOWN", "Reader"]
 
@@ -115,18 +115,29 @@ class Reader:
         return None
 
     def missing(self, stamp: Stamp) -> list[Mark]:
-        """What to ask for, each mark once: the marks that block; where streams have no holes all that is missing before
-        the message (000, 002: one solicitation brings every predecessor)."""
+        """What to ask for, each mark once: the marks that block, one for each message; where streams have no holes all
+        that is missing before the message (000, 002: one solicitation brings every predecessor)."""
+        if not self.dense:
+            return self._missing_messages(stamp)
         marks: dict[Mark, None] = {}
         for one in (stamp, *self._skipped_by(stamp)) if self.skips else (stamp,):
-            for stream, n in (*one.needs, *one.covers.items()) if self.dense else one.needs:
+            for stream, n in (*one.needs, *one.covers.items()):
                 reached = self.front.get(stream, 0)
                 if n > reached and self._concerns(stream):
                     over = self.over.get(stream, ())
-                    for k in range(reached + 1 if self.dense else n, n + 1):
+                    for k in range(reached + 1, n + 1):
                         if k not in over:
                             marks[(stream, k)] = None
         return list(marks)
+
+    def _missing_messages(self, stamp: Stamp) -> list[Mark]:
+        marks: dict[str, Mark] = {}
+        for one in (stamp, *self._skipped_by(stamp)) if self.skips else (stamp,):
+            for mark in one.needs:
+                stream, n = mark
+                if not self.behind(stream, n) and self._concerns(stream):
+                    marks.setdefault(id_of_mark(mark), mark)
+        return list(marks.values())
 
     def _skipped_by(self, stamp: Stamp) -> Iterator[Stamp]:
         """Stamps of skipped messages that this one needs, directly or through other skipped ones."""

@@ -128,7 +128,9 @@ class Answers:
         """All of its marks at once: a message is in several streams, and one mark left would hold its successors."""
         tier = self.tier
         message_id = id_of_mark(mark)
-        marks = {mark: None, **{m: None for m in tier.wants.wants if id_of_mark(m) == message_id}}
+        marks = {mark: None}
+        for held in tier.inbox.held.values():
+            marks.update((need, None) for need in held.envelope.stamp.needs if id_of_mark(need) == message_id)
         if known is not None:
             marks.update(dict.fromkeys(known.own))
         for one in marks:
