@@ -116,7 +116,16 @@ def twin(rows: list[Reading], ends: list[int], interests: int) -> list[dict[str,
                 "fresh": [
                     sorted(r.id for r in inside if i in r.interests and r.id not in old) for i in range(interests)
                 ],
-                "held": [[r.id for r in rows[:end] if r not in inside and i in r.interests] for i in range(interests)],
+                "held": [
+                    [
+                        (of[0].id, len(of))
+                        for sender in sorted({r.sender for r in rows})
+                        if (
+                            of := [r for r in rows[:end] if r not in inside and i in r.interests and r.sender == sender]
+                        )
+                    ]
+                    for i in range(interests)
+                ],
                 "missing": sorted(m for m in lost if front.get(m.split(":")[0], -1) < int(m.split(":")[1])),
             }
         )

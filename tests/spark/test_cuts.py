@@ -35,7 +35,7 @@ def plain(cut: Cut) -> dict[str, Any]:
         "causes": sorted(cut.causes),
         "latest": [sorted(r.id for r in rows) for rows in cut.latest],
         "fresh": [sorted(r.id for r in rows) for rows in cut.fresh],
-        "held": [[r.id for r in rows] for rows in cut.held],
+        "held": [[(first.id, count) for first, count in senders] for senders in cut.held],
         "missing": cut.missing,
     }
 
@@ -122,7 +122,12 @@ def test_an_effect_waits_for_a_later_message_of_the_cause_s_sender() -> None:
         ["a:3", "b:2", "c:1"],
         ["a:3", "b:2", "c:2"],
     ]
-    assert [[r.id for r in cut.held[0]] for cut in cuts[1:5]] == [["b:1"], ["b:1", "b:2"], ["b:1", "b:2", "c:1"], []]
+    assert [plain(cut)["held"][0] for cut in cuts[1:5]] == [
+        [("b:1", 1)],
+        [("b:1", 2)],
+        [("b:1", 2), ("c:1", 1)],
+        [],
+    ]
     assert cuts[1].missing == ["a:2"] and cuts[4].missing == []
     assert [r.id for r in cuts[4].fresh[0]] == ["b:1", "b:2", "c:1", "a:3"], "by their positions"
     assert cuts[4].causes == ["a:3", "b:2", "c:1"]
@@ -140,8 +145,8 @@ def test_held_rows_are_bounded_and_what_they_waited_for_is_not_forgotten() -> No
     rows += [reading(f"b:{n}", n - 1, (f"b:{n - 1}",)) for n in range(2, 50)]
     rows += [reading("c:1", 49, ("b:3",)), reading("a:4", 50), reading("a:6", 51)]
     cuts = list(fold_of(CutRule(rows=1), hold=4).push(rows))
-    assert [r.id for r in cuts[48].held[0]] == ["b:46", "b:47", "b:48", "b:49"] and cuts[48].dropped == 45
-    assert [r.id for r in cuts[49].held[0]][-1] == "c:1", "a row after one that was let go waits too"
+    assert plain(cuts[48])["held"] == [[("b:46", 4)]] and cuts[48].dropped == 45
+    assert plain(cuts[49])["held"] == [[("b:46", 4), ("c:1", 1)]], "a row after one that was let go waits too"
     assert [r.id for r in cuts[50].latest[0]] == ["a:4"], "an earlier message of the sender is not enough"
     assert [r.id for r in cuts[51].latest[0]] == ["a:6", "b:49", "c:1"]
 
@@ -161,7 +166,7 @@ def test_where_ids_do_not_tell_the_sender_a_skipped_cause_is_never_made_up_for()
         (cut,) = (fold.load(data) if data else fold).push([row])
         data = fold.save()
     assert [r.id for r in cut.latest[0]] == ["z"] and cut.missing == ["gone"] and cut.dropped == 4
-    assert [r.id for r in cut.held[0]] == ["y6", "y7", "w"]
+    assert plain(cut)["held"] == [[("w", 1), ("y6", 2)]]
 
 
 def test_time_cuts_are_prefixes_and_older_rows_never_open_one() -> None:

@@ -93,8 +93,8 @@ class Cut(NamedTuple):
     """Per interest, by sender: the latest counted reading."""
     fresh: list[list[Reading]]
     """Per interest: what has come to count since the cut before."""
-    held: list[list[Reading]]
-    """Per interest, by position: delivered, not counted."""
+    held: list[list[tuple[Reading, int]]]
+    """Per interest, by sender: the first delivered row that does not count, and how many there are."""
     seen: list[set[str]]
     """Per interest: senders of whom anything was delivered."""
     missing: list[str]
@@ -129,8 +129,12 @@ class Fold:
     latest: list[dict[str, Reading]] = field(default_factory=list)
     fresh: list[list[Reading]] = field(default_factory=list)
     seen: list[set[str]] = field(default_factory=list)
-    lacking: set[str] = field(default_factory=set)
-    """Of whom more must come before any held row can count."""
+    held: list[dict[str, int]] = field(default_factory=list)
+    """Per interest: sender -> how many of its rows are held. Follows from `queues`, like the rest."""
+    tail: dict[str, int] = field(default_factory=dict)
+    """Sender -> the largest number delivered, counted or held."""
+    lacking: dict[str, int] = field(default_factory=dict)
+    """Sender -> the number that must come before any held row can count."""
     unsettled: bool = False
     """Whether some of that has come: `settle` has work to do. It is put off until somebody looks."""
 
@@ -139,6 +143,7 @@ class Fold:
             self.latest.append({})
             self.fresh.append([])
             self.seen.append(set())
+            self.held.append({})
 
     # -- rows in, cuts out -----------------------------------------------------------------------------------------
 
@@ -178,7 +183,6 @@ class Fold:
 
     def _cut(self) -> Cut:
         self.settle()
-        queued = sorted((held.reading for queue in self.queues.values() for held in queue), key=lambda r: r.pos)
         whole = range(self.interests)
         cut = Cut(
             number=self.number,
@@ -188,7 +192,9 @@ class Fold:
             causes=[self.front[sender][1] for sender in sorted(self.front)],
             latest=[[self.latest[i][sender] for sender in sorted(self.latest[i])] for i in whole],
             fresh=[sorted(readings, key=lambda r: r.pos) for readings in self.fresh],
-            held=[[reading for reading in queued if i in reading.interests] for i in whole],
+            held=[
+                [(self._first(sender, i), held[sender]) for sender in sorted(held)] for i, held in enumerate(self.held)
+            ],
             seen=[set(senders) for senders in self.seen],
             missing=sorted(cause for causes in self.missing.values() for cause in causes),
             dropped=self.dropped,
@@ -203,23 +209,40 @@ class Fold:
     def _enter(self, reading: Reading) -> None:
         for interest in reading.interests:
             self.seen[interest].add(reading.sender)
+        sender, number = reading.sender, reading.number
         needs = self._needs(reading)
-        queue = self.queues.get(reading.sender)
-        if not queue and not (short := self._short_of(needs)):
+        queue = self.queues.get(sender)
+        if self.tail.get(sender, -1) < number:
+            self.tail[sender] = number
+        if not queue and self._fits(needs):
             self._count(reading)
         else:
-            self.open[reading.id] = (reading.sender, reading.number)
-            if queue:
-                queue.append(Held(reading, needs))
-            else:
-                queue = self.queues[reading.sender] = deque((Held(reading, needs),))
-                self.lacking |= short
-        # Held rows can come to count only through a sender whose lack holds one of them.
-        self.unsettled = self.unsettled or reading.sender in self.lacking
+            if not queue:
+                queue = self.queues[sender] = deque()
+                self._lack(needs)
+            queue.append(Held(reading, needs))
+            self.open[reading.id] = (sender, number)
+            for interest in reading.interests:
+                self.held[interest][sender] = self.held[interest].get(sender, 0) + 1
+        # Held rows can come to count only when a number has come that one of them lacks.
+        if self.lacking.get(sender, number + 1) <= number:
+            self.unsettled = True
         if queue and len(queue) > self.hold:
             self.settle()
             if len(queue) > self.hold:
                 self._let_go(queue)
+
+    def _first(self, sender: str, interest: int) -> Reading:
+        return next(held.reading for held in self.queues[sender] if interest in held.reading.interests)
+
+    def _unheld(self, reading: Reading) -> None:
+        del self.open[reading.id]
+        for interest in reading.interests:
+            left = self.held[interest][reading.sender] - 1
+            if left:
+                self.held[interest][reading.sender] = left
+            else:
+                del self.held[interest][reading.sender]
 
     def _needs(self, reading: Reading) -> dict[str, int]:
         """What the cut must hold of others. A parent that is neither held nor missing counts already."""
@@ -249,10 +272,19 @@ class Fold:
         place = self.split(parent)
         return place if place is not None and place[1] <= self.let_go.get(place[0], -1) else None
 
-    def _short_of(self, needs: dict[str, int]) -> set[str]:
-        """The senders of whom the cut lacks something."""
+    def _fits(self, needs: dict[str, int]) -> bool:
+        """Whether the cut holds all that is needed."""
         front = self.front
-        return {sender for sender, number in needs.items() if sender not in front or front[sender][0] < number}
+        return all(sender in front and front[sender][0] >= number for sender, number in needs.items())
+
+    def _lack(self, needs: dict[str, int]) -> bool:
+        """Note what has not come at all; whether there is any."""
+        lacks = False
+        for sender, number in needs.items():
+            if self.tail.get(sender, -1) < number:
+                lacks = True
+                self.lacking[sender] = min(number, self.lacking.get(sender, number))
+        return lacks
 
     def _count(self, reading: Reading) -> None:
         sender, number = reading.sender, reading.number
@@ -280,37 +312,46 @@ class Fold:
         """
         if not self.unsettled:
             return
-        self.unsettled = False
-        keep = {sender: len(queue) for sender, queue in self.queues.items()}
-        top = {sender: number for sender, (number, _) in self.front.items()}
+        self._look()
+        keep: dict[str, int] = {}
+        top = dict(self.tail)
         reach: dict[str, list[int]] = {}
         """Per sender: how far the cut goes with none, one, two ... of its held rows."""
         for sender, queue in self.queues.items():
-            far = reach[sender] = [top.get(sender, -1)]
+            keep[sender] = len(queue)
+            far = reach[sender] = [self.front[sender][0] if sender in self.front else -1]
             for held in queue:
                 far.append(max(far[-1], held.reading.number))
-            top[sender] = far[-1]
         shortened = True
         while shortened:
             shortened = False
             for sender, queue in self.queues.items():
                 for place, held in zip(range(keep[sender]), queue, strict=False):
-                    if any(top.get(other, -1) < number for other, number in held.needs.items()):
-                        keep[sender], top[sender] = place, reach[sender][place]
-                        shortened = True
-                        break
+                    for other, number in held.needs.items():
+                        if top.get(other, -1) < number:
+                            break
+                    else:
+                        continue
+                    keep[sender], top[sender] = place, reach[sender][place]
+                    shortened = True
+                    break
         for sender, count in keep.items():
             queue = self.queues[sender]
             for _ in range(count):
                 reading = queue.popleft().reading
-                del self.open[reading.id]
+                self._unheld(reading)
                 self._count(reading)
             if not queue:
                 del self.queues[sender]
-        self._look()
 
     def _look(self) -> None:
-        self.lacking = set().union(*(self._short_of(queue[0].needs) for queue in self.queues.values()))
+        """What has not come and holds a queue up: of each queue the first row that lacks any such thing."""
+        self.lacking = {}
+        for queue in self.queues.values():
+            for held in queue:
+                if held.needs and self._lack(held.needs):
+                    break
+        self.unsettled = False
 
     def _let_go(self, queue: deque[Held]) -> None:
         """The oldest held row of a sender gives way; the next one waits for all that it waited for."""
@@ -319,12 +360,11 @@ class Fold:
             if heir.needs.get(sender, -1) < number:
                 heir.needs[sender] = number
         reading = oldest.reading
-        self._look()
+        self._unheld(reading)
         self.dropped += 1
         if self.split(reading.id) is None:
             self.open[reading.id] = (NOBODY, 1)  # who comes after it can only be told by its id
         else:
-            del self.open[reading.id]
             self.let_go[reading.sender] = max(reading.number, self.let_go.get(reading.sender, -1))
 
     # -- as bytes --------------------------------------------------------------------------------------------------
@@ -376,8 +416,14 @@ class Fold:
         self.latest = [{row[2]: _reading(row) for row in rows} for rows in body["latest"]]
         self.fresh = [[_reading(row) for row in rows] for rows in body["fresh"]]
         self.seen = [set(senders) for senders in body["seen"]]
+        self.tail = {sender: number for sender, (number, _) in self.front.items()}
+        self.held = [{} for _ in range(self.interests)]
+        for sender, queue in self.queues.items():
+            for reading in (held.reading for held in queue):
+                self.tail[sender] = max(reading.number, self.tail.get(sender, -1))
+                for i in reading.interests:
+                    self.held[i][sender] = self.held[i].get(sender, 0) + 1
         self._look()
-        self.unsettled = False
         return self
 
 
