@@ -14,7 +14,7 @@ from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, 
 from antecede.core.interest import Interest, group_of
 from antecede.core.joining import Joining
 from antecede.core.message import Envelope, Mark, Message
-from antecede.core.tier import Tier
+from antecede.core.tier import Parts, Tier
 
 __all__ = ["Broker", "BrokerBase"]
 
@@ -25,8 +25,8 @@ class BrokerBase(Tier):
     role = "broker"
     all_brokers: tuple[str, ...] = ()
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
         self.joining = Joining(self)
         self._carriers: dict[str, tuple[str, ...]] = {}
 
@@ -108,8 +108,8 @@ class BrokerBase(Tier):
 class Broker(BrokerBase):
     """A broker that publishes itself and forwards to subscribers by its Order's projection."""
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
         self.links: dict[str, tuple[int, Interest]] = {}
         """Attached subscribers: attachment number and interest."""
         self._routes: dict[tuple[str, ...], list[tuple[Interest, tuple[str, ...]]]] = {}
