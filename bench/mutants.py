@@ -134,7 +134,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("spread/answer.py", "if not held and (never or not tier.serves(peer)):", "if not held:", "a subscriber has nobody else to ask"),
     Mutant("spread/answer.py", "**{m: None for m in tier.wants.wants if id_of_mark(m) == message_id}", "", "a message is given up in all its groups"),
     Mutant("spread/solicit.py", "want.hint, want.tries = peer, 0", "pass", "whoever offers it is asked first"),
-    Mutant("spread/digest.py", "                break\n        else:\n", "                pass\n        else:\n", "in step means all of it"),
+    Mutant("spread/digest.py", "            return False\n    return True", "            pass\n    return True", "in step means all of it"),
     Mutant("spread/digest.py", "return [peer for peer in peers if in_step.get(peer, -1) < version]", "return [peer for peer in peers if peer not in in_step]", "news begin a new round"),
     Mutant("spread/digest.py", "            if some:\n", "            if True:\n", "the last one that is not in step is found"),
     Mutant("spread/answer.py", " or n <= tier.reader.cut.get(stream, 0)\n", "\n", "what a broker began behind will never be"),

@@ -50,7 +50,7 @@ class BrokerBase(Tier):
 
     def peers(self) -> Sequence[str]:
         """All brokers: what went to several groups may be had from brokers of any of them."""
-        return list(self.all_brokers)
+        return self.all_brokers
 
     def sources(self, mark: Mark) -> Sequence[str]:
         """Who carries its group, then the others, who may have it by another of its groups: all of them before a

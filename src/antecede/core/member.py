@@ -33,7 +33,7 @@ class Member(Tier):
         self._others = tuple(sorted(name for name in self.members if name != self.name))
 
     def peers(self) -> Sequence[str]:
-        return list(self._others)
+        return self._others
 
     def sources(self, mark: Mark) -> Sequence[str]:
         return self._others
