@@ -82,7 +82,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("order/vector.py", "needs.update(dict.fromkeys(leaves))", "pass", "a message needs the leaves of its past"),
     Mutant("order/vector.py", "needs.update(dict.fromkeys(leaves))", "needs.update(dict.fromkeys(leaf for leaf in leaves if leaf[0].partition('@')[0] != self.name))", "the own stream has no gap"),
     Mutant("order/vector.py", "_close([*after, self._last] if self._last is not None else after)", "_close(after)", "declared causes include the own previous message"),
-    Mutant("order/vector.py", "                        self._hear_of(mark, group)\n", "                        pass\n", "causes in groups a message is not addressed to are leaves there"),
+    Mutant("order/vector.py", "                    self._hear_of(mark, group)\n", "                    pass\n", "causes in groups a message is not addressed to are leaves there"),
     Mutant("order/vector.py", "if n <= covers.get(stream, 0) or (leaf[0] == stream and n <= leaf[1]):", "if False:", "what is heard of replaces nothing newer"),
     Mutant("order/vector.py", "if leaf[1] <= covers.get(leaf[0], 0)]:", "if leaf[1] < covers.get(leaf[0], 0)]:", "what has a successor is no leaf"),
     Mutant("order/vector.py", "        tips[stamp.own[0]] = stamp\n", "", "what is delivered is past"),
@@ -97,7 +97,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("order/graph.py", "if all(n <= stable", "if any(n <= stable", "stable in all its groups"),
     Mutant("order/graph.py", 'if not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):', "if True:", "a stable node travels while an ancestor does"),
     Mutant("order/graph.py", "elif now_us < entry.stable_us + self.grace_us:", "elif now_us < entry.stable_us:", "a stable node travels through the grace"),
-    Mutant("order/graph.py", "for stream, n in entry.tops.items() if concerns(stream)}", "for stream, n in entry.tops.items()}", "only what concerns the subscriber is projected"),
+    Mutant("order/graph.py", "interest.among(entry.tops)", "entry.tops", "only what concerns the subscriber is projected"),
     Mutant("order/graph.py", "while expiry and expiry[0][0] < now_us:", "while expiry and expiry[0][0] <= now_us:", "a node lives through its last microsecond"),
     Mutant("order/graph.py", "                    stack.append(pred)\n", "                    pass\n", "all unstable ancestors travel"),
     # -- index -----------------------------------------------------------------------------------------------------

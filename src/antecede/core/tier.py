@@ -202,7 +202,7 @@ class Tier(ABC):
     def beginning(self, interest: Interest) -> dict[str, int]:
         """Where somebody may begin who is told `cut()`: behind what was delivered here and all that precedes it."""
         past = {} if self.writer is None else self.writer.past()
-        return {stream: n for stream, n in past.items() if interest.concerns(stream)}
+        return interest.among(past)
 
     def cut(self) -> tuple[str, ...]:
         return tuple(f"{sender}:{self.tops[sender]}" for sender in sorted(self.tops))
