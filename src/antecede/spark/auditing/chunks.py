@@ -16,25 +16,23 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from antecede.spark.auditing.judge import DUPLICATE, FOREIGN, NO_TIME, OVERFLOW, PLAIN, Events
-from antecede.spark.auditing.keys import keys_of
+from antecede.spark.auditing.keys import schema_of, keys_of
 
-__all__ = ["CHUNK", "Coded", "Rows", "code_rows", "pack", "unpack"]
+__all__ = ["CHUNK", "EVENT_KINDS", "REASON_CODES", "Coded", "Rows", "code_rows", "integers", "pack", "unpack"]
 
 Ints = NDArray[Any]
 
-CHUNK = pa.schema(
-    [
-        ("process", pa.string()),
-        ("count", pa.int32()),
-        ("rows", pa.int64()),
-        ("last_step", pa.int64()),
-        ("last_at_us", pa.int64()),
-        ("step_sum", pa.int64()),
-        ("form", pa.int32()),
-        ("base_us", pa.int64()),
-        ("events", pa.binary()),
-        ("peers", pa.list_(pa.string())),
-    ]
+CHUNK = schema_of(
+    process=pa.string(),
+    count=pa.int32(),
+    rows=pa.int64(),
+    last_step=pa.int64(),
+    last_at_us=pa.int64(),
+    step_sum=pa.int64(),
+    form=pa.int32(),
+    base_us=pa.int64(),
+    events=pa.binary(),
+    peers=pa.list_(pa.string()),
 )
 
 EVENT_KINDS = ("publish", "arrive", "deliver", "discard")
@@ -52,9 +50,10 @@ class Coded:
 
     @classmethod
     def of(cls, column: Any) -> Coded:
-        array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        if isinstance(array, pa.ChunkedArray):  # it had no chunk, or dictionaries that differ
-            array = pa.concat_arrays([c.dictionary_decode() for c in array.chunks]) if array.num_chunks else pa.array([], pa.string())
+        array = column
+        if isinstance(array, pa.ChunkedArray):
+            array = array.unify_dictionaries() if pa.types.is_dictionary(array.type) else array
+            array = array.combine_chunks()
         if pa.types.is_null(array.type):
             array = array.cast(pa.string())
         if not pa.types.is_dictionary(array.type):
@@ -91,7 +90,18 @@ def integers(column: Any, missing: int) -> Ints:
 
 
 def code_rows(table: Any) -> Rows:
-    """From the columns of a trace."""
+    """From the columns of a trace; where kind, reason and key are numbers already, they are taken as they are."""
+    if "key" in table.column_names:
+        return Rows(
+            process=Coded.of(table.column("process")),
+            step=integers(table.column("step"), -1),
+            at_us=integers(table.column("at_us"), 0),
+            true_us=integers(table.column("true_us"), int(NO_TIME)),
+            kind=integers(table.column("kind"), -1).astype(np.int8),
+            reason=integers(table.column("reason"), PLAIN).astype(np.uint8),
+            key=integers(table.column("key"), 0).view(np.uint64),
+            peer=Coded.of(table.column("peer")),
+        )
     kind, reason = Coded.of(table.column("kind")), Coded.of(table.column("reason"))
     event = {name: code for code, name in enumerate(EVENT_KINDS)}
     return Rows(

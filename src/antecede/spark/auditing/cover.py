@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def slices(at: Ints, count: int, edges: int = EDGES_AT_ONCE) -> list[tuple[int, 
         return []
     cuts = np.searchsorted(at, np.arange(0, int(at[count]) + edges, edges), side="left")
     borders = sorted({0, count, *(int(c) for c in cuts if 0 < c < count)})
-    return list(zip(borders[:-1], borders[1:], strict=True))
+    return list(pairwise(borders))
 
 
 def lists(at: Ints, rows: Ints) -> tuple[Ints, Ints]:

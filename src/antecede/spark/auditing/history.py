@@ -16,25 +16,23 @@ from numpy.typing import NDArray
 
 from antecede.errors import InputError
 from antecede.spark.auditing.attendance import Attendance, Control
-from antecede.spark.auditing.keys import Finder
+from antecede.spark.auditing.keys import Finder, schema_of
 from antecede.spark.auditing.messages import NONE_US, Messages, build_messages, causes_of
 
 __all__ = ["PUBLICATION", "Told", "controls_of", "run_messages"]
 
 Ints = NDArray[Any]
 
-PUBLICATION = pa.schema(
-    [
-        ("process", pa.string()),
-        ("step", pa.int64()),
-        ("time_us", pa.int64()),
-        ("message", pa.string()),
-        ("key", pa.int64()),
-        ("groups", pa.list_(pa.string())),
-        ("deadline_us", pa.int64()),
-        ("expires_us", pa.int64()),
-        ("after", pa.list_(pa.int64())),
-    ]
+PUBLICATION = schema_of(
+    process=pa.string(),
+    step=pa.int64(),
+    time_us=pa.int64(),
+    message=pa.string(),
+    key=pa.int64(),
+    groups=pa.list_(pa.string()),
+    deadline_us=pa.int64(),
+    expires_us=pa.int64(),
+    after=pa.list_(pa.int64()),
 )
 """One `publish` row; ids in `after` as keys; null: everything out there before."""
 
@@ -146,7 +144,7 @@ def filled(column: Any) -> Ints:
 
 def set_codes(groups: Any) -> tuple[list[list[str]], Ints]:
     """The different sets of topics, and for each row the number of its own."""
-    joined = pc.binary_join(groups.combine_chunks().cast(pa.list_(pa.string())), "\x00").fill_null("")
-    coded = joined.dictionary_encode()
+    joined: Any = pc.binary_join(groups.combine_chunks().cast(pa.list_(pa.string())), "\x00")
+    coded = joined.fill_null("").dictionary_encode()
     sets = [[t for t in text.split("\x00") if t] for text in coded.dictionary.to_pylist()]
     return sets, coded.indices.to_numpy().astype(np.int32)

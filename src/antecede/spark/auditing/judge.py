@@ -275,7 +275,7 @@ class Judge:
             self._sorted = self.events.message[self._by_message]
         start, stop = np.searchsorted(self._sorted, (message, message + 1))
         rows = self._by_message[start:stop]
-        return rows[self.events.kind[rows] == kind]
+        return np.asarray(rows[self.events.kind[rows] == kind])
 
     # --- stuck ---------------------------------------------------------------------------------------------------
 

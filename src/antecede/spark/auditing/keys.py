@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["Finder", "keys_of"]
+__all__ = ["Finder", "keys_of", "schema_of"]
 
 Ints = NDArray[Any]
 
@@ -25,11 +25,17 @@ AT_ONCE = 65_536
 MASKS = np.array([0, *((1 << 8 * n) - 1 for n in range(1, 8)), 2**64 - 1], np.uint64)
 
 
-def stirred(value: Ints) -> Ints:
-    value = (value ^ (value >> np.uint64(30))) * STIR
+def schema_of(**types: pa.DataType) -> pa.Schema:
+    """An Arrow schema."""
+    return pa.schema(list(types.items()))
+
+
+def stirred(start: Ints) -> Ints:
+    value: Any = (start ^ (start >> np.uint64(30))) * STIR
     value ^= value >> np.uint64(27)
     value *= SPREAD
-    return value ^ (value >> np.uint64(31))
+    value ^= value >> np.uint64(31)
+    return np.asarray(value)
 
 
 def keys_of(ids: Any) -> Ints:
@@ -39,11 +45,11 @@ def keys_of(ids: Any) -> Ints:
     [14006765693542481374, 8078932404009878546, 0]
     """
     array: Any = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(ids, pa.string())
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # one by one: joining dictionaries would cost more than the keys
+        return np.concatenate([keys_of(chunk) for chunk in array.chunks] or [np.zeros(0, np.uint64)])
     if pa.types.is_dictionary(array.type):
         words = np.append(keys_of(array.dictionary), np.uint64(0))
-        return words[array.indices.fill_null(len(words) - 1).to_numpy()]
+        return np.asarray(words[array.indices.fill_null(len(words) - 1).to_numpy()])
     if not pa.types.is_large_string(array.type):
         array = array.cast(pa.large_string())
     if len(array) == 0:
@@ -90,7 +96,8 @@ class Finder:
         """Its place; -1 where it is not there."""
         found = np.full(len(wanted), -1, np.int64)
         stretch = (wanted >> self._shift).astype(np.int64)
-        place, end = self._start[stretch], self._start[stretch + 1]
+        place: Any = self._start[stretch]
+        end: Any = self._start[stretch + 1]
         rows = np.flatnonzero(place < end)
         place, end = place[rows].astype(np.int64), end[rows]
         while len(rows):

@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from antecede.errors import InputError
-from antecede.spark.auditing.cover import Graph, lists
+from antecede.spark.auditing.cover import Graph
 from antecede.spark.auditing.keys import Finder
 
 __all__ = ["NONE_US", "Messages", "build_messages", "causes_of", "number"]
@@ -175,8 +175,12 @@ def walked(count: int, rank: Ints, parent: Ints, child: Ints) -> Ints:
 
     order = np.argsort(parent, kind="stable")
     at = np.concatenate([[0], np.cumsum(np.bincount(parent, minlength=count))]).tolist()
-    below, waits = memoryview(child[order].astype(np.int64)), memoryview(np.bincount(child, minlength=count))
-    places, result = memoryview(rank.copy()), np.empty(count, np.int64)
+    views: list[Any] = [child[order].astype(np.int64), np.bincount(child, minlength=count), rank.copy()]
+    below: Any
+    waits: Any
+    places: Any
+    below, waits, places = (memoryview(view) for view in views)
+    result = np.empty(count, np.int64)
     ready = [(places[m], m) for m in range(count) if not waits[m]]
     heapify(ready)
     done = 0
@@ -246,8 +250,3 @@ def build_messages(
         processes=processes or [],
         about=about or {},
     )
-
-
-def neighbours(at: Ints, values: Ints, rows: Ints) -> Ints:
-    """All entries of these rows."""
-    return np.asarray(values[lists(at, rows)[0]])

@@ -17,43 +17,51 @@ from numpy.typing import NDArray
 from antecede.spark.auditing.attendance import CONTROL, Control
 from antecede.spark.auditing.chunks import Coded, integers
 from antecede.spark.auditing.history import PUBLICATION, Told
-from antecede.spark.auditing.keys import keys_of
+from antecede.spark.auditing.keys import schema_of, keys_of
 from antecede.trace.record import KINDS
 
 __all__ = ["CONTROLS", "HEARD", "ROLES", "controls", "faults", "gather", "heard", "publications", "roles"]
 
 Ints = NDArray[Any]
 
-CONTROLS = pa.schema(
-    [
-        ("process", pa.string()),
-        ("step", pa.int64()),
-        ("at_us", pa.int64()),
-        ("time_us", pa.int64()),
-        ("kind", pa.string()),
-        ("groups", pa.list_(pa.string())),
-        ("cut", pa.list_(pa.int64())),
-        ("guard_us", pa.int64()),
-        ("peer", pa.string()),
-        ("reason", pa.string()),
-    ]
+CONTROLS = schema_of(
+    process=pa.string(),
+    step=pa.int64(),
+    at_us=pa.int64(),
+    time_us=pa.int64(),
+    kind=pa.string(),
+    groups=pa.list_(pa.string()),
+    cut=pa.list_(pa.int64()),
+    guard_us=pa.int64(),
+    peer=pa.string(),
+    reason=pa.string(),
 )
-ROLES = pa.schema([("process", pa.string()), ("role", pa.string())])
-HEARD = pa.schema([("process", pa.string()), ("step", pa.int64()), ("key", pa.int64())])
+ROLES = schema_of(process=pa.string(), role=pa.string())
+HEARD = schema_of(process=pa.string(), step=pa.int64(), key=pa.int64())
 
 NAMES_A_MESSAGE = ("publish", "arrive", "deliver", "discard", "collect")
 
 
+def keys(table: Any) -> Any:
+    """The keys of the messages: of the column `key` where there is one."""
+    if "key" in table.column_names:
+        return table.column("key")
+    return pa.array(keys_of(table.column("message")).view(np.int64))
+
+
 def key_lists(column: Any) -> Any:
-    """A column of lists of ids as lists of keys."""
+    """A column of lists of ids as lists of keys; lists of keys stay what they are."""
+    if pa.types.is_list(column.type) and pa.types.is_int64(column.type.value_type):
+        return column
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_null(array.type):
         return array.cast(pa.list_(pa.int64()))
     sizes = pc.list_value_length(array)
     offsets = np.concatenate([[0], np.cumsum(sizes.fill_null(0).to_numpy())]).astype(np.int32)
-    keys = pa.array(keys_of(pc.list_flatten(array)).view(np.int64))
+    members: Any = pa.array(keys_of(pc.list_flatten(array)).view(np.int64))
     mask = array.is_null() if array.null_count else None
-    return pa.ListArray.from_arrays(pa.array(offsets), keys, mask=mask)
+    starts: Any = pa.array(offsets)
+    return pa.ListArray.from_arrays(starts, members, mask=mask)
 
 
 def time_us(table: Any) -> Any:
@@ -75,9 +83,10 @@ def of_kinds(table: Any, kinds: Iterable[str]) -> Any:
 def publications(table: Any) -> pa.Table:
     mine = of_kinds(table, ("publish",))
     mine = mine.filter(pc.is_valid(mine.column("message")))
-    columns = {name: mine.column(name) for name in ("process", "step", "message", "groups", "deadline_us", "expires_us")}
+    names = ("process", "step", "message", "groups", "deadline_us", "expires_us")
+    columns = {name: mine.column(name) for name in names}
     columns["time_us"] = time_us(mine)
-    columns["key"] = pa.array(keys_of(mine.column("message")).view(np.int64))
+    columns["key"] = keys(mine)
     columns["after"] = key_lists(mine.column("after"))
     return shaped(columns, PUBLICATION)
 
@@ -102,8 +111,7 @@ def heard(table: Any) -> pa.Table:
     """Deliveries, which are causes where a publication names none."""
     mine = of_kinds(table, ("deliver",))
     mine = mine.filter(pc.is_valid(mine.column("message")))
-    key = pa.array(keys_of(mine.column("message")).view(np.int64))
-    return shaped({"process": mine.column("process"), "step": mine.column("step"), "key": key}, HEARD)
+    return shaped({"process": mine.column("process"), "step": mine.column("step"), "key": keys(mine)}, HEARD)
 
 
 def faults(table: Any) -> list[tuple[str, int, str]]:
