@@ -58,6 +58,8 @@ class Audit:
     """source, run, process, text: processes whose records stop without an end."""
     quarantine: DataFrame
     """source, run, process, step, message, text: what could not be judged, and why."""
+    missing: DataFrame | None = None
+    """Of tables only, the columns of findings: parents that never came, steps that clocks count and no row tells."""
     summary: dict[str, Any] = field(default_factory=dict)
     """Counts: of findings by verdict, and of all rows, so that they can be reconciled."""
 
@@ -80,9 +82,13 @@ class Audit:
             "quarantine": (self.quarantine, self.summary["quarantined"]),
             "findings": (self.findings, sum(self.counts.values())),
         }
+        counts = dict(self.counts)
+        if self.missing is not None:
+            counts["missing"] = self.summary["missing"] + self.summary["absent"]
+            tables["missing"] = (self.missing, counts["missing"])
         rows = {name: [r.asDict() for r in table.limit(limit).collect()] for name, (table, _) in tables.items()}
         left_out = {name: max(0, count - limit) for name, (_, count) in tables.items() if count > limit}
-        return {"clean": self.clean, **self.summary, **rows, "left_out": left_out}
+        return {"clean": self.clean, **self.summary, "counts": counts, **rows, "left_out": left_out}
 
 
 def audit(

@@ -216,7 +216,9 @@ class Debts:
     def _matching(self, filter: str) -> Ints:
         """Set of topics -> whether the filter matches one of them."""
         sets = self.messages.sets
-        return self._shared(("filter", filter), lambda: np.array([any(matches(filter, t) for t in s) for s in sets]))
+        return self._shared(
+            ("filter", filter), lambda: np.array([any(matches(filter, t) for t in s) for s in sets], bool)
+        )
 
     def _behind(self, cut: tuple[int, ...]) -> Ints:
         def make() -> Ints:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from antecede.spark.auditing.judge import DUPLICATE, FOREIGN, NO_TIME, OVERFLOW, PLAIN, Events
-from antecede.spark.auditing.keys import schema_of, keys_of
+from antecede.spark.auditing.keys import keys_of, schema_of
 
 __all__ = ["CHUNK", "EVENT_KINDS", "REASON_CODES", "Coded", "Rows", "code_rows", "integers", "pack", "unpack"]
 

@@ -53,6 +53,10 @@ class Messages:
     processes: list[str] = field(default_factory=list)
     about: dict[str, Any] = field(default_factory=dict)
     """What is known of the run as a whole: JSON."""
+    extra: dict[str, Ints] = field(default_factory=dict)
+    """Further columns, of any length."""
+    cache: dict[Any, Any] = field(default_factory=dict)
+    """What the processes of this run share while they are judged."""
     _finder: Finder | None = None
 
     @property
@@ -85,10 +89,13 @@ class Messages:
         columns |= {"child_at": graph.child_at, "child": graph.child}
         for name in ARRAYS:
             np.save(temporary / f"{name}.npy", columns[name], allow_pickle=False)
+        for name, column in self.extra.items():
+            np.save(temporary / f"extra_{name}.npy", column, allow_pickle=False)
         names = pa.table({"name": self.names.cast(pa.large_string())})
         with pa.OSFile(str(temporary / "names.arrow"), "wb") as file, pa.ipc.new_file(file, names.schema) as writer:
             writer.write_table(names)
         rest = {"sets": self.sets, "processes": self.processes, "about": self.about, "count": graph.count}
+        rest["extra"] = sorted(self.extra)
         (temporary / "about.json").write_text(json.dumps(rest), encoding="utf-8")
         try:
             temporary.rename(target)
@@ -102,15 +109,22 @@ class Messages:
         place = Path(directory)
         rest = json.loads((place / "about.json").read_text(encoding="utf-8"))
         mapped: dict[str, Any] = {}
-        for name in ARRAYS:
+        for name in (*ARRAYS, *(f"extra_{name}" for name in rest["extra"])):
             file = place / f"{name}.npy"
             # What is empty cannot be mapped.
             array = np.load(file, mmap_mode="r" if file.stat().st_size > 4096 else None, allow_pickle=False)
             mapped[name] = array.view(np.ndarray)
+        extra = {name: mapped.pop(f"extra_{name}") for name in rest["extra"]}
         graph = Graph(rest["count"], *(mapped.pop(n) for n in ("parent_at", "parent", "child_at", "child")))
         names = pa.ipc.open_file(pa.memory_map(str(place / "names.arrow"))).read_all().column("name")
         return cls(
-            graph=graph, names=names, sets=rest["sets"], processes=rest["processes"], about=rest["about"], **mapped
+            graph=graph,
+            names=names,
+            sets=rest["sets"],
+            processes=rest["processes"],
+            about=rest["about"],
+            extra=extra,
+            **mapped,
         )
 
 

@@ -32,6 +32,8 @@ OUT = np.dtype([("message", np.int32), ("step", np.int32), ("time_us", np.int64)
 _open: dict[str, Messages] = {}
 """By directory: workers live longer than tasks, and a table is opened once."""
 
+_names: dict[str, list[str]] = {}
+
 
 def domain_of(source: str, run: str) -> str:
     return json.dumps([source, run])
@@ -85,6 +87,18 @@ class Shelf:
                 _open.pop(next(iter(_open)))
             _open[place] = Messages.load(place)
         return _open[place]
+
+    def leave_names(self, domain: str, names: list[str]) -> None:
+        """Of parents that have no row, in the order of their keys."""
+        self._write(self._place(domain).with_suffix(".names"), json.dumps(names).encode())
+
+    def absent_name(self, domain: str, number: int) -> str:
+        file = self._place(domain).with_suffix(".names")
+        names = _names.get(str(file))
+        if names is None:
+            _names.clear()
+            names = _names[str(file)] = json.loads(file.read_text("utf-8"))
+        return str(names[number])
 
     def _out(self, domain: str, process: str) -> Path:
         return self._place(domain).with_suffix(".out") / f"{digest(process)}.npy"

@@ -274,6 +274,7 @@ class Spool:
     def chunks(self) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
         self.file.flush()
         whole = memoryview(mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)) if self.size else memoryview(b"")
+        self.file.close()  # what is mapped stays
         for (domain, process), chunks in sorted(self.index.items(), key=lambda entry: entry[0]):
             for chunk in chunks:
                 start, size = chunk["place"]
@@ -314,10 +315,6 @@ def add_note(domain: str, note: dict[str, Any], results: Results) -> None:
                 results.add("counts", domain, verdict=verdict, rows=rows)
 
 
-_caches: dict[str, dict[Any, Any]] = {}
-"""What processes of one domain share; of the last domain only."""
-
-
 class Case:
     """One process, ready to be judged."""
 
@@ -356,11 +353,9 @@ class Case:
 
     def judge(self, covered: Any, results: Results) -> None:
         about = self.messages.about
-        if self.domain not in _caches:
-            _caches.clear()
         verdicts = Judge(
             self.events, self.mine, self.messages, self.out, covered,
-            skew_us=about["skew_us"], quiet=about["quiet"], cache=_caches.setdefault(self.domain, {}),
+            skew_us=about["skew_us"], quiet=about["quiet"], cache=self.messages.cache,
         ).judge()  # fmt: skip
         for found in verdicts.found:
             if found.verdict not in about["exempt"]:

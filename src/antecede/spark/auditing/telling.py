@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from antecede.spark.auditing.attendance import CONTROL, Control
 from antecede.spark.auditing.chunks import Coded, integers
 from antecede.spark.auditing.history import PUBLICATION, Told
-from antecede.spark.auditing.keys import schema_of, keys_of
+from antecede.spark.auditing.keys import keys_of, schema_of
 from antecede.trace.record import KINDS
 
 __all__ = ["CONTROLS", "HEARD", "ROLES", "controls", "faults", "gather", "heard", "publications", "roles"]
