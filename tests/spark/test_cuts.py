@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -54,20 +55,22 @@ def test_portions_and_saved_state_do_not_show(
     seed: int, rule: CutRule, loss: float, out_of_turn: bool, hold: int
 ) -> None:
     rows, _ = history(seed, loss=loss)
+    patience = 1 + hold % 11 if hold % 2 else None
     hold = 1 + hold % 5
-    whole = list(fold_of(rule, hold, interests=2).push(rows))
+    new = partial(Fold, rule, 2, named, hold, patience)
+    whole = list(new().push(rows))
     dice = Random(seed)
     if out_of_turn:
         dice.shuffle(rows)
     portions, saved = [], None
     while rows:
         size = dice.randrange(len(rows)) + 1
-        fold = fold_of(rule, hold, interests=2)
+        fold = new()
         if saved is not None:
             fold.load(saved)
         portions += list(fold.push(dice.sample(rows[:size], size)))
         saved = fold.save()
-        assert fold_of(rule, hold, interests=2).load(saved).save() == saved
+        assert new().load(saved).save() == saved
         rows = rows[size:]
     assert portions == whole
 
@@ -149,6 +152,37 @@ def test_held_rows_are_bounded_and_what_they_waited_for_is_not_forgotten() -> No
     assert plain(cuts[49])["held"] == [[("b:46", 4), ("c:1", 1)]], "a row after one that was let go waits too"
     assert [r.id for r in cuts[50].latest[0]] == ["a:4"], "an earlier message of the sender is not enough"
     assert [r.id for r in cuts[51].latest[0]] == ["a:6", "b:49", "c:1"]
+
+
+def test_with_patience_a_silent_sender_leaves_the_cut_until_it_is_heard_again() -> None:
+    rows = [reading("a:1", 0), reading("b:1", 1, ("a:2",), ("a:2",))]
+    rows += [reading(f"b:{n}", n, (f"b:{n - 1}",)) for n in range(2, 7)]
+    rows += [reading("a:3", 7), reading("b:7", 8, ("a:3",))]
+    cuts = list(Fold(CutRule(rows=1), 1, named, patience=3).push(rows))
+    assert [[r.id for r in cut.latest[0]] for cut in cuts] == [
+        *[["a:1"]] * 5,
+        ["b:5"],  # a:2 was owed for more than three rows: what a said before it no longer counts either
+        ["b:6"],
+        ["a:3", "b:6"],
+        ["a:3", "b:7"],
+    ]
+    assert [cut.causes for cut in cuts[4:8]] == [["a:1"], ["b:5"], ["b:6"], ["a:3", "b:6"]]
+    assert cuts[6].missing == ["a:2"] and cuts[7].missing == []
+
+
+@given(st.integers(0, 10_000), st.floats(0, 0.6), st.integers(1, 9))
+def test_whatever_the_patience_no_reading_counts_beside_one_that_knows_better(
+    seed: int, loss: float, patience: int
+) -> None:
+    rows, past = history(seed, loss=loss)
+    rows = [row._replace(clock=vector_of(row.id, past[row.id]), interests=(0,)) for row in rows]
+    for cut in Fold(CutRule(rows=1), 1, named, patience=patience).push(rows):
+        have = {row.sender: row.number for row in cut.latest[0]}
+        for row in cut.latest[0]:
+            for sender, number in vector_of(row.id, past[row.id]):
+                assert have.get(sender, number) >= number
+        waits = [first.pos for first, _ in cut.held[0]]
+        assert all(cut.pos - pos <= patience for pos in waits), "nothing is held for longer"
 
 
 def test_where_ids_do_not_tell_the_sender_a_skipped_cause_is_never_made_up_for() -> None:

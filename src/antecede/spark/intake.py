@@ -102,13 +102,13 @@ def _judged(df: DataFrame, config: Pipeline) -> DataFrame:
     faults: list[tuple[Column, str]] = []
     if _TEXT in df.columns:
         faults.append((F.col(_TEXT).isNotNull(), "the line cannot be parsed"))
-    for role in ("id", "sender", "seq"):
-        if role in named:
-            faults.append((F.col(named[role]).isNull(), f"{role} is null"))
     for role in ("seq", "deadline", "time", "arrived"):
         if role in named:
             df, wrong = _number(df, named[role])
             faults.append((wrong, f"{role} is not a number"))
+    for role in ("id", "sender", "seq"):
+        if role in named:
+            faults.append((F.col(named[role]).isNull(), f"{role} is null"))
     for role in ("parents", "topic"):
         if role in named:
             df = _list(df, named[role], role)

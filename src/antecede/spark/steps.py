@@ -74,5 +74,6 @@ def fused(config: Pipeline) -> Step:
         over=told.over,
         senders=told.senders,
         hold=told.hold or HOLD,
+        patience=told.patience,
         last=not config.mode.continuous,
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run_continuous"]
 
-LOOK_S = 0.5
+LOOK_S = 1
 """How often it is looked whether a query has failed, or the first batch is there."""
 
 
