@@ -22,7 +22,7 @@ SAVED = (
     "MpDAwpEAkcCBoWECkpsCo2I6MqFiApGjYjoxkJDAwpEAkctABAAAAAAAAICmZm9ybWF0AaVwbGFjZZQDAQEHpHNlZW6RkqFhoWKn"
     "d2FpdGluZ5GbBKNjOjGhYwGRo2I6MpCQwMKRAJHLQBAAAAAAAAA="
 )
-"""A fold as format 1 wrote it: a:1 counts, b:1 and b:2 wait for a:2, and c:1 came ahead of its turn. Do not renew it."""
+"""A fold as format 1 wrote it: a:1 counts, b:1 and b:2 wait for a:2, c:1 came ahead of its turn. Never renewed."""
 
 RULES = [CutRule(rows=1), CutRule(rows=7), CutRule(time_us=25), CutRule(marks="mark")]
 
