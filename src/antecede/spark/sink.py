@@ -129,6 +129,7 @@ class _Open:
         return DataFile(final.relative_to(root).as_posix(), self._rows, final.stat().st_size, self._values)
 
     def abandon(self) -> None:
+        self._writer.close()
         self._file.close()
         self._temporary.unlink(missing_ok=True)
 
