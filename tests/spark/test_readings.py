@@ -111,7 +111,7 @@ def test_a_column_may_say_who_sent_a_row() -> None:
     table = MOTES.append_column("who", pa.array(["x", "y", "x", "z", "x", "y"]))
     row = fuse_table(table, sender="who", every=6, parents="parents", values=["temperature"]).to_pylist()[0]
     assert row["causes"] == ["m1:3", "m2:1"], "ids say nothing now: what a skipped cause left behind stays out"
-    assert row["incomplete"] == ["m3:1", "m2:3"]
+    assert row["incomplete"] == ["m2:3", "m3:1"] and row["held"] == 2
 
 
 def test_ids_that_are_not_of_the_form_are_refused_in_a_sentence() -> None:

@@ -19,7 +19,18 @@ from antecede.core.topics import matches
 from antecede.errors import InputError
 from antecede.spark.cuts import HOLD, Cut, CutRule, Fold, Reading
 
-__all__ = ["SEPARATOR", "Function", "Interest", "Plan", "folded", "fuse_table", "interest_of", "named", "plan_of"]
+__all__ = [
+    "SEPARATOR",
+    "Bounds",
+    "Function",
+    "Interest",
+    "Plan",
+    "folded",
+    "fuse_table",
+    "interest_of",
+    "named",
+    "plan_of",
+]
 
 SEPARATOR = "\n"
 """Lists of names cross into Python as one string each: a list column costs several times as much."""
@@ -102,48 +113,45 @@ class Plan:
     def readings(self, table: pa.Table) -> list[Reading]:
         """Rows of the columns `pos`, `id`, `sender`, `parents`, `missing`, `clock`, `time_us`, `mark`, `topics`,
         `where_i` and `value_i` (see `fuse.prepare`); lists are joined by SEPARATOR."""
-        column: dict[str, list[Any]] = {name: table.column(name).to_pylist() for name in table.column_names}
         count = table.num_rows
+        nothing: list[Any] = [None] * count
+        column: dict[str, list[Any]] = {}
+        for name in table.column_names:
+            values = table.column(name)
+            column[name] = nothing if values.null_count == count else values.to_pylist()
         wheres = [column.get(f"where_{i}") for i in range(len(self.interests))]
-        values = [column[f"value_{i}"] for i in range(len(self.values))]
-        topics = column.get("topics") or [None] * count
+        conditions = any(where is not None for where in wheres)
         taken: dict[str | None, tuple[int, ...]] = {}
         filters = list(enumerate(interest.filters for interest in self.interests.values()))
+        numbers = [[_finite(v) for v in column[f"value_{i}"]] for i in range(len(self.values))]
+        rows = zip(
+            *(column[name] for name in ("pos", "id", "sender", "parents", "missing", "clock", "time_us", "mark")),
+            column.get("topics", nothing),
+            zip(*numbers, strict=True) if numbers else [()] * count,
+            strict=True,
+        )
         found = []
-        for row in range(count):
-            topic = topics[row]
+        for row, (pos, id, sender, parents, missing, clock, time_us, mark, topic, reading) in enumerate(rows):
             interests = taken.get(topic)
             if interests is None:
                 have = topic.split(SEPARATOR) if topic is not None else None
-                interests = tuple(i for i, wanted in filters if _wants(wanted, have))
-                taken[topic] = interests
-            if any(wheres):
+                interests = taken[topic] = tuple(i for i, wanted in filters if _wants(wanted, have))
+            if conditions:
                 interests = tuple(i for i in interests if (where := wheres[i]) is None or where[row])
-            pos, id = column["pos"][row], column["id"][row]
-            clock = _clock(column["clock"][row])
             if self.told:
                 place = named(id)
                 if place is None:
                     raise InputError(f"The id {id!r} is not sender:seq: name the column of the senders (sender=...).")
                 sender, number = place
             else:
-                sender, number = str(column["sender"][row]), pos
-            if clock:
-                number = dict(clock).get(sender, pos)
+                number = pos
+            vector = _clock(clock) if clock else ()
+            if vector:
+                number = dict(vector).get(sender, pos)
+            parents = tuple(parents.split(SEPARATOR)) if parents else ()
+            missing = tuple(missing.split(SEPARATOR)) if missing else ()
             found.append(
-                Reading(
-                    pos=pos,
-                    id=id,
-                    sender=sender,
-                    number=number,
-                    parents=_names(column["parents"][row]),
-                    missing=_names(column["missing"][row]),
-                    clock=clock,
-                    time_us=column["time_us"][row],
-                    mark=bool(column["mark"][row]),
-                    interests=interests,
-                    values=tuple(v if (v := part[row]) is not None and math.isfinite(v) else None for part in values),
-                )
+                Reading(pos, id, sender, number, parents, missing, vector, time_us, bool(mark), interests, reading)
             )
         return found
 
@@ -166,7 +174,8 @@ class Plan:
             fields += [(f"{name}_{what}", pa.float64()) for what in ("mean", "min", "max")]
         fields += [(name, _arrow(f.returns)) for name, f in (self.functions or {}).items()]
         fields += [("latest", pa.list_(pa.struct(latest))), ("completeness", pa.float64()), ("absent", names),
-                   ("incomplete", names), ("missing", names), ("dropped", pa.int64()), ("causes", names)]  # fmt: skip
+                   ("held", pa.int64()), ("incomplete", names), ("missing", names), ("dropped", pa.int64()),
+                   ("causes", names)]  # fmt: skip
         return pa.schema(fields)
 
     def results(self, cuts: Iterable[Cut]) -> pa.Table:
@@ -179,7 +188,7 @@ class Plan:
         counted = latest if self.over == "latest" else cut.fresh[interest]
         expected = (self.senders or {}).get(name) or frozenset(cut.seen[interest])
         present = {reading.sender for reading in latest}
-        current = present - {reading.sender for reading in held}
+        current = present - {first.sender for first, _ in held}
         row: dict[str, Any] = {
             "interest": name,
             "cut": cut.number,
@@ -190,7 +199,8 @@ class Plan:
             "latest": [self._as_row(reading) for reading in latest],
             "completeness": len(current & expected) / len(expected) if expected else None,
             "absent": sorted(expected - present),
-            "incomplete": [reading.id for reading in held],
+            "held": sum(count for _, count in held),
+            "incomplete": [first.id for first, _ in held],
             "missing": cut.missing,
             "dropped": cut.dropped,
             "causes": cut.causes,
@@ -228,12 +238,12 @@ def _arrow(alias: str) -> Any:
     return find(alias)
 
 
-def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(text.split(SEPARATOR)) if text else ()
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
-def _clock(text: str | None) -> tuple[tuple[str, int], ...]:
-    return tuple(place for name in _names(text) if (place := named(name)) is not None)
+def _clock(text: str) -> tuple[tuple[str, int], ...]:
+    return tuple(place for name in text.split(SEPARATOR) if (place := named(name)) is not None)
 
 
 def _plain(value: Any) -> Any:
@@ -241,6 +251,22 @@ def _plain(value: Any) -> Any:
     if isinstance(value, pa.Scalar):
         return value.as_py()
     return value.item() if hasattr(value, "item") and not isinstance(value, str | bytes) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much and how long is held; see `counting`."""
+
+    hold: int = HOLD
+    patience: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("hold", "patience"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}: it must be at least 1.")
+
+    def fold(self, plan: Plan, rule: CutRule) -> Fold:
+        return Fold(rule, len(plan.interests), plan.split, self.hold, self.patience)
 
 
 def plan_of(
@@ -288,6 +314,7 @@ def fuse_table(
     functions: Mapping[str, Function] | None = None,
     senders: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
     hold: int = HOLD,
+    patience: int | None = None,
     last: bool = False,
 ) -> pa.Table:
     """What `fuse` does, for one group in memory and without Spark: no conditions in SQL, times in microseconds."""
@@ -316,11 +343,12 @@ def fuse_table(
         "topics": joined(topic),
     }
     plain |= {f"value_{i}": table[name].cast(pa.float64()) for i, name in enumerate(plan.values)}
-    return folded(pa.table(plain), plan, CutRule(every, every_us, marks), hold, last)
+    return folded(pa.table(plain), plan, CutRule(every, every_us, marks), Bounds(hold, patience), last)
 
 
-def folded(table: pa.Table, plan: Plan, rule: CutRule, hold: int, last: bool) -> pa.Table:
-    fold = Fold(rule, len(plan.interests), plan.split, hold)
+def folded(table: pa.Table, plan: Plan, rule: CutRule, bounds: Bounds, last: bool) -> pa.Table:
+    """All the rows of a group to all its results."""
+    fold = bounds.fold(plan, rule)
     cuts = list(fold.push(plan.readings(table)))
     rest = list(fold.close())  # also says when positions are not contiguous
     return plan.results(cuts + rest if last else cuts)
