@@ -1,4 +1,4 @@
-"""Real clusters on loopback: the same results as here, on workers that were sent antecede, and when one of them dies."""
+"""Real clusters on loopback: the same results as here, on workers that antecede was sent to, and when one dies."""
 
 from __future__ import annotations
 

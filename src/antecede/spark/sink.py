@@ -225,7 +225,7 @@ def table_rows(path: str | Path) -> dict[int, int]:
 
 def literally(path: Path) -> str:
     """The path as Spark takes it for itself, not for a pattern."""
-    return re.sub(r"([\\{}\[\]*?,])", r"\\\1", str(path))
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))
 
 
 def read(spark: SparkSession, path: str | Path) -> DataFrame:
