@@ -13,7 +13,7 @@ import pytest
 
 from antecede.errors import EnvironmentFault, InputError
 from antecede.spark import session as module
-from antecede.spark.session import check_packages, first_line, session, supported
+from antecede.spark.session import check_packages, first_line, session, supported, warm_up
 from tests.spark.clusters import other_interpreter
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ def test_versions() -> None:
 def test_a_running_session_is_used_unchanged(spark: SparkSession) -> None:
     before = dict(spark.sparkContext.getConf().getAll())
     assert session() is spark and session("local[2]", settings={"spark.ui.enabled": False}) is spark
+    assert dict(spark.sparkContext.getConf().getAll()) == before
+
+
+def test_warming_up_leaves_nothing(spark: SparkSession) -> None:
+    before = dict(spark.sparkContext.getConf().getAll())
+    warm_up(spark)
     assert dict(spark.sparkContext.getConf().getAll()) == before
 
 

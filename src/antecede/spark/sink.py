@@ -46,7 +46,6 @@ __all__ = [
     "commit_batch",
     "files",
     "read",
-    "remove_files",
     "table_rows",
     "target_of",
     "write_files",
@@ -202,14 +201,6 @@ def commit_batch(target: Target, messages: Sequence[Any], number: int | None) ->
     names = tuple(file for message in told for file in message.files)
     manifest = Manifest(-1 if number is None else number, query, target.schema, target.partition_by, names)
     return commit(Path(target.root), manifest, overwrite=target.overwrite)
-
-
-def remove_files(target: Target, messages: Sequence[Any]) -> None:
-    """The batch failed: what its tasks wrote will never count."""
-    for message in messages:
-        if isinstance(message, Written):
-            for file in message.files:
-                (Path(target.root) / file.path).unlink(missing_ok=True)
 
 
 def files(path: str | Path) -> list[str]:
