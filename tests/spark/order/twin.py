@@ -73,6 +73,7 @@ class Twin:
             seen.add(name)
             if name not in self.came:
                 found.add(name)
+                stack.extend(self.earlier(name))
             elif self.came[name] not in self.held:
                 stack.extend(self.needs(self.came[name]))
         return found
@@ -82,10 +83,16 @@ class Twin:
         found, stack = set(), list(self.needs(i))
         while stack:
             name = stack.pop()
-            if name not in found and name in self.came and self.came[name] not in self.held and not self.behind(name):
+            if name not in self.came:
+                stack.extend(set(self.earlier(name)) - found)
+            elif name not in found and self.came[name] not in self.held and not self.behind(name):
                 found.add(name)
                 stack.extend(self.needs(self.came[name]))
         return found
+
+    def earlier(self, name: str) -> list[str]:
+        """Numbered: what came of the same sender and is not held, before this number."""
+        return [n for n, j in self.came.items() if self.numbered and j not in self.held and lower(n, name)]
 
     def held_before(self, i: int) -> set[int]:
         """Held rows that come right before this one, seen through late rows and, numbered, through missing ones."""
@@ -98,7 +105,7 @@ class Twin:
             if name not in self.came:
                 if self.numbered:
                     found |= {j for j in self.held for n in self.names(j) if lower(n, name)} - {i}
-                    stack.extend(n for n, j in self.came.items() if j not in self.held and lower(n, name))
+                    stack.extend(self.earlier(name))
             elif self.came[name] in self.held:
                 found.add(self.came[name])
             else:
@@ -159,25 +166,32 @@ class Twin:
         self.settle("causes")
 
     def supersede(self, names: list[str], passed: int) -> int:
+        """All these and what is before them precedes something that is out. What waits is looked through first."""
+        before, stack = list(names), list(names)
+        walked: set[str] = set()
+        while stack:
+            name = stack.pop()
+            i = self.came.get(name)
+            if name in walked or self.behind(name):
+                continue
+            walked.add(name)
+            if i is None:
+                new = [n for n in self.came if self.numbered and lower(n, name) and not self.behind(n)]
+            else:
+                new = self.needs(i)
+            before += new
+            stack += new
         revealed = 0
-        for name in names:
+        for name in before:
+            i = self.came.get(name)
+            revealed += i in self.delivered and self.delivered.index(i) > passed
+        for name in walked:
             i = self.came.get(name)
             if i is not None and i in self.held:
                 self.held.remove(i)
-                for one in self.names(i):
-                    self.passed[one] = passed
                 self.outcomes[i] = Outcome("superseded")
-                revealed += self.supersede(self.needs(i), passed)
-            elif i is not None and self.outcomes[i].fate == "late" and not self.behind(name):
-                for one in self.names(i):
-                    self.passed[one] = passed
-                revealed += self.supersede(self.needs(i), passed)
-            elif not self.behind(name):
-                earlier = [n for j in self.held for n in self.names(j) if self.numbered and lower(n, name)]
-                self.passed[name] = passed
-                revealed += self.supersede(earlier, passed)
-            elif i is not None and i in self.delivered and self.delivered.index(i) > passed:
-                revealed += 1
+            for one in [name] if i is None else self.names(i):
+                self.passed.setdefault(one, passed)
         return revealed
 
     def settle(self, by: str) -> None:
@@ -195,7 +209,7 @@ class Twin:
             self.force(min(due)[1])
             self.settle("causes")
 
-    def force(self, i: int, by: str | None = None, usual: str = "causes") -> None:
+    def force(self, i: int, by: str | None = None) -> None:
         group = self.all_before(i) | {i}
         late = {name for j in group for name in self.late_before(j)}
         before = {j: self.held_before(j) for j in group}
@@ -208,7 +222,7 @@ class Twin:
                 lost = self.missing_before(j)
                 for name in lost:
                     self.passed[name] = len(self.delivered)
-                self.out(j, by if lost else usual)
+                self.out(j, by)
                 continue
             for j in sorted(on_a_cycle({j: before[j] & group for j in group})):
                 group.discard(j)
@@ -233,7 +247,7 @@ class Twin:
     def skip(self) -> None:
         for i in list(self.held):
             if i in self.held:
-                self.force(i, "skip", "skip")
+                self.force(i, "skip")
                 self.settle("skip")
         for outcome in self.outcomes.values():
             if outcome.by == "skip" and not outcome.missing:

@@ -60,6 +60,10 @@ class Held:
     def frozen(self) -> list[Any]:
         return [self.no, self.slot, self.name, self.other, self.needs, self.due, self.by, self.ghost]
 
+    def turn(self) -> int:
+        """Of several that may go the first to come goes first; ghosts, who take nobody's place, before all."""
+        return -1 - self.no if self.ghost else self.no
+
     def names(self) -> tuple[str, ...]:
         return (self.name,) if self.other is None else (self.name, self.other)
 
@@ -101,16 +105,16 @@ class Behind:
         return name in self.past or self.passed_at(name) is not None or self.is_old(name)
 
     def passed_at(self, name: str) -> int | None:
-        """The position at which this name, or a later one of its sender, was passed over; None if it was not."""
-        value = self.past.get(name)
-        if value is not None:
-            return -2 - value if value < CAME else None
-        if self.front:
-            mark = split_name(name)
-            steps = self.front.get(mark[0]) if mark else None
-            if mark and steps and mark[1] <= steps[-1][0] and not self.is_old(name):
-                return steps[bisect_left(steps, mark[1], key=_first)][1]
-        return None
+        """The first position at which this name, or a later one of its sender, was passed over; None if it was not."""
+        value = self.past.get(name, CAME - 1)
+        if value >= CAME:
+            return None
+        found = [-2 - value] if name in self.past else []
+        mark = split_name(name) if self.front else None
+        if mark is not None and not self.is_old(name):
+            steps = self.front.get(mark[0], [])
+            found += [at_pos for _, at_pos in steps[bisect_left(steps, mark[1], key=_first) :]]
+        return min(found) if found else None
 
     def is_old(self, name: str) -> bool:
         if self.old:
@@ -191,7 +195,7 @@ class Behind:
         for row in rows:
             row.left -= 1
             if not row.left and not row.gone:
-                heappush(ready, (row.no, row))
+                heappush(ready, (row.turn(), row))
         if self.rules.numbered and (mark := split_name(name)):
             numbers = self._waited[mark[0]]
             numbers.discard(mark[1])

@@ -8,7 +8,8 @@ A row has a name (and perhaps a second one) and needs other names. In this order
 already (`superseded`, or `late` when its time is over too), too late (`late`; it alone is skipped: whoever needs it
 needs what it needed), ready (`delivered`, and whatever waited for it), or held. Of several rows that are ready the one
 that came first goes first. A held row whose time is up goes out after everything held that precedes it, in causal
-order; what is still missing before them lies behind from then on.
+order; what is still missing before them lies behind from then on. All of these are released by its `deadline` (the Inbox
+says `causes` of those among them that an earlier one of them made ready).
 
 Of a name that never came nothing else is known. What a superseded row tells of its own causes when it comes at last
 holds from then on: those not out yet are superseded too, those that went out after what overtook it are counted as
@@ -222,41 +223,30 @@ class Domain(Behind):
             for source in theirs:
                 targets.setdefault(source, []).append(no)
         left = {no: len(theirs) for no, theirs in sources.items()}
-        ripe = [no for no, count in left.items() if not count]
+        ripe = [(before[no].turn(), no) for no, count in left.items() if not count]
         heapify(ripe)
-        through: dict[str, set[str]] = {}
         while before:
             if ripe:
-                going, cyclic = [heappop(ripe)], False
+                going, cyclic = [heappop(ripe)[1]], False
             else:
                 going, cyclic = sorted(on_cycles({no: sources[no] & before.keys() for no in before})), True
             for one in [before.pop(no) for no in going]:
-                self._go(one, by, cyclic, through, ready)
+                self._go(one, by, cyclic, ready)
                 for target in targets.get(one.no, ()):
                     left[target] -= 1
                     if not left[target] and target in before:
-                        heappush(ripe, target)
+                        heappush(ripe, (before[target].turn(), target))
 
-    def _go(self, row: Held, by: int, cyclic: bool, through: dict[str, set[str]], ready: Ready) -> None:
-        """`through`: what was passed over before a ghost; the first row that needs the ghost answers for it."""
+    def _go(self, row: Held, by: int, cyclic: bool, ready: Ready) -> None:
         self.let_go(row)
-        passed: set[str] = set()
         for need in row.needs:
-            if need in through:
-                passed |= through[need]
-            elif need not in self.held and not self.is_behind(need):
+            if need not in self.held and not self.is_behind(need):
                 self.pass_over(need, self.pos, ready)
-                passed.add(need)
-        if row.ghost:
-            through.update(dict.fromkeys(row.names(), passed))
-            self.put_behind(row, CAME, ready)
-        elif cyclic:
+        if row.ghost or not cyclic:
+            self._deliver(row, by, ready)
+        else:
             self.rest.append((row.slot, CYCLE, 0))
             self.put_behind(row, CAME, ready)
-        else:
-            self._deliver(row, by if passed else self._by, ready)
-            for theirs in through.values():
-                theirs -= passed
 
     def _before(self, row: Held) -> tuple[dict[int, Held], dict[int, set[int]]]:
         """The row and all held rows that precede it, and for each the held rows that come right before it."""
@@ -305,7 +295,7 @@ class Domain(Behind):
         """Nothing will come any more: what may wait until some time goes out first, then all that still waits."""
         self._expire(NEVER)
         self._by = SKIP
-        for row in self.rows():
+        for row in sorted(self.rows(), key=is_ghost):
             if not row.gone:
                 ready: Ready = []
                 self._force(row, SKIP, ready)
@@ -353,6 +343,10 @@ class Domain(Behind):
                 self._line.append(row)
         heapify(self._due)
         return self
+
+
+def is_ghost(row: Held) -> bool:
+    return row.ghost
 
 
 def _needs(wanted: Sequence[str], name: str, other: str | None) -> list[str]:
