@@ -27,6 +27,7 @@ from antecede.spark.auditing import tasks
 from antecede.spark.auditing.attendance import CONTROL
 from antecede.spark.auditing.chunks import EVENT_KINDS, REASON_CODES
 from antecede.spark.auditing.scan import MAIN, ROWS_AT_ONCE, TELLING, Split, read_split, run_directories, splits_of
+from antecede.spark.faults import plain_faults
 from antecede.spark.session import session
 from antecede.spark.ship import ship
 from antecede.trace.record import COLUMNS
@@ -86,7 +87,10 @@ class Audit:
         if self.missing is not None:
             counts["missing"] = self.summary["missing"] + self.summary["absent"]
             tables["missing"] = (self.missing, counts["missing"])
-        rows = {name: [r.asDict() for r in table.limit(limit).collect()] for name, (table, _) in tables.items()}
+        rows = {
+            name: [r.asDict() for r in table.limit(limit).collect()] if count else []
+            for name, (table, count) in tables.items()
+        }
         left_out = {name: max(0, count - limit) for name, (_, count) in tables.items() if count > limit}
         return {"clean": self.clean, **self.summary, "counts": counts, **rows, "left_out": left_out}
 
@@ -266,6 +270,10 @@ class _Work:
         ship(spark)
 
     def done(self) -> Audit:
+        with plain_faults():
+            return self._done()
+
+    def _done(self) -> Audit:
         built, totals = self._built()
         frame, read = self.rows.shipping()
         parts = PARTS_PER_CORE * slots(self.spark)

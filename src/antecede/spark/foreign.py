@@ -16,6 +16,7 @@ from pyspark.sql.types import ArrayType, IntegralType, MapType, StringType, Stru
 from antecede.errors import InputError
 from antecede.spark.audit import FINDING, PARTS_PER_CORE, Audit, counted, dealt, made, mapped, read_frames, slots
 from antecede.spark.auditing import table_tasks, tasks
+from antecede.spark.faults import plain_faults
 from antecede.spark.ship import ship
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def audit_table(
         raise InputError(f"the table has no column {', '.join(absent)}; it has {', '.join(frame.columns)}")
     rows = shaped(frame, named)
     ship(frame.sparkSession)
-    return judged(rows, clock is not None, made(scratch))
+    with plain_faults():
+        return judged(rows, clock is not None, made(scratch))
 
 
 def shaped(frame: DataFrame, named: dict[str, str | None]) -> DataFrame:

@@ -1,7 +1,7 @@
 """What other systems leave behind, in a form that `audit_table` and `causal_order` take.
 
-Decided in this file: a ShiViz log becomes one row an event, with id `host:n`, the host as sender and its clock; spans as
-OpenTelemetry has them become one row a span, after its parent and its links, placed by when they started.
+Decided in this file: a ShiViz log becomes one row an event, with id `host:n`, the host as sender and its clock; spans
+as OpenTelemetry has them become one row a span, after its parent and its links, placed by when they started.
 """
 
 from __future__ import annotations
@@ -121,9 +121,9 @@ def linked(column: Any, kind: Any, name: str) -> Any:
     if isinstance(inner, StringType):
         return column
     if isinstance(inner, StructType):
-        for field in ("span_id", "spanId"):
-            if field in inner.names:
-                return F.transform(column, lambda link: link[field].cast("string"))
+        field = next((name for name in ("span_id", "spanId") if name in inner.names), None)
+        if field is not None:
+            return F.transform(column, lambda link: link[field].cast("string"))
     raise InputError(f"the links {name} are {kind.simpleString()}: give a list of ids, or of structs with span_id")
 
 
@@ -132,6 +132,8 @@ def begun(column: Any, kind: Any, name: str) -> Any:
         return F.unix_micros(column)
     if isinstance(kind, TimestampNTZType):
         return F.unix_micros(column.cast("timestamp"))
-    if isinstance(kind, IntegralType | StringType):
-        return F.try_to_number(column, F.lit("9" * 19)).cast("bigint") if isinstance(kind, StringType) else column.cast("bigint")
+    if isinstance(kind, IntegralType):
+        return column.cast("bigint")
+    if isinstance(kind, StringType):
+        return F.expr(f"try_cast(`{name}` as bigint)")  # nanoseconds, as OTLP's JSON has them
     raise InputError(f"the start {name} is {kind.simpleString()}: give a timestamp or a whole number")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from antecede.errors import InputError
 from antecede.spark.auditing.attendance import Attendance, Control
+from antecede.spark.auditing.chunks import Coded
 from antecede.spark.auditing.keys import Finder, schema_of
 from antecede.spark.auditing.messages import NONE_US, Messages, build_messages, causes_of
 
@@ -60,67 +61,60 @@ def controls_of(told: Told) -> dict[str, Attendance]:
 
 def run_messages(told: Told) -> tuple[Messages, list[tuple[str, int, str, str]]]:
     """The table of the run, and publications that were set aside: (process, step, message, reason)."""
-    table = told.publications.combine_chunks()
+    table = told.publications
     processes = sorted(told.roles)
     number_of = {name: number for number, name in enumerate(processes)}
     process = recode(table.column("process"), number_of)
     step = table.column("step").to_numpy()
     time_us = table.column("time_us").to_numpy()
     key = table.column("key").to_numpy().view(np.uint64)
-
-    # A message is what was published first; who published it again is set aside.
-    order = np.lexsort((step, process, time_us, key))
-    again = np.zeros(len(key), bool)
-    again[order[1:]] = key[order[1:]] == key[order[:-1]]
-    aside = []
+    aside, again = published_again(table, key, process, step, time_us, processes)
     if again.any():
-        names = table.column("message")
-        firsts = order[np.searchsorted(key[order], key[again])]
-        for row, first in zip(np.flatnonzero(again), firsts, strict=True):
-            if names[int(row)].as_py() != names[int(first)].as_py():
-                raise InputError(f"{names[int(row)]} and {names[int(first)]} have the same key: rename one of them")
-            who = processes[process[first]]
-            reason = f"{names[int(row)]} is published again (first by {who})"
-            aside.append((processes[process[row]], int(step[row]), names[int(row)].as_py(), reason))
-    order = np.lexsort((step, process))
-    order = order[~again[order]]
-    table = table.take(pa.array(order))
-    process, step, time_us, key = process[order], step[order], time_us[order], key[order]
+        table = table.filter(pa.array(~again))
+        process, step, time_us, key = (column[~again] for column in (process, step, time_us, key))
 
-    after = table.column("after").combine_chunks()
-    free = after.is_null().to_numpy(zero_copy_only=False)
+    sorting = np.argsort(key)
+    find = Finder(key[sorting]).find
+
+    def places(keys: Ints) -> Ints:
+        spot = find(keys)
+        return np.where(spot >= 0, sorting[spot], -1) if len(sorting) else spot
+
+    after = table.column("after")
+    free = after.is_null().to_numpy()
+    order = np.lexsort((step, process))
     heard = None
     if told.heard is not None and free.any():
-        names_heard, who, steps, keys = told.heard
-        codes = np.array([number_of.get(name, -1) for name in names_heard], np.int64)[who]
-        sorting = np.argsort(key)
-        spot = Finder(key[sorting]).find(keys) if len(key) else np.full(len(keys), -1)
-        known = spot >= 0
-        heard = (codes[known], steps[known], sorting[spot[known]])
-    causes, effects = causes_of(process, step, free, heard)
+        names, who, steps, keys = told.heard
+        codes = np.array([number_of.get(name, -1) for name in names], np.int64)[who]
+        spot = places(keys)
+        heard = (codes[spot >= 0], steps[spot >= 0], spot[spot >= 0])
+    causes, effects = causes_of(process[order], step[order], free[order], heard)
     own = causes < 0
-    parent, child = np.where(own, -1 - causes, causes), effects
-    named = pc.list_flatten(after)
-    owner = pc.list_parent_indices(after).to_numpy()
-    sorting = np.argsort(key)
-    spot = Finder(key[sorting]).find(named.to_numpy().view(np.uint64)) if len(key) else np.zeros(0, np.int64)
-    known = spot >= 0
-    parent = np.concatenate([parent, sorting[spot[known]]])
-    child = np.concatenate([child, owner[known]])
+    parents = [np.where(own, order[np.where(own, -1 - causes, 0)], causes).astype(np.int32)]
+    children = [order[effects].astype(np.int32)]
+    unknown = row = 0
+    for chunk in after.chunks:
+        spot = places(pc.list_flatten(chunk).to_numpy().view(np.uint64))
+        owner = pc.list_parent_indices(chunk).to_numpy() + row
+        parents.append(spot[spot >= 0].astype(np.int32))
+        children.append(owner[spot >= 0].astype(np.int32))
+        unknown += int((spot < 0).sum())
+        row += len(chunk)
 
     sets, codes_of_sets = set_codes(table.column("groups"))
     attendance = controls_of(told)
     about = {
         "quiet": all(a.end_reason == "quiet" for a in attendance.values() if a.correct),
         "roles": told.roles,
-        "unknown_causes": int((~known).sum()),
+        "unknown_causes": unknown,
     }
     messages = build_messages(
         key=key,
-        names=table.column("message").combine_chunks(),
+        names=table.column("message"),
         time_us=time_us,
-        parent=parent,
-        child=child,
+        parent=np.concatenate(parents),
+        child=np.concatenate(children),
         deadline_us=filled(table.column("deadline_us")),
         expires_us=filled(table.column("expires_us")),
         publisher=process,
@@ -132,10 +126,30 @@ def run_messages(told: Told) -> tuple[Messages, list[tuple[str, int, str, str]]]
     return messages, aside
 
 
+def published_again(
+    table: Any, key: Ints, process: Ints, step: Ints, time_us: Ints, processes: list[str]
+) -> tuple[list[tuple[str, int, str, str]], Ints]:
+    """A message is what was published first; who published it again is set aside."""
+    order = np.argsort(key, kind="stable")
+    again = np.zeros(len(key), bool)
+    if not (key[order[1:]] == key[order[:-1]]).any():
+        return [], again
+    order = np.lexsort((step, process, time_us, key))
+    again[order[1:]] = key[order[1:]] == key[order[:-1]]
+    names, aside = table.column("message"), []
+    firsts = order[np.searchsorted(key[order], key[again])]
+    for row, first in zip(np.flatnonzero(again).tolist(), firsts.tolist(), strict=True):
+        name = names[row].as_py()
+        if name != names[first].as_py():
+            raise InputError(f"{name} and {names[first]} have the same key: rename one of them")
+        reason = f"{name} is published again (first by {processes[process[first]]})"
+        aside.append((processes[process[row]], int(step[row]), name, reason))
+    return aside, again
+
+
 def recode(column: Any, number_of: dict[str, int]) -> Ints:
-    coded = column.combine_chunks().dictionary_encode()
-    codes = np.array([number_of[name] for name in coded.dictionary.to_pylist()], np.int64)
-    return codes[coded.indices.to_numpy()] if len(coded) else np.zeros(0, np.int64)
+    coded = Coded.of(column)
+    return coded.recoded(lambda name: number_of[name], -1, np.int32)
 
 
 def filled(column: Any) -> Ints:
@@ -144,7 +158,6 @@ def filled(column: Any) -> Ints:
 
 def set_codes(groups: Any) -> tuple[list[list[str]], Ints]:
     """The different sets of topics, and for each row the number of its own."""
-    joined: Any = pc.binary_join(groups.combine_chunks().cast(pa.list_(pa.string())), "\x00")
-    coded = joined.fill_null("").dictionary_encode()
-    sets = [[t for t in text.split("\x00") if t] for text in coded.dictionary.to_pylist()]
-    return sets, coded.indices.to_numpy().astype(np.int32)
+    joined: Any = pc.binary_join(groups.cast(pa.list_(pa.string())), "\x00")
+    coded = Coded.of(joined.fill_null(""))
+    return [[t for t in text.split("\x00") if t] for text in coded.words], coded.codes

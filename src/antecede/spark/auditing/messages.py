@@ -32,7 +32,22 @@ NONE_US = np.int64(2**63 - 1)
 ROUNDS = 200
 """How often times may be pushed behind those of causes before a plain walk through the messages is the surer way."""
 
-ARRAYS = ("keys", "place", "parent_at", "parent", "child_at", "child", "deadline_us", "expires_us", "publisher", "set")
+AT_ONCE = 4_000_000
+"""Edges sorted together: about 100 MB."""
+
+ARRAYS = (
+    "keys",
+    "place",
+    "parent_at",
+    "parent",
+    "child_at",
+    "child",
+    "deadline_us",
+    "expires_us",
+    "publisher",
+    "set",
+    "named",
+)
 
 
 @dataclass
@@ -49,6 +64,8 @@ class Messages:
     set: Ints
     """Number of its set of topics among `sets`."""
     names: Any
+    """In any order: `named` says which is whose."""
+    named: Ints
     sets: list[list[str]] = field(default_factory=list)
     processes: list[str] = field(default_factory=list)
     about: dict[str, Any] = field(default_factory=dict)
@@ -77,7 +94,7 @@ class Messages:
         return np.minimum(self.deadline_us, self.expires_us) if role == "subscriber" else self.deadline_us
 
     def name(self, number: int) -> str:
-        return str(self.names[int(number)].as_py())
+        return str(self.names[int(self.named[number])].as_py())
 
     def save(self, directory: str | Path) -> None:
         """Appears under its name only when it is whole; who comes second leaves what is there."""
@@ -168,19 +185,27 @@ def number(time_us: Ints, parent: Ints, child: Ints) -> Ints:
     order = np.argsort(time_us, kind="stable")
     rank = np.empty(count, np.int64)
     rank[order] = np.arange(count)
-    late = np.flatnonzero(rank[parent] >= rank[child])
+    late = too_early(rank, parent, child)
     if not len(late):
         return rank
     height = rank << 20
     for _ in range(ROUNDS):
         np.maximum.at(height, child[late], height[parent[late]] + 1)
-        worse = np.flatnonzero(height[parent] >= height[child])
-        if not len(worse):
+        late = too_early(height, parent, child)
+        if not len(late):
             order = np.argsort(height, kind="stable")
             rank[order] = np.arange(count)
             return rank
-        late = worse
     return walked(count, rank, parent, child)
+
+
+def too_early(height: Ints, parent: Ints, child: Ints) -> Ints:
+    """Edges whose child does not stand above its parent."""
+    found = [
+        start + np.flatnonzero(height[parent[start : start + AT_ONCE]] >= height[child[start : start + AT_ONCE]])
+        for start in range(0, len(parent), AT_ONCE)
+    ]
+    return np.concatenate(found) if found else np.zeros(0, np.int64)
 
 
 def walked(count: int, rank: Ints, parent: Ints, child: Ints) -> Ints:
@@ -213,10 +238,23 @@ def walked(count: int, rank: Ints, parent: Ints, child: Ints) -> Ints:
 
 
 def csr(rows: Ints, values: Ints, count: int) -> tuple[Ints, Ints]:
-    """Offsets and values by row, values ascending; the pairs must be different."""
-    order = np.lexsort((values, rows))
-    at = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(np.int64)
-    return at, values[order].astype(np.int32)
+    """Offsets and values by row; needs memory for the result and a few millions of pairs."""
+    sizes = np.zeros(count + 1, np.int64)
+    for start in range(0, len(rows), AT_ONCE):
+        sizes[1:] += np.bincount(rows[start : start + AT_ONCE], minlength=count)
+    at = np.cumsum(sizes)
+    result = np.empty(len(rows), np.int32)
+    free = at[:-1].copy()
+    for start in range(0, len(rows), AT_ONCE):
+        mine = rows[start : start + AT_ONCE]
+        order = np.argsort(mine, kind="stable")
+        mine = mine[order]
+        heads = np.flatnonzero(np.diff(mine, prepend=-1))
+        lengths = np.diff(heads, append=len(mine))
+        within = np.arange(len(mine)) - np.repeat(heads, lengths)
+        result[free[mine] + within] = values[start : start + AT_ONCE][order]
+        free[mine[heads]] += lengths
+    return at, result
 
 
 def build_messages(
@@ -236,8 +274,6 @@ def build_messages(
 ) -> Messages:
     """The table from messages in any order (keys all different) and edges between them; InputError on a cycle."""
     count = len(key)
-    edges = np.unique(parent.astype(np.int64) * max(1, count) + child)
-    parent, child = edges // max(1, count), edges % max(1, count)
     try:
         rank = number(time_us, parent, child)
     except InputError as error:
@@ -250,7 +286,9 @@ def build_messages(
     def dense(column: Ints | None, missing: int | np.int64, kind: Any) -> Ints:
         return np.full(count, missing, kind) if column is None else column[old].astype(kind)
 
-    graph = Graph(count, *csr(rank[child], rank[parent], count), *csr(rank[parent], rank[child], count))
+    small = rank.astype(np.int32)
+    parent, child = small[parent], small[child]
+    graph = Graph(count, *csr(child, parent, count), *csr(parent, child, count))
     return Messages(
         keys=key[sorting],
         place=rank[sorting].astype(np.int32),
@@ -259,7 +297,8 @@ def build_messages(
         expires_us=dense(expires_us, NONE_US, np.int64),
         publisher=dense(publisher, -1, np.int32),
         set=dense(set, 0, np.int32),
-        names=names.take(pa.array(old)),
+        names=names,
+        named=old.astype(np.int32),
         sets=sets or [],
         processes=processes or [],
         about=about or {},
