@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from antecede.core.broker import Broker
 from antecede.core.client import Client
@@ -14,11 +15,15 @@ from antecede.core.order.graph import GraphWriter
 from antecede.core.order.index import IndexReader
 from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
+from antecede.core.spread.gossip import Gossip
+from antecede.core.spread.lazy import Lazy
+from antecede.core.spread.multicast import Multicast
+from antecede.core.spread.pull import Pull
 from antecede.core.subscriber import Subscriber
 from antecede.core.tier import Writer
 from antecede.errors import InputError
 
-__all__ = ["RECIPES", "Recipe", "build", "recipe_named"]
+__all__ = ["RECIPES", "SPREADS", "Recipe", "build", "recipe_named"]
 
 
 @dataclass(slots=True, frozen=True)
@@ -30,6 +35,8 @@ class Recipe:
     flat: bool = False
     """All processes are members of one group and all publish; otherwise brokers serve subscribers."""
     clients_publish: bool = False
+    spread: str = "multicast"
+    """A key of SPREADS: to whom a message goes by itself."""
     asks: bool = True
     digests: bool = True
     deadlines: str = "yes"
@@ -47,6 +54,7 @@ RECIPES: dict[str, Recipe] = {
     for recipe in (
         Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional"),
         Recipe("graph", "001 s2.3", "graph", deadlines="optional"),
+        Recipe("pull", "003", "vector", spread="pull", deadlines="optional"),
         Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional"),
         Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none"),
         Recipe("cbcast", "Birman, Schiper, Stephenson 1991", "vector", deadlines="none"),
@@ -54,15 +62,30 @@ RECIPES: dict[str, Recipe] = {
     )
 }
 
+SPREADS: dict[str, Callable[[Broker], Multicast]] = {
+    "multicast": Multicast,
+    "pull": Pull,
+    "gossip": Gossip,
+    "lazy": Lazy,
+}
+"""Ways to spread, by name; `RECIPE+SPREAD` is a recipe with another one."""
+
 CHAIN = 8
 """Own previous messages named in a stamp where nothing expires (see VectorWriter.chain)."""
 
 
 def recipe_named(name: str) -> Recipe:
-    recipe = RECIPES.get(name)
+    base, plus, spread = name.partition("+")
+    recipe = RECIPES.get(base)
     if recipe is None:
         raise InputError(f"There is no recipe {name!r}; known are {', '.join(RECIPES)}.")
-    return recipe
+    if not plus:
+        return recipe
+    if spread not in SPREADS:
+        raise InputError(f"There is no way to spread called {spread!r}; known are {', '.join(SPREADS)}.")
+    if recipe.flat or recipe.clients_publish:
+        raise InputError(f"Recipe {base!r} has its own way to spread: only brokers that publish can have another.")
+    return replace(recipe, spread=spread)
 
 
 def build(
@@ -106,10 +129,14 @@ def build(
             name, interest, settings, dice, writer=None, reader=reader, guard_us=guard_us, asks=recipe.asks,
             digests=False,
         )  # fmt: skip
-    kind = Member if recipe.flat else Broker
-    return kind(
+    if recipe.flat:
+        return Member(
+            name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
+            digests=recipe.digests,
+        )  # fmt: skip
+    return Broker(
         name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
-        digests=recipe.digests,
+        digests=recipe.digests, spread=SPREADS[recipe.spread],
     )  # fmt: skip
 
 

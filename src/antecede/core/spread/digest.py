@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Send
 from antecede.core.frames import Digest
 from antecede.core.interest import Interest
+from antecede.core.spread.chance import some_of
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -80,7 +81,7 @@ class Rounds:
             if again:
                 self.at_us = now_us + tier.settings.round_us
             return
-        for peer in self._draw(behind, tier.settings.fanout):
+        for peer in some_of(tier.dice, behind, tier.settings.fanout):
             interest = tier.interest_of(peer)
             if interest is not None:
                 digest = self.digest(interest, {}, reply=True)
@@ -94,20 +95,11 @@ class Rounds:
         """Peers not in step: a few at random where they are many, all of them where those few happen to be."""
         peers, in_step = self.tier.peers(), self._in_step
         if len(peers) > 8 * self.tier.settings.fanout:
-            some = self._draw(list(peers), 3 * self.tier.settings.fanout)
+            some = some_of(self.tier.dice, peers, 3 * self.tier.settings.fanout)
             some = [peer for peer in some if in_step.get(peer, -1) < version]
             if some:
                 return some
         return [peer for peer in peers if in_step.get(peer, -1) < version]
-
-    def _draw(self, names: list[str], count: int) -> list[str]:
-        tier = self.tier
-        if len(names) <= count:
-            return names
-        for place in range(count):
-            other = place + int(tier.dice.random() * (len(names) - place))
-            names[place], names[other] = names[other], names[place]
-        return names[:count]
 
     def on_digest(self, frame: Digest, sender: str, now_us: int) -> None:
         tier = self.tier
