@@ -112,9 +112,11 @@ class BrokerBase(Tier):
 class Broker(BrokerBase):
     """A broker that publishes itself and passes on to subscribers; how far and when, its Spread decides."""
 
-    def __init__(self, *args: object, spread: Callable[[Broker], Multicast] = Multicast, **kwargs: object) -> None:
+    def __init__(
+        self, *args: object, clock: RoundClock, spread: Callable[[Broker], Multicast] = Multicast, **kwargs: object
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.clock = RoundClock(self.settings.round_us, self.settings.colours)
+        self.clock = clock
         self.spread = spread(self)
         self.links: dict[str, tuple[int, Interest]] = {}
         """Attached subscribers: attachment number and interest."""
@@ -158,6 +160,10 @@ class Broker(BrokerBase):
     def interest_of(self, peer: str) -> Interest | None:
         link = self.links.get(peer)
         return link[1] if link is not None else super().interest_of(peer)
+
+    def interest_below(self, filters: tuple[str, ...]) -> Interest:
+        """What a subscriber wants, in the names of streams that are used towards it."""
+        return self.known_interest(filters)
 
     def serves(self, peer: str) -> bool:
         return peer in self.links
@@ -229,7 +235,7 @@ class Broker(BrokerBase):
         link = self.links.get(sender)
         if sender in self.departed or (link is not None and link[0] > frame.attachment):
             return
-        interest = self.known_interest(frame.filters)
+        interest = self.interest_below(frame.filters)
         self.links[sender] = (frame.attachment, interest)
         self._routes.clear()
         start = self.beginning(interest)

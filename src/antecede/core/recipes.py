@@ -7,14 +7,22 @@ from dataclasses import dataclass, replace
 
 from antecede.core.broker import Broker
 from antecede.core.client import Client
+from antecede.core.eager import EagerInbox
 from antecede.core.home_broker import HomeBroker
+from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
 from antecede.core.member import Member
+from antecede.core.order.colour import ColourReader
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.index import IndexReader
+from antecede.core.order.matrix import Column, MatrixWriter, place_of
 from antecede.core.order.reader import Reader
+from antecede.core.order.rounds import ColoursReader, RoundsWriter
 from antecede.core.order.vector import VectorWriter
+from antecede.core.round_broker import RoundBroker
+from antecede.core.round_clock import RoundClock
+from antecede.core.round_subscriber import RoundSubscriber
 from antecede.core.spread.gossip import Gossip
 from antecede.core.spread.lazy import Lazy
 from antecede.core.spread.multicast import Multicast
@@ -31,7 +39,7 @@ class Recipe:
     name: str
     paper: str
     order: str
-    """`vector`, `graph`, or `none`."""
+    """`vector`, `graph`, `rounds` (a vector, then a colour per broker) or `matrix` (a matrix, then one colour)."""
     flat: bool = False
     """All processes are members of one group and all publish; otherwise brokers serve subscribers."""
     clients_publish: bool = False
@@ -40,7 +48,10 @@ class Recipe:
     asks: bool = True
     digests: bool = True
     deadlines: str = "yes"
-    """`yes`, `optional`, `none`."""
+    """`yes`, `optional`, `none`, or `lifetime`: every message ends with its lifetime, deadlines are optional."""
+    uniform: bool = False
+    """All messages live equally long towards subscribers: a deadline can only be later, and for brokers only."""
+    eager: bool = False
     ordered: bool = True
     readings: tuple[str, ...] = ("repaired",)
 
@@ -55,6 +66,9 @@ RECIPES: dict[str, Recipe] = {
         Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional"),
         Recipe("graph", "001 s2.3", "graph", deadlines="optional"),
         Recipe("pull", "003", "vector", spread="pull", deadlines="optional"),
+        Recipe("rounds", "001 s2.2", "rounds", spread="gossip", deadlines="lifetime"),
+        Recipe("colour", "004", "matrix", deadlines="lifetime", uniform=True),
+        Recipe("colour-eager", "004", "matrix", deadlines="lifetime", uniform=True, eager=True),
         Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional"),
         Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none"),
         Recipe("cbcast", "Birman, Schiper, Stephenson 1991", "vector", deadlines="none"),
@@ -104,6 +118,8 @@ def build(
     if reading not in recipe.readings:
         raise InputError(f"Recipe {recipe.name!r} has no reading {reading!r}; it has {', '.join(recipe.readings)}.")
     guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
+    if recipe.deadlines == "lifetime":
+        return _by_rounds(recipe, name, role, groups, settings, dice, guard_us)
     interest = Interest(groups)
     writer = _writer(recipe, name, interest, settings)
     reader = Reader(interest.concerns, dense=writer.dense)
@@ -136,7 +152,28 @@ def build(
         )  # fmt: skip
     return Broker(
         name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
-        digests=recipe.digests, spread=SPREADS[recipe.spread],
+        digests=recipe.digests, spread=SPREADS[recipe.spread], clock=RoundClock(settings.round_us, 0),
+    )  # fmt: skip
+
+
+def _by_rounds(
+    recipe: Recipe, name: str, role: str, groups: tuple[str, ...], settings: Settings, dice: Dice, guard_us: int
+) -> Machine:
+    """A machine that counts by rounds: one clock for its Order and its Spread."""
+    clock = RoundClock(settings.round_us, settings.colours)
+    clock.check(recipe.name, settings)
+    matrix = recipe.order == "matrix"
+    if role == "subscriber":
+        return RoundSubscriber(
+            name, Interest(groups), settings, dice, writer=None, guard_us=guard_us, digests=False,
+            reader=ColourReader(clock, eager=recipe.eager) if matrix else ColoursReader(clock),
+            inbox=EagerInbox if recipe.eager else Inbox,
+        )  # fmt: skip
+    interest = Column(groups, place_of(name)) if matrix else Interest(groups)
+    return RoundBroker(
+        name, interest, settings, dice, guard_us=guard_us, spread=SPREADS[recipe.spread], clock=clock,
+        writer=MatrixWriter(name, interest, clock) if matrix else RoundsWriter(name, clock),
+        reader=Reader(interest.concerns, dense=False), uniform=recipe.uniform,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ round has begun. So rounds grow along causality, and so do the ends of lifetimes
 
 from __future__ import annotations
 
+from antecede.core.machine import Settings
 from antecede.errors import InputError
 
 __all__ = ["RoundClock", "colours_for"]
@@ -33,12 +34,20 @@ class RoundClock:
         self.newest = 0
         """The greatest round of anything delivered or sent here."""
 
-    def check(self, clock_bound_us: int, guard_us: int) -> None:
-        """Refuse rounds that clocks cannot tell apart: one who lags would still take what others no longer name."""
-        if self.round_us <= 2 * clock_bound_us - guard_us:
+    def check(self, recipe: str, settings: Settings) -> None:
+        """Refuse what cannot work: rounds that clocks cannot tell apart (one who lags would still take what others no
+        longer name), and lifetimes that end before a message has passed the last hop."""
+        skew_us = 2 * settings.clock_bound_us - settings.guard_us
+        if self.round_us <= skew_us:
             raise InputError(
-                f"Rounds of {self.round_us} us are too short for clocks that differ by {2 * clock_bound_us} us: make "
-                "them longer than that, less the guard (--round-ms)."
+                f"Recipe {recipe} cannot tell rounds of {self.round_us} us apart: clocks and guard leave {skew_us} us "
+                "open, so make rounds longer (--round-ms)."
+            )
+        spent_us = settings.guard_us + settings.hop_us
+        if self.colours * self.round_us <= spent_us:
+            raise InputError(
+                f"Recipe {recipe} has lifetimes of {self.colours} rounds of {self.round_us} us, and guard and last hop "
+                f"take {spent_us} us of them: give more rounds or longer ones (--alpha, --round-ms)."
             )
 
     def round_at(self, now_us: int) -> int:

@@ -68,6 +68,7 @@ class Tier(ABC):
         guard_us: int,
         asks: bool = True,
         digests: bool = True,
+        inbox: type[Inbox] = Inbox,
     ) -> None:
         self.name = name
         self.interest = interest
@@ -79,7 +80,9 @@ class Tier(ABC):
         self.asks = asks
         self.out: list[Effect] = []
         self.store = Store(self.out, grace_us=settings.grace_us, slack_us=2 * settings.clock_bound_us)
-        self.inbox = Inbox(reader, self.out, self._delivered, guard_us=guard_us, memory_us=settings.memory_us)
+        self.arrived = reader.arrived if writer is None else writer.arrived
+        """What came, as this process reads it."""
+        self.inbox = inbox(reader, self.out, self._delivered, guard_us=guard_us, memory_us=settings.memory_us)
         self.wants = Solicitation(settings)
         self.members: dict[str, Peer] = {}
         self.departed: dict[str, int] = {}
@@ -177,10 +180,9 @@ class Tier(ABC):
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
         """Messages came, from `hint`: whoever sent them is asked first for what they need."""
-        accept = self.inbox.accept
-        writer = self.writer
+        accept, arrived = self.inbox.accept, self.arrived
         for envelope in envelopes:
-            accept(envelope if writer is None else writer.arrived(envelope), now_us)
+            accept(arrived(envelope), now_us)
         if self.inbox.blocked:
             self.want_blocked(hint, now_us)
 
@@ -250,14 +252,19 @@ class Tier(ABC):
             stamps = [e.stamp for e in known if e is not None]
             if len(stamps) < len(known):
                 stamps, after = None, None
-        self._seq += 1
         declared = None if after is None else tuple(after)
-        message = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared)
+        message = self.new_message(tuple(topics), payload, now_us, deadline_us, declared)
         envelope = Envelope(message, self.writer.stamp(message, stamps))
         self.reader.delivered(envelope.stamp, forced=False)
         self.inbox.seen[message.id] = now_us
         self._keep(envelope, now_us)
         return envelope
+
+    def new_message(
+        self, topics: tuple[str, ...], payload: bytes, now_us: int, deadline_us: int | None, after: tuple[str, ...] | None
+    ) -> Message:
+        self._seq += 1
+        return Message(self.name, self._seq, topics, payload, deadline_us, None, after)
 
     # -- what spreads ask of a role ---------------------------------------------------------------------------------
 
@@ -275,6 +282,20 @@ class Tier(ABC):
     def skip_expired(self, envelope: Envelope, now_us: int) -> None:
         self.inbox.skip(envelope, "expired", now_us)
         self.store.add_header(envelope, now_us)
+
+    def offers(self, interest: Interest) -> dict[str, int]:
+        """The newest message kept per stream that concerns a peer."""
+        offers: dict[str, int] = {}
+        for group, tops in self.store.tops.items():
+            if tops and interest.concerns_group(group):
+                offers.update(tops)
+        for stream, n in self.extra_offers(interest).items():
+            offers[stream] = max(n, offers.get(stream, 0))
+        return offers
+
+    def ranges_from(self, peer: str, ranges: Ranges) -> Ranges:
+        """What a peer asks for, in the names of streams that are used here."""
+        return ranges
 
     def extra_offers(self, interest: Interest) -> dict[str, int]:
         """What a role wants confirmed although it is not kept."""
@@ -299,9 +320,9 @@ class Tier(ABC):
         return tuple(dict.fromkeys(map(id_of_mark, marks)))
 
     def request(self, marks: list[Mark]) -> Frame:
-        return Request(ranges_of(marks) if self.reader.dense else self._open_ranges(marks))
+        return Request(ranges_of(marks) if self.reader.dense else self.open_ranges(marks))
 
-    def _open_ranges(self, marks: list[Mark]) -> Ranges:
+    def open_ranges(self, marks: list[Mark]) -> Ranges:
         """Sparse streams: everything between what lies behind and the mark, except what is held."""
         ranges = []
         for stream, n in sorted(marks):

@@ -46,20 +46,9 @@ class Rounds:
             round_us = tier.settings.round_us
             self.at_us = now_us + (round_us >> 1) + int(round_us * tier.dice.random())
 
-    def offers(self, interest: Interest) -> dict[str, int]:
-        """The newest message kept per stream that concerns a peer."""
-        tier = self.tier
-        offers: dict[str, int] = {}
-        for group, tops in tier.store.tops.items():
-            if tops and interest.concerns_group(group):
-                offers.update(tops)
-        for stream, n in tier.extra_offers(interest).items():
-            offers[stream] = max(n, offers.get(stream, 0))
-        return offers
-
     def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
         tier = self.tier
-        offer = self.offers(peer_interest)
+        offer = tier.offers(peer_interest)
         front, marks = tier.reader.front, tier.inbox.marks
         behind = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
         have = behind
@@ -109,7 +98,7 @@ class Rounds:
         if tier.asks:
             self._want_offered(frame.offer, sender, now_us)
         tier.compared(frame, sender)
-        offer = self.offers(interest)
+        offer = tier.offers(interest)
         have = frame.have
         for stream, n in offer.items():
             if have.get(stream, 0) < n:
