@@ -209,7 +209,7 @@ class Broker(BrokerBase):
             if link is not None and link[0] <= frame.attachment:
                 self._unlink(sender)
 
-    def compared(self, frame: Digest, sender: str) -> None:
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         told = frame.done or frame.have if sender in self.links else frame.done
         if told:
             confirmed = self._confirmed.setdefault(sender, {})

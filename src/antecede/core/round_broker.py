@@ -26,6 +26,10 @@ from antecede.core.spread.answer import in_time
 __all__ = ["Below", "RoundBroker"]
 
 
+SUMMED = 60
+"""Rounds before the newest that a summary reaches back: what a 64-bit number holds; older ones are about to expire."""
+
+
 class Below(Interest):
     """What a subscriber wants, where its streams are senders."""
 
@@ -40,19 +44,16 @@ class RoundBroker(Broker):
         """Published, and waiting for their rounds to begin."""
         self._below: dict[tuple[str, ...], Below] = {}
         self._columns: dict[str, Column] = {}
-        self._offers: dict[tuple[str, ...], tuple[tuple[int, int], dict[str, int]]] = {}
+        self._kept: dict[tuple[str, ...], tuple[tuple[int, int], dict[str, set[int]]]] = {}
 
     # -- out -------------------------------------------------------------------------------------------------------
 
-    def new_message(
-        self, topics: tuple[str, ...], payload: bytes, now_us: int, deadline_us: int | None, after: tuple[str, ...] | None
-    ) -> Message:
+    def new_message(self, bare: Message, now_us: int) -> Message:
         number = self.clock.take(now_us)
         expires_us = self.clock.end_us(number)
-        if deadline_us is None:
-            deadline_us = expires_us
+        deadline_us = expires_us if bare.deadline_us is None else bare.deadline_us
         deadline_us = max(deadline_us, expires_us) if self.uniform else min(deadline_us, expires_us)
-        return Message(self.name, number, topics, payload, deadline_us, expires_us, after)
+        return Message(self.name, number, bare.topics, bare.payload, deadline_us, expires_us, bare.after)
 
     def publish(
         self,
@@ -128,15 +129,29 @@ class RoundBroker(Broker):
     def offers(self, interest: Interest) -> dict[str, int]:
         if not isinstance(interest, Below):
             return super().offers(interest)
-        known = self._offers.get(interest.filters)
+        return {sender: max(rounds) for sender, rounds in self._kept_for(interest).items()}
+
+    def summary(self, interest: Interest) -> Mapping[str, int]:
+        """004 GS2, where one scalar leads to no message in particular: per sender, in which of the rounds before its
+        newest there is one (bit j: 1 + j rounds before)."""
+        if not self.uniform or not isinstance(interest, Below):
+            return {}
+        masks = {}
+        for sender, rounds in self._kept_for(interest).items():
+            top = max(rounds)
+            masks[sender] = sum(1 << (top - n - 1) for n in rounds if top > n >= top - SUMMED)
+        return masks
+
+    def _kept_for(self, interest: Interest) -> dict[str, set[int]]:
+        """The rounds of all that is kept and wanted, by sender."""
+        known = self._kept.get(interest.filters)
         version = (self.store.version, len(self.store))  # what is let go of does not count as new
         if known is None or known[0] != version:
-            newest: dict[str, int] = {}
+            rounds: dict[str, set[int]] = {}
             for envelope in self.store.by_id.values():
-                message = envelope.message
-                if message.seq > newest.get(message.sender, 0) and interest.wants(message.topics):
-                    newest[message.sender] = message.seq
-            known = self._offers[interest.filters] = (version, newest)
+                if interest.wants(envelope.message.topics):
+                    rounds.setdefault(envelope.message.sender, set()).add(envelope.message.seq)
+            known = self._kept[interest.filters] = (version, rounds)
         return known[1]
 
     def offer_of(self, envelope: Envelope, peer: str) -> dict[str, int]:
@@ -149,7 +164,8 @@ class RoundBroker(Broker):
         if peer not in self.links:
             return ranges
         concerns = self.interest.concerns
-        streams = {s for names in (self.store.index, self.store.headers, self.inbox.marks) for s in names if concerns(s)}
+        kept = (self.store.index, self.store.headers, self.inbox.marks)
+        streams = {stream for names in kept for stream in names if concerns(stream)}
         found = []
         for sender, low, high in ranges:
             wanted = [s for s in streams if sender in (ROUNDS, s.partition("@")[0])]

@@ -77,7 +77,7 @@ class RoundClock:
 
     def colour_of(self, number: int, below: int) -> int:
         """A round as a colour, for a message of round `below`; 0: it had expired by then, or there is none."""
-        return number % self.colours + 1 if 0 < number and below - number <= self.colours else 0
+        return number % self.colours + 1 if number > 0 and below - number <= self.colours else 0
 
     def round_of(self, colour: int, below: int) -> int:
         """The newest round below `below` of that colour; 0 for none."""

@@ -253,18 +253,18 @@ class Tier(ABC):
             if len(stamps) < len(known):
                 stamps, after = None, None
         declared = None if after is None else tuple(after)
-        message = self.new_message(tuple(topics), payload, now_us, deadline_us, declared)
+        bare = Message(self.name, 0, tuple(topics), payload, deadline_us, None, declared)
+        message = self.new_message(bare, now_us)
         envelope = Envelope(message, self.writer.stamp(message, stamps))
         self.reader.delivered(envelope.stamp, forced=False)
         self.inbox.seen[message.id] = now_us
         self._keep(envelope, now_us)
         return envelope
 
-    def new_message(
-        self, topics: tuple[str, ...], payload: bytes, now_us: int, deadline_us: int | None, after: tuple[str, ...] | None
-    ) -> Message:
+    def new_message(self, bare: Message, now_us: int) -> Message:
+        """Its number; where an Order has lifetimes also its end."""
         self._seq += 1
-        return Message(self.name, self._seq, topics, payload, deadline_us, None, after)
+        return Message(self.name, self._seq, bare.topics, bare.payload, bare.deadline_us, None, bare.after)
 
     # -- what spreads ask of a role ---------------------------------------------------------------------------------
 
@@ -297,6 +297,14 @@ class Tier(ABC):
         """What a peer asks for, in the names of streams that are used here."""
         return ranges
 
+    def summary(self, interest: Interest) -> Mapping[str, int]:
+        """What an offer must say beside the newest, where nothing leads from there to what came before."""
+        return {}
+
+    def haves(self, have: Mapping[str, int], behind: Mapping[str, int]) -> Mapping[str, int]:
+        """What this process does not lack, corrected where it knows of gaps."""
+        return have
+
     def extra_offers(self, interest: Interest) -> dict[str, int]:
         """What a role wants confirmed although it is not kept."""
         return {}
@@ -305,7 +313,7 @@ class Tier(ABC):
         """What lies behind here and in the tier below."""
         return have
 
-    def compared(self, frame: Digest, sender: str) -> None:
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         """A digest came (roles add what else they read in it)."""
 
     def rounded(self, now_us: int) -> bool:

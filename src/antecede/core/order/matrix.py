@@ -168,10 +168,16 @@ class MatrixWriter:
     # -- what other Orders need ------------------------------------------------------------------------------------
 
     def nodes(self) -> tuple[Node, ...]:
-        return ()
+        """The places, for a newcomer: one whose broker is gone for now is in nobody's view, but will come back."""
+        places: dict[str, list[str]] = {}
+        for group, carriers in self.carriers.items():
+            for place in carriers:
+                places.setdefault(place, []).append(group)
+        return tuple((place, 0, tuple(groups), (), None) for place, groups in sorted(places.items()))
 
     def adopt(self, nodes: Sequence[Node]) -> None:
-        """There is no graph."""
+        for place, _, groups, _, _ in nodes:
+            self.meet(place, groups)
 
     def known(self, mark: Mark) -> Stamp | None:
         """Nothing is known of a message that never came."""

@@ -54,8 +54,10 @@ class Rounds:
         have = behind
         if marks:  # what is held is not lacking either: its holder asks for the rest itself
             have = {s: max(n, theirs[s]) if theirs.get(s) in marks.get(s, ()) else n for s, n in behind.items()}
+        have = tier.haves(have, behind)
         if tier.writer is None or not tier.writer.cuts:
-            return Digest(offer, have, {} if have is behind else behind, reply=reply)
+            done = tier.summary(peer_interest) or ({} if have is behind else behind)
+            return Digest(offer, have, done, reply=reply)
         return Digest(offer, have, tier.done(behind), dict(tier.writer.stable), reply)
 
     def hold(self, now_us: int) -> None:
@@ -97,7 +99,7 @@ class Rounds:
             return
         if tier.asks:
             self._want_offered(frame.offer, sender, now_us)
-        tier.compared(frame, sender)
+        tier.compared(frame, sender, now_us)
         offer = tier.offers(interest)
         have = frame.have
         for stream, n in offer.items():
