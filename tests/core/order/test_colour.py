@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antecede.core.effects import Deliver, Discard, Effect
 from antecede.core.eager import EagerInbox
+from antecede.core.effects import Deliver, Discard, Effect
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Stamp
