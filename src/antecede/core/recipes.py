@@ -60,14 +60,18 @@ class Recipe:
         return self.asks
 
 
+ONE = ("repaired", "printed")
+THREE = ("repaired", "printed-a", "printed-b", "printed-c")
+"""Readings of a paper: the default, and the text as it stands (`printed/`), each way in which it can be read."""
+
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
     for recipe in (
-        Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional"),
-        Recipe("graph", "001 s2.3", "graph", deadlines="optional"),
-        Recipe("pull", "003", "vector", spread="pull", deadlines="optional"),
-        Recipe("rounds", "001 s2.2", "rounds", spread="gossip", deadlines="lifetime"),
-        Recipe("colour", "004", "matrix", deadlines="lifetime", uniform=True),
+        Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional", readings=ONE),
+        Recipe("graph", "001 s2.3", "graph", deadlines="optional", readings=("repaired", "printed-a", "printed-b")),
+        Recipe("pull", "003", "vector", spread="pull", deadlines="optional", readings=THREE),
+        Recipe("rounds", "001 s2.2", "rounds", spread="gossip", deadlines="lifetime", readings=ONE),
+        Recipe("colour", "004", "matrix", deadlines="lifetime", uniform=True, readings=ONE),
         Recipe("colour-eager", "004", "matrix", deadlines="lifetime", uniform=True, eager=True),
         Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional"),
         Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none"),
@@ -117,6 +121,12 @@ def build(
         recipe = recipe_named(recipe)
     if reading not in recipe.readings:
         raise InputError(f"Recipe {recipe.name!r} has no reading {reading!r}; it has {', '.join(recipe.readings)}.")
+    if reading != "repaired":
+        from antecede.core.printed.specimens import specimen
+
+        return specimen(
+            recipe, reading, SPREADS[recipe.spread], name=name, role=role, groups=groups, settings=settings, dice=dice
+        )
     guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
     if recipe.deadlines == "lifetime":
         return _by_rounds(recipe, name, role, groups, settings, dice, guard_us)

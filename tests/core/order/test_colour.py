@@ -62,6 +62,15 @@ def test_rounds_that_may_hold_a_predecessor_of_what_is_out_are_barred() -> None:
     assert reader.barrier == 3 and not ColourReader(CLOCK, eager=False).barred(coloured(reader, "B:3").stamp)
 
 
+def test_whatever_is_not_newer_than_the_newest_predecessor_may_precede() -> None:
+    reader = ColourReader(CLOCK, eager=False)
+    later = coloured(reader, "B:6", 5).stamp
+    assert reader.precedes(coloured(reader, "A:5").stamp, later) and reader.precedes(
+        coloured(reader, "A:4").stamp, later
+    )
+    assert not reader.precedes(coloured(reader, "A:6").stamp, later)
+
+
 def test_what_is_asked_for_is_a_round_of_which_nothing_is_here() -> None:
     reader = ColourReader(CLOCK, eager=True)
     stamp = coloured(reader, "B:6", 5).stamp
