@@ -28,7 +28,7 @@ from antecede.core.spread.lazy import Lazy
 from antecede.core.spread.multicast import Multicast
 from antecede.core.spread.pull import Pull
 from antecede.core.subscriber import Subscriber
-from antecede.core.tier import Writer
+from antecede.core.tier import Parts, Writer
 from antecede.errors import InputError
 
 __all__ = ["RECIPES", "SPREADS", "Recipe", "build", "recipe_named"]
@@ -132,38 +132,22 @@ def build(
         return _by_rounds(recipe, name, role, groups, settings, dice, guard_us)
     interest = Interest(groups)
     writer = _writer(recipe, name, interest, settings)
-    reader = Reader(interest.concerns, dense=writer.dense)
     if recipe.clients_publish:
         if role == "subscriber":
-            return Client(
-                name,
-                interest,
-                settings,
-                dice,
-                writer=None,
-                reader=IndexReader(),
-                guard_us=guard_us,
-                digests=False,
-                upper=_vector(recipe, name, settings),
-            )
-        return HomeBroker(
-            name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us,
-            plain=recipe.name == "home-plain",
-        )  # fmt: skip
+            parts = Parts(name, interest, settings, dice, None, IndexReader(), guard_us, digests=False)
+            return Client(parts, upper=_vector(recipe, name, settings))
+        reader = Reader(interest.concerns, dense=writer.dense)
+        parts = Parts(name, interest, settings, dice, writer, reader, guard_us)
+        return HomeBroker(parts, plain=recipe.name == "home-plain")
+    reader = Reader(interest.concerns, dense=writer.dense)
     if role == "subscriber":
         return Subscriber(
-            name, interest, settings, dice, writer=None, reader=reader, guard_us=guard_us, asks=recipe.asks,
-            digests=False,
-        )  # fmt: skip
+            Parts(name, interest, settings, dice, None, reader, guard_us, asks=recipe.asks, digests=False)
+        )
+    parts = Parts(name, interest, settings, dice, writer, reader, guard_us, asks=recipe.asks, digests=recipe.digests)
     if recipe.flat:
-        return Member(
-            name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
-            digests=recipe.digests,
-        )  # fmt: skip
-    return Broker(
-        name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
-        digests=recipe.digests, spread=SPREADS[recipe.spread], clock=RoundClock(settings.round_us, 0),
-    )  # fmt: skip
+        return Member(parts)
+    return Broker(parts, RoundClock(settings.round_us, 0), SPREADS[recipe.spread])
 
 
 def _by_rounds(
@@ -174,17 +158,15 @@ def _by_rounds(
     clock.check(recipe.name, settings)
     matrix = recipe.order == "matrix"
     if role == "subscriber":
+        reader = ColourReader(clock, eager=recipe.eager) if matrix else ColoursReader(clock)
+        inbox = EagerInbox if recipe.eager else Inbox
         return RoundSubscriber(
-            name, Interest(groups), settings, dice, writer=None, guard_us=guard_us, digests=False,
-            reader=ColourReader(clock, eager=recipe.eager) if matrix else ColoursReader(clock),
-            inbox=EagerInbox if recipe.eager else Inbox,
-        )  # fmt: skip
+            Parts(name, Interest(groups), settings, dice, None, reader, guard_us, digests=False, inbox=inbox)
+        )
     interest = Column(groups, place_of(name)) if matrix else Interest(groups)
-    return RoundBroker(
-        name, interest, settings, dice, guard_us=guard_us, spread=SPREADS[recipe.spread], clock=clock,
-        writer=MatrixWriter(name, interest, clock) if matrix else RoundsWriter(name, clock),
-        reader=Reader(interest.concerns, dense=False), uniform=recipe.uniform,
-    )  # fmt: skip
+    writer = MatrixWriter(name, interest, clock) if matrix else RoundsWriter(name, clock)
+    parts = Parts(name, interest, settings, dice, writer, Reader(interest.concerns, dense=False), guard_us)
+    return RoundBroker(parts, clock, SPREADS[recipe.spread], uniform=recipe.uniform)
 
 
 def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -> Writer:

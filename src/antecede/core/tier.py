@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from antecede.core.effects import Ask, Discard, Effect, Send
 from antecede.core.frames import Data, Digest, Frame, Gone, Node, Ranges, Request
@@ -20,10 +20,10 @@ from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
 from antecede.core.order.reader import Reader
 from antecede.core.spread.answer import Answers
 from antecede.core.spread.digest import Rounds
-from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, ranges_of
+from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, open_ranges, ranges_of
 from antecede.core.store import Store
 
-__all__ = ["Tier", "Writer"]
+__all__ = ["Parts", "Tier", "Writer"]
 
 MAX_EARLY = 4096
 """Frames that are kept while joining: a few round trips of traffic. Raising it costs memory."""
@@ -53,36 +53,41 @@ class Writer(Protocol):
     def heard(self, stable: Mapping[str, int]) -> None: ...
 
 
+class Parts(NamedTuple):
+    """What a process is put together from."""
+
+    name: str
+    interest: Interest
+    settings: Settings
+    dice: Dice
+    writer: Writer | None
+    reader: Reader
+    guard_us: int
+    asks: bool = True
+    digests: bool = True
+    inbox: type[Inbox] = Inbox
+
+
 class Tier(ABC):
     role = "member"
 
-    def __init__(
-        self,
-        name: str,
-        interest: Interest,
-        settings: Settings,
-        dice: Dice,
-        *,
-        writer: Writer | None,
-        reader: Reader,
-        guard_us: int,
-        asks: bool = True,
-        digests: bool = True,
-        inbox: type[Inbox] = Inbox,
-    ) -> None:
-        self.name = name
-        self.interest = interest
+    def __init__(self, parts: Parts) -> None:
+        settings = parts.settings
+        self.name = parts.name
+        self.interest = parts.interest
         self.settings = settings
         self._early: list[tuple[Data, str]] = []
-        self.dice = dice
-        self.writer = writer
-        self.reader = reader
-        self.asks = asks
+        self.dice = parts.dice
+        self.writer = parts.writer
+        self.reader = parts.reader
+        self.asks = parts.asks
         self.out: list[Effect] = []
         self.store = Store(self.out, grace_us=settings.grace_us, slack_us=2 * settings.clock_bound_us)
-        self.arrived = reader.arrived if writer is None else writer.arrived
+        self.arrived = parts.reader.arrived if parts.writer is None else parts.writer.arrived
         """What came, as this process reads it."""
-        self.inbox = inbox(reader, self.out, self._delivered, guard_us=guard_us, memory_us=settings.memory_us)
+        self.inbox = parts.inbox(
+            parts.reader, self.out, self._delivered, guard_us=parts.guard_us, memory_us=settings.memory_us
+        )
         self.wants = Solicitation(settings)
         self.members: dict[str, Peer] = {}
         self.departed: dict[str, int] = {}
@@ -90,7 +95,7 @@ class Tier(ABC):
         """Newest delivered or published message per sender: this process's past, as a cut."""
         self.joined = False
         self._seq = 0
-        self.rounds = Rounds(self, enabled=digests)
+        self.rounds = Rounds(self, enabled=parts.digests)
         self.answers = Answers(self)
         self._collect_at: int | None = None
         self._interests: dict[tuple[str, ...], Interest] = {}
@@ -218,7 +223,7 @@ class Tier(ABC):
     def beginning(self, interest: Interest) -> dict[str, int]:
         """Where somebody may begin who is told `cut()`: behind what was delivered here and all that precedes it."""
         past = {} if self.writer is None else self.writer.past()
-        return {stream: n for stream, n in past.items() if interest.concerns(stream)}
+        return interest.among(past)
 
     def cut(self) -> tuple[str, ...]:
         return tuple(f"{sender}:{self.tops[sender]}" for sender in sorted(self.tops))
@@ -283,15 +288,13 @@ class Tier(ABC):
         self.inbox.skip(envelope, "expired", now_us)
         self.store.add_header(envelope, now_us)
 
-    def offers(self, interest: Interest) -> dict[str, int]:
-        """The newest message kept per stream that concerns a peer."""
-        offers: dict[str, int] = {}
-        for group, tops in self.store.tops.items():
-            if tops and interest.concerns_group(group):
-                offers.update(tops)
-        for stream, n in self.extra_offers(interest).items():
-            offers[stream] = max(n, offers.get(stream, 0))
-        return offers
+    def offers(self, interest: Interest) -> Mapping[str, int]:
+        """The newest message kept per stream that concerns a peer, and what else a role offers."""
+        offers = self.store.offers(interest)
+        extra = self.extra_offers(interest)
+        if not extra:
+            return offers
+        return {**offers, **{stream: max(n, offers.get(stream, 0)) for stream, n in extra.items()}}
 
     def ranges_from(self, peer: str, ranges: Ranges) -> Ranges:
         """What a peer asks for, in the names of streams that are used here."""
@@ -328,19 +331,8 @@ class Tier(ABC):
         return tuple(dict.fromkeys(map(id_of_mark, marks)))
 
     def request(self, marks: list[Mark]) -> Frame:
-        return Request(ranges_of(marks) if self.reader.dense else self.open_ranges(marks))
-
-    def open_ranges(self, marks: list[Mark]) -> Ranges:
-        """Sparse streams: everything between what lies behind and the mark, except what is held."""
-        ranges = []
-        for stream, n in sorted(marks):
-            low = self.reader.front.get(stream, 0)
-            for held in sorted(k for k in self.inbox.marks.get(stream, ()) if low < k < n):
-                if held - 1 > low:
-                    ranges.append((stream, low, held - 1))
-                low = held
-            ranges.append((stream, low, n))
-        return tuple(ranges)
+        dense = self.reader.dense
+        return Request(ranges_of(marks) if dense else open_ranges(marks, self.reader.front, self.inbox.marks))
 
     def _ask(self, now_us: int) -> None:
         for peer, marks in self.wants.due(now_us, self.is_missing, self._sources_from, self.answers.orphaned).items():

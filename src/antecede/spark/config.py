@@ -60,7 +60,6 @@ class Source(Part, frozen=True):
     options: dict[str, str] = {}
     receivers: tuple[str, ...] | None = None
     values: str | None = None
-    max_rows: int | None = None
 
     @property
     def paths(self) -> list[str]:
@@ -88,6 +87,7 @@ class Fuse(Part, frozen=True):
     over: Literal["latest", "new"] = "latest"
     senders: tuple[str, ...] | None = None
     hold: int | None = None
+    patience: int | None = None
     interests: dict[str, str | list[str] | Wanted] = {}
 
 
@@ -174,6 +174,8 @@ every = 100                  # a cut after every so many rows of a group
 # values = ["temperature"]   # what is aggregated
 # over = "latest"            # the latest reading of each sender, or all "new" ones since the cut before
 # senders = ["m1", "m2"]     # who is expected; left out: whoever was ever heard
+# hold = 1000                # rows of a sender that wait for a cause, before the oldest gives way
+# patience = 10_000          # rows of the group after which a sender that owes a cause is no longer waited for
 
 [fuse.interests]             # name = topic filter, several, or a condition
 all = "#"

@@ -4,8 +4,8 @@
                            values=["temperature"], interests={"indoor": "motes/indoor/+"}, every=100))
 
 The input is what `causal_order` gives: only delivered rows count, by their `causal_pos`. For each group, cut and
-interest there is one row: what was counted (never an effect without its cause; `cuts` says what that means), what is
-missing, and the cut itself as a list of ids (`causes`) after which the result could be published.
+interest there is one row: what was counted (never an effect without its cause; `counting` says what that means), what
+is missing, and the cut itself as a list of ids (`causes`) after which the result could be published.
 
 Decided in this file: how Spark's columns become plain ones before they cross into Python, and where state lives: a
 batch folds each group in one task, a stream keeps the fold of each group as one value of versioned bytes. Both run the
@@ -28,8 +28,8 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import ArrayType, MapType, NumericType, StringType, StructType, TimestampType
 
 from antecede.errors import InputError
-from antecede.spark.cuts import HOLD, CutRule, Fold
-from antecede.spark.readings import SEPARATOR, Function, Interest, Plan, folded, fuse_table, plan_of
+from antecede.spark.cuts import HOLD, CutRule
+from antecede.spark.readings import SEPARATOR, Bounds, Function, Interest, Plan, folded, fuse_table, plan_of
 
 __all__ = ["Function", "Interest", "fuse", "fuse_table"]
 
@@ -56,6 +56,7 @@ def fuse(
     functions: Mapping[str, Function] | None = None,
     senders: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
     hold: int = HOLD,
+    patience: int | None = None,
     last: bool = False,
 ) -> Step:
     """A step from ordered rows to results, one per group, cut and interest.
@@ -74,11 +75,12 @@ def fuse(
     over        what is aggregated: the `latest` counted reading of each sender, or all `new` ones since the cut before
     functions   name of a new column -> `Function`: your own aggregate over pandas or Arrow
     senders     who is expected, for all interests or for each by name; by default whoever was ever heard
-    hold        held rows kept per sender
+    hold        held rows kept per sender; of more the oldest give way
+    patience    a sender that owes something to a row held for so many rows of the group leaves the cut: nothing of it
+                counts and nobody waits for it until it is heard again; None: it is waited for
     last        batch only: also the last, unfinished cut
     """
-    if hold < 1:
-        raise InputError(f"hold is {hold}: it must be at least 1.")
+    bounds = Bounds(hold, patience)
     if clock is not None and sender is None:
         raise InputError("With clock= say also which column names the sender: fuse(clock=..., sender=...).")
     rule = CutRule(every, every_us, marks)
@@ -96,11 +98,11 @@ def fuse(
         whole = StructType([key, *from_arrow_schema(plan.schema()).fields])
         grouped = plain.groupBy(key.name)
         if df.isStreaming:
-            out = grouped.transformWithStateInPandas(Fuser(plan, rule, hold, whole), whole, "Append", "None")
+            out = grouped.transformWithStateInPandas(Fuser(plan, rule, bounds, whole), whole, "Append", "None")
         else:
             # Not a method of the processor above: a plain function travels with less.
             def fold(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
-                results = folded(table, plan, rule, hold, last)
+                results = folded(table, plan, rule, bounds, last)
                 return results.add_column(0, whole[0].name, pa.array([key[0].as_py()] * len(results), key[0].type))
 
             out = grouped.applyInArrow(fold, whole)
@@ -112,14 +114,14 @@ def fuse(
 class Fuser(StatefulProcessor):
     """The fold of each group, kept between batches as one value of bytes."""
 
-    def __init__(self, plan: Plan, rule: CutRule, hold: int, schema: StructType) -> None:
-        self.plan, self.rule, self.hold, self.key = plan, rule, hold, schema[0].name
+    def __init__(self, plan: Plan, rule: CutRule, bounds: Bounds, schema: StructType) -> None:
+        self.plan, self.rule, self.bounds, self.key = plan, rule, bounds, schema[0].name
 
     def init(self, handle: Any) -> None:
         self.saved = handle.getValueState("fold", "state BINARY")
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
-        fold = Fold(self.rule, len(self.plan.interests), self.plan.split, self.hold)
+        fold = self.bounds.fold(self.plan, self.rule)
         if self.saved.exists():
             fold.load(bytes(self.saved.get()[0]))
         found = [r for frame in rows for r in self.plan.readings(pa.Table.from_pandas(frame, preserve_index=False))]

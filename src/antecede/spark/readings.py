@@ -19,7 +19,18 @@ from antecede.core.topics import matches
 from antecede.errors import InputError
 from antecede.spark.cuts import HOLD, Cut, CutRule, Fold, Reading
 
-__all__ = ["SEPARATOR", "Function", "Interest", "Plan", "folded", "fuse_table", "interest_of", "named", "plan_of"]
+__all__ = [
+    "SEPARATOR",
+    "Bounds",
+    "Function",
+    "Interest",
+    "Plan",
+    "folded",
+    "fuse_table",
+    "interest_of",
+    "named",
+    "plan_of",
+]
 
 SEPARATOR = "\n"
 """Lists of names cross into Python as one string each: a list column costs several times as much."""
@@ -242,6 +253,22 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") and not isinstance(value, str | bytes) else value
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much and how long is held; see `counting`."""
+
+    hold: int = HOLD
+    patience: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("hold", "patience"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}: it must be at least 1.")
+
+    def fold(self, plan: Plan, rule: CutRule) -> Fold:
+        return Fold(rule, len(plan.interests), plan.split, self.hold, self.patience)
+
+
 def plan_of(
     interests: Mapping[str, object] | None,
     values: Sequence[str],
@@ -287,6 +314,7 @@ def fuse_table(
     functions: Mapping[str, Function] | None = None,
     senders: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
     hold: int = HOLD,
+    patience: int | None = None,
     last: bool = False,
 ) -> pa.Table:
     """What `fuse` does, for one group in memory and without Spark: no conditions in SQL, times in microseconds."""
@@ -315,11 +343,12 @@ def fuse_table(
         "topics": joined(topic),
     }
     plain |= {f"value_{i}": table[name].cast(pa.float64()) for i, name in enumerate(plan.values)}
-    return folded(pa.table(plain), plan, CutRule(every, every_us, marks), hold, last)
+    return folded(pa.table(plain), plan, CutRule(every, every_us, marks), Bounds(hold, patience), last)
 
 
-def folded(table: pa.Table, plan: Plan, rule: CutRule, hold: int, last: bool) -> pa.Table:
-    fold = Fold(rule, len(plan.interests), plan.split, hold)
+def folded(table: pa.Table, plan: Plan, rule: CutRule, bounds: Bounds, last: bool) -> pa.Table:
+    """All the rows of a group to all its results."""
+    fold = bounds.fold(plan, rule)
     cuts = list(fold.push(plan.readings(table)))
     rest = list(fold.close())  # also says when positions are not contiguous
     return plan.results(cuts + rest if last else cuts)

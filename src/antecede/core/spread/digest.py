@@ -72,10 +72,13 @@ class Rounds:
             if again:
                 self.at_us = now_us + tier.settings.round_us
             return
+        digests: dict[tuple[str, ...], Digest] = {}
         for peer in some_of(tier.dice, behind, tier.settings.fanout):
             interest = tier.interest_of(peer)
             if interest is not None:
-                digest = self.digest(interest, {}, reply=True)
+                digest = digests.get(interest.key)
+                if digest is None:  # whoever wants the same gets the same frame
+                    digest = digests[interest.key] = self.digest(interest, {}, reply=True)
                 if digest.offer:
                     tier.out.append(Send((peer,), digest))
                 else:
@@ -100,12 +103,7 @@ class Rounds:
         if tier.asks:
             self._want_offered(frame.offer, sender, now_us)
         tier.compared(frame, sender, now_us)
-        offer = tier.offers(interest)
-        have = frame.have
-        for stream, n in offer.items():
-            if have.get(stream, 0) < n:
-                break
-        else:
+        if _covers(frame.have, tier.offers(interest)):
             self._in_step[sender] = tier.store.version
         if frame.stable and tier.writer is not None:
             tier.writer.heard(frame.stable)
@@ -115,10 +113,18 @@ class Rounds:
     def _want_offered(self, offer: Mapping[str, int], sender: str, now_us: int) -> None:
         tier = self.tier
         front, concerns, patience_us = tier.reader.front, tier.interest.concerns, tier.settings.patience_us
-        for stream, n in offer.items():
-            reached = front.get(stream, 0)
-            if n > reached and concerns(stream):
-                for k in range(reached + 1 if tier.reader.dense else n, n + 1):
+        for stream, n in [(stream, n) for stream, n in offer.items() if n > front.get(stream, 0)]:
+            if concerns(stream):
+                for k in range(front.get(stream, 0) + 1 if tier.reader.dense else n, n + 1):
                     mark = (stream, k)
                     if tier.is_missing(mark):
                         tier.wants.offered(mark, sender, now_us, patience_us=patience_us)
+
+
+def _covers(have: Mapping[str, int], offer: Mapping[str, int]) -> bool:
+    if have == offer:  # the usual case, and the quickest to see
+        return True
+    for stream, n in offer.items():
+        if have.get(stream, 0) < n:
+            return False
+    return True
