@@ -17,54 +17,20 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from types import FunctionType, MethodType
-from typing import Any, NamedTuple
+from typing import Any
 
+from antecede.core.alike import ROOM, name_of, plan_of
 from antecede.core.machine import Dice, Machine
-from antecede.errors import InputError, RemoteProtocolError
+from antecede.errors import RemoteProtocolError
 
 __all__ = ["EPOCH_US", "freeze", "likeness", "thaw"]
-
-ROOM = "antecede.core"
 
 EPOCH_US = 1 << 50
 """Where a driver's clock must begin for times to be told from other numbers (in 2005, counted from 1970)."""
 
-CACHES: dict[str, dict[str, Any]] = {
-    "Envelope": {"size": -1, "stamp_size": -1, "wire": None},
-    "Base": {"size": -1, "control": -1},
-    "Interest": {"_streams": dict, "_topics": dict},
-}
-"""Class -> attributes that only remember what can be worked out again, and what they begin with."""
-
 _LEAST_TIME = EPOCH_US >> 1
 _SCALARS = frozenset((type(None), bool, int, float, str, bytes))
 _CONTAINERS = frozenset((dict, list, set, deque))
-
-
-def _in_turn(heap: list[Any]) -> tuple[Any, ...]:
-    """A heap of (time, tick, what): only their order counts, and only of what is still there."""
-    entries = sorted(heap, key=lambda entry: entry[:2])
-    return tuple((entry[0], entry[2]) for entry in entries if not getattr(entry[2], "gone", False))
-
-
-ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
-    ("Inbox", "_due"): lambda inbox, due: _in_turn(due),
-    ("Solicitation", "_next"): lambda wants, due: _in_turn(due),
-    ("Store", "_expiry"): lambda store, due: _in_turn(due),
-    ("Inbox", "_tick"): lambda inbox, tick: None,
-    ("Solicitation", "_tick"): lambda wants, tick: None,
-    ("Store", "_tick"): lambda store, tick: None,
-    ("Inbox", "seen"): lambda inbox, seen: tuple(sorted(seen)),  # when they came decides when they are forgotten
-    ("Store", "version"): lambda store, version: version > 0,
-    ("Rounds", "_in_step"): lambda rounds, peers: tuple(
-        sorted(peer for peer, version in peers.items() if version >= rounds.tier.store.version)
-    ),
-    ("Tier", "settings"): lambda tier, settings: None,  # the same for ever
-    ("Solicitation", "settings"): lambda wants, settings: None,
-    ("Tier", "_interests"): lambda tier, known: None,
-    ("Broker", "_routes"): lambda broker, known: None,
-}
-"""(Class, attribute) -> what of it can make a difference, given its owner; for `likeness` alone."""
 
 
 def freeze(machine: Machine) -> list[Any]:
@@ -120,9 +86,9 @@ class _Freezer:
         if kind is MethodType:
             return ["m", self._value(thing.__self__), thing.__name__]
         if kind is FunctionType:
-            return ["f", _name(thing)]
+            return ["f", name_of(thing)]
         if isinstance(thing, enum.Enum):
-            return ["e", _name(kind), thing.name]
+            return ["e", name_of(kind), thing.name]
         constant = self.constants.get(id(thing))
         if constant is not None:
             return ["c", constant]
@@ -141,10 +107,10 @@ class _Freezer:
             return ["s", *map(self._value, _sorted(thing))]
         if kind is deque:
             return ["q", *map(self._value, thing)]
-        return ["o", self.names.setdefault(_plan(kind).name, len(self.names)), self._attributes(thing, kind)]
+        return ["o", self.names.setdefault(plan_of(kind).name, len(self.names)), self._attributes(thing, kind)]
 
     def _attributes(self, thing: Any, kind: type) -> dict[str, Any]:
-        plan = _plan(kind)
+        plan = plan_of(kind)
         names: Iterable[str] = plan.slots
         if hasattr(thing, "__dict__"):
             names = (*names, *sorted(name for name in thing.__dict__ if name not in plan.caches))
@@ -160,45 +126,11 @@ class _Freezer:
         return found
 
 
-def _name(thing: Any) -> str:
-    name = f"{thing.__module__}:{thing.__qualname__}"
-    if not thing.__module__.startswith(ROOM) or "<" in name:
-        raise InputError(f"this state cannot be saved: {name} is no function or class of {ROOM}")
-    return name
-
-
 def _sorted(things: Iterable[Any]) -> list[Any]:
     try:
         return sorted(things)
     except TypeError:
         return sorted(things, key=repr)
-
-
-class _Plan(NamedTuple):
-    name: str
-    slots: tuple[str, ...]
-    caches: dict[str, Any]
-    alike: dict[str, Callable[[Any, Any], Any]]
-
-
-_plans: dict[type, _Plan] = {}
-
-
-def _plan(kind: type) -> _Plan:
-    """What of a class is saved, and how."""
-    plan = _plans.get(kind)
-    if plan is None:
-        slots: dict[str, None] = {}
-        caches: dict[str, Any] = {}
-        alike: dict[str, Callable[[Any, Any], Any]] = {}
-        for base in reversed(kind.__mro__):
-            own = base.__dict__.get("__slots__", ())
-            slots.update(dict.fromkeys((own,) if isinstance(own, str) else own))
-            caches.update(CACHES.get(base.__name__, {}))
-            alike.update({name: how for (owner, name), how in ALIKE.items() if owner == base.__name__})
-        saved = tuple(name for name in slots if name not in caches and name not in ("__dict__", "__weakref__"))
-        plan = _plans[kind] = _Plan(_name(kind), saved, caches, alike)
-    return plan
 
 
 _known: tuple[int, dict[int, str]] = (0, {})
@@ -262,7 +194,7 @@ class _Thawer:
             thing.update(map(value, entry[1:]))
         else:
             put = object.__setattr__  # also where the class is frozen
-            for name, empty in _plan(type(thing)).caches.items():
+            for name, empty in plan_of(type(thing)).caches.items():
                 put(thing, name, empty() if callable(empty) else empty)
             for name, part in entry[2].items():
                 put(thing, name, value(part))

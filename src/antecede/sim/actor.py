@@ -7,38 +7,28 @@ late), which need nothing but this process's own past: payloads name all that th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from antecede.core.effects import Answer, Ask, Collect, Deliver, Discard, Effect, Join, Leave, Move, Send
 from antecede.core.frames import Frame
 from antecede.core.frozen import EPOCH_US
-from antecede.core.machine import Machine, Peer, Settings
-from antecede.core.recipes import build
-from antecede.sim.driver import Build
-from antecede.sim.small import Cast, Small, cast_of
+from antecede.core.machine import Machine
 from antecede.trace.report import Finding
 from antecede.trace.witness import read_payload, seen_payload
 
-__all__ = ["Actor", "Constant", "Said", "Stub", "Theatre"]
+if TYPE_CHECKING:
+    from antecede.sim.theatre import Theatre
+
+__all__ = ["Actor", "Event", "Said", "Stub"]
 
 Stub = tuple[Any, ...]
-"""A row without what only its place in a run decides: (kind, at_us, message, groups, deadline_us, reason, cut, guard_us,
-peer, expires_us). `at_us` is None where clocks mean nothing to others."""
+"""A row without what only its place in a run decides: (kind, at_us, message, groups, deadline_us, reason, cut,
+guard_us, peer, expires_us). `at_us` is None where clocks mean nothing to others."""
 
 Event = tuple[Any, ...]
-"""`("step",)`, `("get", sender, frame)`, `("wake",)`, `("learn", name)`, `("crash",)`."""
-
-
-class Constant:
-    """Dice that always show the same: what machines draw (jitter) is a choice of the explorer, not of chance."""
-
-    def random(self) -> float:
-        return 0.5
-
-    def getrandbits(self, k: int, /) -> int:
-        return 0
+"""`("step",)`, `("get", sender, frame)`, `("wake",)`, `("learn", name)`, `("crash",)`; at first `("view",)`,
+`("start",)`, `("subscribe",)`."""
 
 
 @dataclass(slots=True)
@@ -93,10 +83,15 @@ class Actor:
             said.findings.append(Finding("unexplained", self.name, None, None, None, text))
         return said
 
-    def begin(self, how: Callable[[Any, int], list[Effect]]) -> Said:
-        said = Said()
-        self._take(said, how(self.machine, self.now_us))
-        return said
+    def _view(self, said: Said) -> None:
+        self._take(said, self.machine.view(self.theatre.view, self.now_us))
+
+    def _start(self, said: Said) -> None:
+        self._take(said, self.machine.start(self.now_us))
+
+    def _subscribe(self, said: Said) -> None:
+        if self.at:
+            self._take(said, self.machine.subscribe(self.theatre.cast.groups[self.place], self.at, self.now_us))
 
     def _step(self, said: Said) -> None:
         step = self.theatre.cast.steps[self.place][self.step]
@@ -105,9 +100,8 @@ class Actor:
             self.at = (step.to,)
             self._take(said, self.machine.move(self.at, self.now_us))
             return
-        deadline_us = None
-        if self.theatre.small.deadline_ms is not None:
-            deadline_us = self.now_us + int(self.theatre.small.deadline_ms * 1000)
+        within_ms = self.theatre.small.deadline_ms if step.within_ms is None else step.within_ms
+        deadline_us = None if within_ms is None else self.now_us + int(within_ms * 1000)
         payload = seen_payload(sorted(self.saw))
         message, effects = self.machine.publish(step.topics, payload, self.now_us, deadline_us=deadline_us)
         self._note(said, "publish", message=message.id, groups=message.topics, deadline_us=message.deadline_us,
@@ -178,9 +172,7 @@ class Actor:
         message = effect.message
         name = message.id
         if name in self.out:
-            said.findings.append(
-                Finding("duplicate", self.name, name, None, None, f"delivered {name} a second time")
-            )
+            said.findings.append(Finding("duplicate", self.name, name, None, None, f"delivered {name} a second time"))
         elif name in self.saw:
             said.findings.append(
                 Finding("inversion", self.name, name, None, None, f"delivered {name} after what it precedes")
@@ -192,39 +184,3 @@ class Actor:
             )
         self.out = (*self.out, name)
         self.saw |= read_payload(message.payload) | {name}
-
-
-class Theatre:
-    """Everybody in a small scenario, and what they all believe at first."""
-
-    def __init__(self, small: Small, make: Build = build) -> None:
-        self.small = small
-        self.cast: Cast = cast_of(small)
-        self.settings: Settings = small.settings(self.cast.facts)
-        self.dice = Constant()
-        self.make = make
-        cast = self.cast
-        self.view = {n: Peer(n, r, g) for n, r, g in zip(cast.names, cast.roles, cast.groups, strict=True)}
-
-    def actors(self) -> list[Actor]:
-        """Everybody, not yet begun."""
-        cast, actors = self.cast, []
-        for place, name in enumerate(cast.names):
-            role = cast.roles[place]
-            machine = self.make(
-                self.small.recipe, self.small.reading, name=name, role=role,
-                groups=() if role == "subscriber" else cast.groups[place], settings=self.settings, dice=self.dice,
-            )  # fmt: skip
-            actors.append(Actor(self, place, machine))
-        return actors
-
-    def beginnings(self, actor: Actor) -> list[Callable[[Any, int], list[Effect]]]:
-        """What each machine is told before anything happens, one after the other for all."""
-        told: list[Callable[[Any, int], list[Effect]]] = [
-            lambda machine, now_us: machine.view(self.view, now_us),
-            lambda machine, now_us: machine.start(now_us),
-        ]
-        if actor.at:
-            filters = self.cast.groups[actor.place]
-            told.append(lambda machine, now_us: machine.subscribe(filters, actor.at, now_us))
-        return told

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from antecede import wire
 from antecede.core.frozen import freeze, likeness, thaw
-from antecede.sim.actor import Actor, Event, Said, Stub, Theatre
+from antecede.sim.actor import Actor, Event, Said, Stub
+from antecede.sim.theatre import Theatre
 from antecede.trace.report import Finding
 
 __all__ = ["Flight", "Memo", "Outcome", "Situation"]

@@ -8,6 +8,7 @@ any moment (`after`: at any moment after these messages were delivered there).
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -18,8 +19,11 @@ from antecede.sim.scenario import RecipeFacts, find_recipe
 
 __all__ = ["Cast", "Small", "Step", "cast_of", "parse_script"]
 
-MAX_PROCESSES = 8
-MAX_MESSAGES = 8
+MAX_COUNT = 8
+STEP = re.compile(
+    r"(?P<process>\S+)\s+(?:->\s*(?P<to>\S+)|(?P<topics>[^\s>-]\S*)(?:\s+within\s+(?P<within>[\d.]+))?)"
+    r"(?:\s+after\s+(?P<after>\S+))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ class Small:
     messages: int = 3
     """How many are published where no script says so."""
     script: str = ""
-    """`A G1,G2; B G2 after A:1; S1 -> B`: publications and moves; empty: `messages` publications, in turn."""
+    """`A G1,G2; B G2 within 50 after A:1; S1 -> B`: publications (`within`: deadline in ms) and moves; empty: where
+    clients publish the first one moves, then `messages` publications in turn."""
     losses: int = 1
     """Copies that never arrive."""
     duplicates: int = 0
@@ -51,19 +56,18 @@ class Small:
     crashes: int = 0
     """Processes that crash for good, at any moment; the others learn of it one by one, at any moment."""
     deadline_ms: float | None = None
-    """Each message must be delivered this long after it was published; None: no deadlines."""
+    """Each message must be delivered this long after it was published (where no script says so, later ones a little
+    sooner, so that what follows may be due first); None: no deadlines."""
     clock: str = ""
     """`own` or `one` (see `sim.explore`); empty: `own` where nothing expires."""
 
     def __post_init__(self) -> None:
         for name in ("losses", "duplicates", "slow", "early", "crashes", "messages", "subscribers"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} is {getattr(self, name)}: it must be at least 0.")
+            if not 0 <= getattr(self, name) <= MAX_COUNT:
+                raise InputError(f"{name} is {getattr(self, name)}: give 0 to {MAX_COUNT}, every state is visited.")
         for name in ("members", "brokers"):
-            if not 1 <= getattr(self, name) <= MAX_PROCESSES:
-                raise InputError(f"{name} is {getattr(self, name)}: give 1 to {MAX_PROCESSES}, every state is visited.")
-        if self.subscribers > MAX_PROCESSES or self.messages > MAX_MESSAGES:
-            raise InputError(f"At most {MAX_PROCESSES} subscribers and {MAX_MESSAGES} messages: every state is visited.")
+            if not 1 <= getattr(self, name) <= MAX_COUNT:
+                raise InputError(f"{name} is {getattr(self, name)}: give 1 to {MAX_COUNT}, every state is visited.")
         if self.clock not in ("", "own", "one"):
             raise InputError(f"clock is {self.clock!r}: it is own or one.")
         if self.clock == "own" and self.deadline_ms is not None:
@@ -79,7 +83,7 @@ class Small:
         """Times only matter against each other: what is asked for soon, what later, and when it is too late."""
         hop_us = 20_000 if not facts.flat and self.subscribers else 0
         return Settings(
-            deadlines=self.deadline_ms is not None, hop_us=hop_us, round_us=50_000, fanout=2 * MAX_PROCESSES,
+            deadlines=self.deadline_ms is not None, hop_us=hop_us, round_us=50_000, fanout=2 * MAX_COUNT,
             patience_us=5_000, retry_us=30_000, trip_us=0,
         )  # fmt: skip
 
@@ -96,11 +100,14 @@ class Step:
     process: str
     topics: tuple[str, ...] = ()
     to: str = ""
+    within_ms: float | None = None
+    """Its deadline, from then; None: what `deadline_ms` says."""
     after: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         what = f"-> {self.to}" if self.to else ",".join(self.topics)
-        return f"{self.process} {what}" + (f" after {','.join(self.after)}" if self.after else "")
+        within = f" within {self.within_ms:g}" if self.within_ms is not None else ""
+        return f"{self.process} {what}{within}" + (f" after {','.join(self.after)}" if self.after else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +151,11 @@ def cast_of(small: Small) -> Cast:
         raise InputError(f"In recipe {small.recipe} the subscribers publish: give at least one with --subscribers.")
     names = [*brokers, *wants]
     publishers = list(wants) if facts.clients_publish else [name for name in brokers if carries[name]]
-    steps = _script(small, names, publishers, tuple(carried))
+    moves_to = ""
+    if facts.clients_publish:
+        first = publishers[0]
+        moves_to = next((name for name in carriers(carries, wants[first]) if name not in at[first]), "")
+    steps = _script(small, names, publishers, tuple(carried), moves_to)
     roles = ("broker",) * len(brokers) + ("subscriber",) * len(wants)
     groups = (*carries.values(), *wants.values())
     return Cast(tuple(names), roles, groups, at, _by_process(names, steps), facts)
@@ -175,38 +186,42 @@ def _attachments(
     return wants, at
 
 
-def _script(small: Small, names: list[str], publishers: list[str], groups: tuple[str, ...]) -> list[Step]:
+def _script(
+    small: Small, names: list[str], publishers: list[str], groups: tuple[str, ...], moves_to: str = ""
+) -> list[Step]:
     if small.script:
-        return parse_script(small.script, names, groups)
+        steps = parse_script(small.script, names, groups)
+        if small.deadline_ms is None and any(step.within_ms is not None for step in steps):
+            raise InputError("--script names deadlines (within): say with --deadline-ms what the others have.")
+        return steps
     # To all groups and to the last alone in turn: order must then hold through messages that not everybody gets.
     topics = [groups, groups[-1:]]
-    return [Step(publishers[i % len(publishers)], topics[i % 2]) for i in range(small.messages)]
+    steps = [Step(publishers[0], to=moves_to)] if moves_to else []
+    for i in range(small.messages):
+        within_ms = None if small.deadline_ms is None else small.deadline_ms * (1 - i / (4 * small.messages))
+        steps.append(Step(publishers[i % len(publishers)], topics[i % 2], within_ms=within_ms))
+    return steps
 
 
 def parse_script(text: str, names: list[str], groups: tuple[str, ...]) -> list[Step]:
     """
-    >>> [str(step) for step in parse_script("A G1,G2; B G2 after A:1; S1 -> B", ["A", "B", "S1"], ("G1", "G2"))]
-    ['A G1,G2', 'B G2 after A:1', 'S1 -> B']
+    >>> script = "A G1,G2; B G2 within 50 after A:1; S1 -> B"
+    >>> [str(step) for step in parse_script(script, ["A", "B", "S1"], ("G1", "G2"))]
+    ['A G1,G2', 'B G2 within 50 after A:1', 'S1 -> B']
     """
     steps = []
     for part in filter(None, (p.strip() for p in text.split(";"))):
-        words = part.split()
-        after: tuple[str, ...] = ()
-        if len(words) > 2 and words[-2] == "after":
-            after = tuple(words[-1].split(","))
-            words = words[:-2]
-        if len(words) == 3 and words[1] == "->" and words[2] in names:
-            step = Step(words[0], to=words[2], after=after)
-        elif len(words) == 2 and all(topic in groups for topic in words[1].split(",")):
-            step = Step(words[0], tuple(words[1].split(",")), after=after)
-        else:
+        match = STEP.fullmatch(part)
+        if match is None or not (match["to"] in names or set((match["topics"] or "").split(",")) <= set(groups)):
             raise InputError(
-                f"--script has {part!r}: write 'A G1,G2' (publish), 'B G1 after A:1', or 'S1 -> B' (move); "
+                f"--script has {part!r}: write 'A G1,G2' (publish), 'B G1 within 50 after A:1', or 'S1 -> B' (move); "
                 f"groups are {', '.join(groups)}."
             )
-        if step.process not in names:
-            raise InputError(f"--script names {step.process}, which is no process here: there are {', '.join(names)}.")
-        steps.append(step)
+        if match["process"] not in names:
+            raise InputError(f"--script names {match['process']}, which is no process here: {', '.join(names)} are.")
+        topics, after = (tuple(match[name].split(",")) if match[name] else () for name in ("topics", "after"))
+        within_ms = float(match["within"]) if match["within"] else None
+        steps.append(Step(match["process"], topics, match["to"] or "", within_ms, after))
     return steps
 
 
