@@ -25,10 +25,10 @@ from antecede.errors import RemoteProtocolError
 
 __all__ = ["EPOCH_US", "freeze", "likeness", "thaw"]
 
-EPOCH_US = 1 << 50
-"""Where a driver's clock must begin for times to be told from other numbers (in 2005, counted from 1970)."""
+EPOCH_US = 1_200_000_000_000_000
+"""Where a driver's clock must begin for times to be told from other numbers (in 2008, counted from 1970)."""
 
-_LEAST_TIME = EPOCH_US >> 1
+_LEAST_TIME = EPOCH_US // 2
 _SCALARS = frozenset((type(None), bool, int, float, str, bytes))
 _CONTAINERS = frozenset((dict, list, set, deque))
 

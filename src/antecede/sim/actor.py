@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from antecede.core.effects import Answer, Ask, Collect, Deliver, Discard, Effect, Join, Leave, Move, Send
 from antecede.core.frames import Frame
-from antecede.core.frozen import EPOCH_US
 from antecede.core.machine import Machine
 from antecede.trace.report import Finding
 from antecede.trace.witness import read_payload, seen_payload
@@ -48,7 +47,7 @@ class Actor:
         self.place = place
         self.name = theatre.cast.names[place]
         self.machine: Any = machine
-        self.now_us = EPOCH_US
+        self.now_us = theatre.small.start_us
         self.alive = True
         self.step = 0
         """How many steps of the script it has done."""

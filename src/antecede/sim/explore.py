@@ -36,7 +36,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from antecede.core.frozen import EPOCH_US
 from antecede.core.recipes import build
 from antecede.sim.actor import Stub
 from antecede.sim.driver import Build
@@ -217,7 +216,7 @@ class _Search:
         for place, (number, told) in enumerate(self.prologue):
             ledger.note(place, told, 0)
             situations.append(number)
-        now_us = EPOCH_US
+        now_us = self.small.start_us
         for tick, action in enumerate(path, 1):
             if action[0] == "lose":
                 continue

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from antecede.core.frozen import EPOCH_US
 from antecede.sim.memo import Flight, Memo, Outcome
 from antecede.trace.report import Finding
 
@@ -39,7 +38,7 @@ class Moves:
         small = self.memo.theatre.small
         left = small.losses * LOSSES + small.duplicates * DUPLICATES + small.slow * SLOW
         left += small.early * EARLY + small.crashes * CRASHES
-        return situations, (), (), left, 0, self._now(EPOCH_US)
+        return situations, (), (), left, 0, self._now(small.start_us)
 
     def _now(self, now_us: int) -> int:
         number = self._now_of.get(now_us)

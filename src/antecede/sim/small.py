@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from antecede.core.frozen import EPOCH_US
 from antecede.core.machine import Settings
 from antecede.errors import InputError
 from antecede.sim.layout import broker_names, carriers, parse_groups
@@ -78,6 +79,11 @@ class Small:
     @property
     def own_clocks(self) -> bool:
         return self.clock != "one" and self.deadline_ms is None
+
+    @property
+    def start_us(self) -> int:
+        """When clocks begin: where every process has its own, their times must be told from other numbers."""
+        return EPOCH_US if self.own_clocks else 0
 
     def settings(self, facts: RecipeFacts) -> Settings:
         """Times only matter against each other: what is asked for soon, what later, and when it is too late."""

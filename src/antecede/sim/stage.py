@@ -13,7 +13,6 @@ from typing import Any
 
 from antecede import wire
 from antecede.core.frames import Frame
-from antecede.core.frozen import EPOCH_US
 from antecede.core.message import Envelope
 from antecede.core.recipes import build
 from antecede.errors import InputError
@@ -26,6 +25,9 @@ from antecede.trace.check import check
 from antecede.trace.report import Finding
 
 __all__ = ["Stage", "describe"]
+
+MAX_REST = 10_000
+"""Commands that `the rest` may stand for."""
 
 # -- frames as text ------------------------------------------------------------------------------------------------
 
@@ -87,7 +89,7 @@ class Stage:
         for actor, told in zip(self.actors, rows, strict=True):
             self.ledger.note(actor.place, told, 0)
         self.under_way: list[Copy] = []
-        self.now_us = EPOCH_US
+        self.now_us = small.start_us
         self.tick = 0
         self.findings: list[Finding] = []
         self._commands: list[tuple[re.Pattern[str], Callable[..., list[str]]]] = [
@@ -98,6 +100,7 @@ class Stage:
             (re.compile(r"(\S+) wakes"), self._wake),
             (re.compile(r"(\S+) crashes"), self._crash),
             (re.compile(r"(\S+) learns that (\S+) crashed"), self._learn),
+            (re.compile(r"the rest"), self._rest),
         ]
 
     def do(self, command: str) -> list[str]:
@@ -174,7 +177,7 @@ class Stage:
             actor.now_us = max(actor.now_us, due_us)
             return self._tell(name, ("wake",))
         self.now_us = max(self.now_us, due_us)
-        return [f"at {(self.now_us - EPOCH_US) / 1000:g} ms", *self._tell(name, ("wake",))]
+        return [f"at {self.now_us / 1000:g} ms", *self._tell(name, ("wake",))]
 
     def _crash(self, name: str) -> list[str]:
         lines = self._tell(name, ("crash",))
@@ -185,6 +188,30 @@ class Stage:
         if crashed not in self.by_name or self.by_name[crashed].alive:
             raise InputError(f"{crashed} has not crashed.")
         return self._tell(name, ("learn", crashed))
+
+    def _rest(self) -> list[str]:
+        """Whatever is left, with nothing going wrong: steps, then arrivals in the order sent, then the next timer."""
+        lines: list[str] = []
+        for _ in range(MAX_REST):
+            command = self._next()
+            if command is None:
+                return lines
+            lines += [f"> {command}", *(f"  {line}" for line in self.do(command))]
+        raise InputError(f"After {MAX_REST} commands there is still something left to happen.")
+
+    def _next(self) -> str | None:
+        for actor in self.actors:
+            if actor.may_step():
+                return self.commands(("step", actor.place), ())[0]
+        if self.under_way:
+            copy = self.under_way[0]
+            return f"{copy.to} gets {self.name_of(copy)} from {copy.sender}"
+        for crashed in (actor for actor in self.actors if not actor.alive):
+            for actor in self.actors:
+                if actor.alive and crashed.name not in actor.gone:
+                    return f"{actor.name} learns that {crashed.name} crashed"
+        due = [(due_us, actor.place) for actor in self.actors if (due_us := actor.next_wake()) is not None]
+        return f"{self.actors[min(due)[1]].name} wakes" if due else None
 
     # -- commands from explorations --------------------------------------------------------------------------------
 

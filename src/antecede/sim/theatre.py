@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from antecede.core.frames import Frame
-from antecede.core.frozen import EPOCH_US
 from antecede.core.machine import Peer, Settings
 from antecede.core.recipes import build
 from antecede.errors import InputError
@@ -84,7 +83,7 @@ class Theatre:
         queue: list[tuple[str, str, Frame]] = []
 
         def tell(actor: Actor, event: Event) -> None:
-            said = actor.act(event, EPOCH_US)
+            said = actor.act(event, self.small.start_us)
             if said.findings:
                 raise InputError(f"{actor.name} {said.findings[0].text}, before anything has happened.")
             rows[actor.place] += said.rows

@@ -2,14 +2,14 @@
 
 Decided here: the form. The first line is `explore` with the knobs of the scenario; then each command stands at the
 beginning of a line and what followed from it is indented below; the last line is the oracle's verdict. A transcript can
-be written by hand, commands alone; if it says what followed, replaying compares that too.
+be written by hand, commands alone; if it says what followed, replaying compares that too. The commands:
 
-    explore recipe=solicit members=2
-    A publishes G1
-      publish A:1 to G1
-      send data A:1 to B
-    lost: data A:1 from A to B
-    B wakes
+    A publishes G1,G2                       the next step of its script; likewise: S1 moves to B
+    B gets data A:1 from A                  a copy arrives; `gets again`: and stays under way
+    lost: data A:1 from A to C              likewise slow:, which changes nothing by itself
+    B wakes                                 its earliest timer goes off
+    C crashes                               and then: A learns that C crashed
+    the rest                                whatever is left happens, with nothing going wrong
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["Replayed", "replay", "transcribe"]
 class Replayed:
     small: Small
     lines: list[str]
-    """The whole transcript, as it is now."""
+    """The whole transcript, as it is now, after the comments of the file."""
     findings: list[Finding]
     differs: str = ""
     """Where what followed is not what the file says; empty: nowhere, or the file says nothing."""
@@ -67,10 +67,11 @@ def replay(text: str, make: Build = build) -> Replayed:
                 raise InputError(f"line {n}: {error}") from None
     findings = stage.verdict()
     lines += _verdict(findings)
-    result = Replayed(small, lines, findings)
+    differs = ""
     if any(line.startswith((" ", "verdict")) for _, line in told):
-        result.differs = _difference(told[1:], lines[1:])
-    return result
+        differs = _difference(told[1:], lines[1:])
+    comments = [line for _, line in numbered if line.startswith("#")]
+    return Replayed(small, [*comments, *lines], findings, differs)
 
 
 def _difference(told: list[tuple[int, str]], lines: list[str]) -> str:
@@ -83,7 +84,8 @@ def _difference(told: list[tuple[int, str]], lines: list[str]) -> str:
 
 
 def _head(small: Small) -> str:
-    return " ".join(["explore", *(f"{name}={shlex.quote(str(value))}" for name, value in small.knobs().items())])
+    knobs = {name: f"{v:g}" if isinstance(v, float) else str(v) for name, v in small.knobs().items()}
+    return " ".join(["explore", *(f"{name}={shlex.quote(text)}" for name, text in knobs.items())])
 
 
 def _small(line: str) -> Small:
