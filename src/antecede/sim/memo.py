@@ -69,7 +69,7 @@ class Memo:
     # -- situations ------------------------------------------------------------------------------------------------
 
     def save(self, actor: Actor, story: int) -> int:
-        due_us = actor.next_wake()  # first: machines work out some of their timers when asked
+        due_us = actor.next_wake()
         alike = b""
         if actor.machine is not None:
             alike = wire.freeze(likeness(actor.machine, actor.now_us if self.own_clocks else None))
