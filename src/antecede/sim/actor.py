@@ -79,7 +79,7 @@ class Actor:
             getattr(self, f"_{event[0]}")(said, *event[1:])
             self.next_wake()  # as every driver asks after every event: machines set some of their timers then
         except Exception as fault:  # a machine that breaks is what is being looked for
-            text = f"raised {type(fault).__name__}: {fault}"
+            text = f"raised {type(fault).__name__}: {fault}".partition("\n")[0]
             said.findings.append(Finding("unexplained", self.name, None, None, None, text))
         return said
 

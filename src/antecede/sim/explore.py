@@ -23,7 +23,8 @@ coverage is complete: the search ends when there is no new state. Processes begi
 **Judgement.** Inversions, duplicates and late deliveries are seen at the step that makes them, and nothing behind such
 a step is looked at. When nothing is left to happen, the oracle (`trace.check`) judges the whole run; a situation
 includes the rows of its process that verdicts depend on, so runs that end in one state are judged alike. States are
-visited in order of their distance, so the first violation has no shorter one.
+visited in order of their distance, so the first violation has no shorter one. At last, from every state there must be a
+way to an end.
 
 **Reduction.** A step of one process leaves all others as they were, so steps of different processes commute, and both
 orders end in the same state, which is visited once; the step itself is carried out once, whatever the others did.
@@ -101,6 +102,10 @@ class _Search:
         self.actions: list[Action] = []
         self._action_of: dict[Action, int] = {}
         self.by = array("L")
+        self._from, self._to = array("I"), array("I")
+        """Every transition."""
+        self._rests = bytearray()
+        """Per state: whether everything can come to rest from here."""
         self._judged: set[tuple[int, ...]] = set()
         self.prologue: list[tuple[int, tuple[Stub, ...]]] = []
         """Where each process begins, and its rows until then."""
@@ -127,6 +132,7 @@ class _Search:
         self.known[frontier[0]] = 0
         self.parents.append(0)
         self.by.append(0)
+        self._rests.append(0)
         while frontier:
             coming: list[bytes] = []
             for packed in frontier:
@@ -137,7 +143,25 @@ class _Search:
             self._sum_up()
             if self.watch is not None:
                 self.watch(result)
+        self._find_unrest()
         return self._sum_up()
+
+    def _find_unrest(self) -> None:
+        """From every state there must be a way to an end: timers that only beget timers are a violation too."""
+        rests, edges = self._rests, range(len(self._from) - 1, -1, -1)
+        sources, targets = self._from, self._to
+        spreads = True
+        while spreads:  # most ways lead to later states, so that going back once is nearly enough
+            spreads = False
+            for edge in edges:
+                if rests[targets[edge]] and not rests[sources[edge]]:
+                    rests[sources[edge]] = 1
+                    spreads = True
+        restless = rests.find(0)
+        if restless >= 0:
+            text = "whatever happens from here on, not everybody ever comes to rest"
+            self.result.findings = [Finding("unexplained", self.theatre.cast.names[0], None, None, None, text)]
+            self.result.actions = self._path(restless)
 
     def _sum_up(self) -> Explored:
         self.result.states = len(self.known)
@@ -157,8 +181,12 @@ class _Search:
                 result.actions = [*self._path(mine), action]
                 return False
             key = self._pack(following)
-            if key not in known:
+            place = known.get(key)
+            self._from.append(mine)
+            self._to.append(len(known) if place is None else place)
+            if place is None:
                 known[key] = len(known)
+                self._rests.append(0)
                 self.parents.append(mine)
                 number = self._action_of.get(action)
                 if number is None:
@@ -168,6 +196,7 @@ class _Search:
                 coming.append(key)
         if not moved:
             result.ends += 1
+            self._rests[mine] = 1
             if not self._judge(state, mine):
                 return False
         if len(known) > self.max_states:
