@@ -14,7 +14,7 @@ from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, 
 from antecede.core.interest import Interest, group_of
 from antecede.core.joining import Joining
 from antecede.core.message import Envelope, Mark, Message
-from antecede.core.tier import Tier
+from antecede.core.tier import Parts, Tier
 
 __all__ = ["Broker", "BrokerBase"]
 
@@ -25,8 +25,8 @@ class BrokerBase(Tier):
     role = "broker"
     all_brokers: tuple[str, ...] = ()
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
         self.joining = Joining(self)
         self._carriers: dict[str, tuple[str, ...]] = {}
 
@@ -50,7 +50,7 @@ class BrokerBase(Tier):
 
     def peers(self) -> Sequence[str]:
         """All brokers: what went to several groups may be had from brokers of any of them."""
-        return list(self.all_brokers)
+        return self.all_brokers
 
     def sources(self, mark: Mark) -> Sequence[str]:
         """Who carries its group, then the others, who may have it by another of its groups: all of them before a
@@ -110,8 +110,8 @@ class BrokerBase(Tier):
 class Broker(BrokerBase):
     """A broker that publishes itself and forwards to subscribers by its Order's projection."""
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
         self.links: dict[str, tuple[int, Interest]] = {}
         """Attached subscribers: attachment number and interest."""
         self._routes: dict[tuple[str, ...], list[tuple[Interest, tuple[str, ...]]]] = {}

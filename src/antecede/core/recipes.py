@@ -15,7 +15,7 @@ from antecede.core.order.index import IndexReader
 from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
 from antecede.core.subscriber import Subscriber
-from antecede.core.tier import Writer
+from antecede.core.tier import Parts, Writer
 from antecede.errors import InputError
 
 __all__ = ["RECIPES", "Recipe", "build", "recipe_named"]
@@ -83,34 +83,22 @@ def build(
     guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
     interest = Interest(groups)
     writer = _writer(recipe, name, interest, settings)
-    reader = Reader(interest.concerns, dense=writer.dense)
     if recipe.clients_publish:
         if role == "subscriber":
-            return Client(
-                name,
-                interest,
-                settings,
-                dice,
-                writer=None,
-                reader=IndexReader(),
-                guard_us=guard_us,
-                digests=False,
-                upper=_vector(recipe, name, settings),
-            )
-        return HomeBroker(
-            name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us,
-            plain=recipe.name == "home-plain",
-        )  # fmt: skip
+            parts = Parts(name, interest, settings, dice, None, IndexReader(), guard_us, digests=False)
+            return Client(parts, upper=_vector(recipe, name, settings))
+        reader = Reader(interest.concerns, dense=writer.dense)
+        parts = Parts(name, interest, settings, dice, writer, reader, guard_us)
+        return HomeBroker(parts, plain=recipe.name == "home-plain")
+    reader = Reader(interest.concerns, dense=writer.dense)
     if role == "subscriber":
         return Subscriber(
-            name, interest, settings, dice, writer=None, reader=reader, guard_us=guard_us, asks=recipe.asks,
-            digests=False,
-        )  # fmt: skip
+            Parts(name, interest, settings, dice, None, reader, guard_us, asks=recipe.asks, digests=False)
+        )
     kind = Member if recipe.flat else Broker
     return kind(
-        name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
-        digests=recipe.digests,
-    )  # fmt: skip
+        Parts(name, interest, settings, dice, writer, reader, guard_us, asks=recipe.asks, digests=recipe.digests)
+    )
 
 
 def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -> Writer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from antecede.core.effects import Ask, Discard, Effect, Send
 from antecede.core.frames import Data, Digest, Frame, Gone, Node, Ranges, Request
@@ -23,7 +23,7 @@ from antecede.core.spread.digest import Rounds
 from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, ranges_of
 from antecede.core.store import Store
 
-__all__ = ["Tier", "Writer"]
+__all__ = ["Parts", "Tier", "Writer"]
 
 MAX_EARLY = 4096
 """Frames that are kept while joining: a few round trips of traffic. Raising it costs memory."""
@@ -53,33 +53,38 @@ class Writer(Protocol):
     def heard(self, stable: Mapping[str, int]) -> None: ...
 
 
+class Parts(NamedTuple):
+    """What a process is put together from."""
+
+    name: str
+    interest: Interest
+    settings: Settings
+    dice: Dice
+    writer: Writer | None
+    reader: Reader
+    guard_us: int
+    asks: bool = True
+    digests: bool = True
+
+
 class Tier(ABC):
     role = "member"
 
-    def __init__(
-        self,
-        name: str,
-        interest: Interest,
-        settings: Settings,
-        dice: Dice,
-        *,
-        writer: Writer | None,
-        reader: Reader,
-        guard_us: int,
-        asks: bool = True,
-        digests: bool = True,
-    ) -> None:
-        self.name = name
-        self.interest = interest
+    def __init__(self, parts: Parts) -> None:
+        settings = parts.settings
+        self.name = parts.name
+        self.interest = parts.interest
         self.settings = settings
         self._early: list[tuple[Data, str]] = []
-        self.dice = dice
-        self.writer = writer
-        self.reader = reader
-        self.asks = asks
+        self.dice = parts.dice
+        self.writer = parts.writer
+        self.reader = parts.reader
+        self.asks = parts.asks
         self.out: list[Effect] = []
         self.store = Store(self.out, grace_us=settings.grace_us, slack_us=2 * settings.clock_bound_us)
-        self.inbox = Inbox(reader, self.out, self._delivered, guard_us=guard_us, memory_us=settings.memory_us)
+        self.inbox = Inbox(
+            parts.reader, self.out, self._delivered, guard_us=parts.guard_us, memory_us=settings.memory_us
+        )
         self.wants = Solicitation(settings)
         self.members: dict[str, Peer] = {}
         self.departed: dict[str, int] = {}
@@ -87,7 +92,7 @@ class Tier(ABC):
         """Newest delivered or published message per sender: this process's past, as a cut."""
         self.joined = False
         self._seq = 0
-        self.rounds = Rounds(self, enabled=digests)
+        self.rounds = Rounds(self, enabled=parts.digests)
         self.answers = Answers(self)
         self._collect_at: int | None = None
         self._interests: dict[tuple[str, ...], Interest] = {}
@@ -216,7 +221,7 @@ class Tier(ABC):
     def beginning(self, interest: Interest) -> dict[str, int]:
         """Where somebody may begin who is told `cut()`: behind what was delivered here and all that precedes it."""
         past = {} if self.writer is None else self.writer.past()
-        return {stream: n for stream, n in past.items() if interest.concerns(stream)}
+        return interest.among(past)
 
     def cut(self) -> tuple[str, ...]:
         return tuple(f"{sender}:{self.tops[sender]}" for sender in sorted(self.tops))

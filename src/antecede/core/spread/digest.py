@@ -45,16 +45,13 @@ class Rounds:
             round_us = tier.settings.round_us
             self.at_us = now_us + (round_us >> 1) + int(round_us * tier.dice.random())
 
-    def offers(self, interest: Interest) -> dict[str, int]:
-        """The newest message kept per stream that concerns a peer."""
-        tier = self.tier
-        offers: dict[str, int] = {}
-        for group, tops in tier.store.tops.items():
-            if tops and interest.concerns_group(group):
-                offers.update(tops)
-        for stream, n in tier.extra_offers(interest).items():
-            offers[stream] = max(n, offers.get(stream, 0))
-        return offers
+    def offers(self, interest: Interest) -> Mapping[str, int]:
+        """The newest message kept per stream that concerns a peer, and what else a role offers."""
+        offers = self.tier.store.offers(interest)
+        extra = self.tier.extra_offers(interest)
+        if not extra:
+            return offers
+        return {**offers, **{stream: max(n, offers.get(stream, 0)) for stream, n in extra.items()}}
 
     def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
         tier = self.tier
@@ -80,10 +77,13 @@ class Rounds:
             if again:
                 self.at_us = now_us + tier.settings.round_us
             return
+        digests: dict[tuple[str, ...], Digest] = {}
         for peer in self._draw(behind, tier.settings.fanout):
             interest = tier.interest_of(peer)
             if interest is not None:
-                digest = self.digest(interest, {}, reply=True)
+                digest = digests.get(interest.filters)
+                if digest is None:  # whoever wants the same gets the same frame
+                    digest = digests[interest.filters] = self.digest(interest, {}, reply=True)
                 if digest.offer:
                     tier.out.append(Send((peer,), digest))
                 else:
@@ -117,12 +117,7 @@ class Rounds:
         if tier.asks:
             self._want_offered(frame.offer, sender, now_us)
         tier.compared(frame, sender)
-        offer = self.offers(interest)
-        have = frame.have
-        for stream, n in offer.items():
-            if have.get(stream, 0) < n:
-                break
-        else:
+        if _covers(frame.have, self.offers(interest)):
             self._in_step[sender] = tier.store.version
         if frame.stable and tier.writer is not None:
             tier.writer.heard(frame.stable)
@@ -132,10 +127,18 @@ class Rounds:
     def _want_offered(self, offer: Mapping[str, int], sender: str, now_us: int) -> None:
         tier = self.tier
         front, concerns, patience_us = tier.reader.front, tier.interest.concerns, tier.settings.patience_us
-        for stream, n in offer.items():
-            reached = front.get(stream, 0)
-            if n > reached and concerns(stream):
-                for k in range(reached + 1 if tier.reader.dense else n, n + 1):
+        for stream, n in [(stream, n) for stream, n in offer.items() if n > front.get(stream, 0)]:
+            if concerns(stream):
+                for k in range(front.get(stream, 0) + 1 if tier.reader.dense else n, n + 1):
                     mark = (stream, k)
                     if tier.is_missing(mark):
                         tier.wants.offered(mark, sender, now_us, patience_us=patience_us)
+
+
+def _covers(have: Mapping[str, int], offer: Mapping[str, int]) -> bool:
+    if have == offer:  # the usual case, and the quickest to see
+        return True
+    for stream, n in offer.items():
+        if have.get(stream, 0) < n:
+            return False
+    return True

@@ -1,0 +1,182 @@
+"""Where cuts fall, and what is in each, for one group: the fold that `fuse` runs, without Spark.
+
+Decided in this file: a cut is a prefix of `causal_pos`: after every k rows, after each marker row, or - by the rows'
+own time - before the first row with which the latest time seen passes a multiple of `every_us`. A row that is older
+than what came before it never opens a cut; it belongs to the next one. So every cut is a causal prefix of what was
+delivered; which rows of it count is decided in `counting`.
+
+What a cut holds is a function of the rows by `causal_pos` alone: it does not matter in what portions they come, nor
+whether the fold was saved and loaded in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from antecede.errors import InputError
+from antecede.spark.counting import HOLD, Counting, Reading, as_reading
+from antecede.wire import freeze, thaw
+
+__all__ = ["HOLD", "Cut", "CutRule", "Fold", "Reading"]
+
+FORMAT = 1
+"""Version of the saved state; older ones stay readable."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutRule:
+    """Exactly one of: every `rows` rows, every `time_us` of the rows' own time, at `marks` (a boolean column)."""
+
+    rows: int | None = None
+    time_us: int | None = None
+    marks: str | None = None
+
+    def __post_init__(self) -> None:
+        if sum(rule is not None for rule in (self.rows, self.time_us, self.marks)) != 1:
+            raise InputError("Say where cuts fall, in one way: every=ROWS, every_us=MICROSECONDS or marks=COLUMN.")
+        for name, value in (("every", self.rows), ("every_us", self.time_us)):
+            if value is not None and value < 1:
+                raise InputError(f"{name} is {value}: it must be at least 1.")
+
+
+class Cut(NamedTuple):
+    """A cut, before anything is aggregated. One entry per interest where it says so."""
+
+    number: int
+    pos: int
+    time_us: int | None
+    rows: int
+    """Delivered rows since the cut before, counted or held."""
+    causes: list[str]
+    """The vector as ids, by sender."""
+    latest: list[list[Reading]]
+    """Per interest, by sender: the latest counted reading."""
+    fresh: list[list[Reading]]
+    """Per interest, by position: what has come to count since the cut before."""
+    held: list[list[tuple[Reading, int]]]
+    """Per interest, by sender: the first delivered row that does not count, and how many there are."""
+    seen: list[set[str]]
+    """Per interest: senders of whom anything was delivered."""
+    missing: list[str]
+    """Skipped causes that neither came nor were followed by a later counted message of their sender."""
+    dropped: int
+    """Held rows that were let go, so far."""
+
+
+@dataclass(slots=True)
+class Fold:
+    """One group, from its first row on. `push` takes rows in any order and gives the cuts that are complete."""
+
+    rule: CutRule
+    interests: int
+    split: Callable[[str], tuple[str, int] | None]
+    """An id as (sender, number); None where ids do not tell."""
+    hold: int = HOLD
+    patience: int | None = None
+    next_pos: int = 0
+    number: int = 0
+    rows: int = 0
+    time_us: int | None = None
+    waiting: dict[int, Reading] = field(default_factory=dict)
+    """Rows whose predecessors by position have not come yet."""
+    seen: list[set[str]] = field(init=False)
+    counting: Counting = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.seen = [set() for _ in range(self.interests)]
+        self.counting = Counting(self.interests, self.split, self.hold, self.patience)
+
+    def push(self, readings: Iterable[Reading]) -> Iterator[Cut]:
+        """Rows of any positions; those seen before are ignored, those ahead of their turn wait."""
+        for reading in sorted(readings, key=lambda reading: reading.pos):
+            if reading.pos > self.next_pos:
+                self.waiting.setdefault(reading.pos, reading)
+            elif reading.pos == self.next_pos:
+                yield from self._take(reading)
+                while self.waiting and (following := self.waiting.pop(self.next_pos, None)):
+                    yield from self._take(following)
+
+    def close(self) -> Iterator[Cut]:
+        """The last, unfinished cut, if anything came since the one before. Only a batch knows that it has ended."""
+        if self.waiting:
+            raise InputError(
+                f"causal_pos is not contiguous: {self.next_pos} is not there, {min(self.waiting)} is; "
+                "order the rows with causal_order, and keep all delivered ones."
+            )
+        if self.rows:
+            yield self._cut()
+
+    def _take(self, reading: Reading) -> Iterator[Cut]:
+        time_us = reading.time_us
+        if time_us is not None and (self.time_us is None or time_us > self.time_us):
+            every_us = self.rule.time_us
+            if every_us and self.time_us is not None and time_us // every_us > self.time_us // every_us and self.rows:
+                yield self._cut()
+            self.time_us = time_us
+        for interest in reading.interests:
+            self.seen[interest].add(reading.sender)
+        self.counting.enter(reading)
+        self.next_pos += 1
+        self.rows += 1
+        if (self.rule.rows and self.rows == self.rule.rows) or (self.rule.marks and reading.mark):
+            yield self._cut()
+
+    def _cut(self) -> Cut:
+        count, whole = self.counting, range(self.interests)
+        count.settle()
+        count.give_up(self.next_pos - 1)
+        cut = Cut(
+            number=self.number,
+            pos=self.next_pos - 1,
+            time_us=self.time_us,
+            rows=self.rows,
+            causes=[count.front[sender][1] for sender in sorted(count.front) if sender not in count.gone],
+            latest=[[of[sender] for sender in sorted(of) if sender not in count.gone] for of in count.latest],
+            fresh=[sorted(readings, key=lambda r: r.pos) for readings in count.fresh],
+            held=[
+                [(self._first_held(sender, i), of[sender]) for sender in sorted(of)] for i, of in enumerate(count.held)
+            ],
+            seen=[set(senders) for senders in self.seen],
+            missing=sorted(cause for causes in count.missing.values() for cause in causes),
+            dropped=count.dropped,
+        )
+        count.fresh = [[] for _ in whole]
+        self.number += 1
+        self.rows = 0
+        return cut
+
+    def _first_held(self, sender: str, interest: int) -> Reading:
+        queue = self.counting.queues[sender]
+        return next(held.reading for held in queue if interest in held.reading.interests)
+
+    # -- as bytes --------------------------------------------------------------------------------------------------
+
+    def save(self) -> bytes:
+        """Versioned and canonical: equal folds give equal bytes."""
+        return freeze(
+            {
+                "format": FORMAT,
+                "place": [self.next_pos, self.number, self.rows, self.time_us],
+                "waiting": [self.waiting[pos] for pos in sorted(self.waiting)],
+                "seen": [sorted(senders) for senders in self.seen],
+                "counting": self.counting.to_plain(),
+            }
+        )
+
+    def load(self, data: bytes) -> Fold:
+        """Become what was saved; the rule, the interests and the bounds are those given anew."""
+        body: dict[str, Any] = thaw(data)
+        cure = "start with a new checkpoint"
+        if body.get("format") != FORMAT:
+            raise InputError(f"The saved state of fuse has format {body.get('format')}, not {FORMAT}: {cure}.")
+        if len(body["seen"]) != self.interests:
+            raise InputError(
+                f"The saved state of fuse is for {len(body['seen'])} interests, not {self.interests}: {cure}."
+            )
+        self.next_pos, self.number, self.rows, self.time_us = body["place"]
+        self.waiting = {row[0]: as_reading(row) for row in body["waiting"]}
+        self.seen = [set(senders) for senders in body["seen"]]
+        self.counting.from_plain(body["counting"])
+        return self
