@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from antecede.core.interest import Interest, group_of, stream_of
+from antecede.core.order.matrix import Column
+from antecede.core.round_broker import Below
 
 
 def test_a_stream_is_a_sender_in_a_group() -> None:
@@ -23,3 +25,8 @@ def test_streams_of_wanted_groups_concern_it_and_all_of_a_flat_group() -> None:
     for _ in range(2):
         assert interest.concerns("A@G1") and interest.concerns("A@room/7") and interest.concerns("A")
         assert not interest.concerns("A@G2")
+
+
+def test_interests_of_one_key_look_at_the_same_streams() -> None:
+    assert Interest(("G1", "G2")).key == Interest(("G1", "G2")).key != Interest(("G1",)).key
+    assert len({Interest(("G1",)).key, Column(("G1",), "A").key, Column(("G1",), "B").key, Below(("G1",)).key}) == 4
