@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import venv
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -154,3 +155,33 @@ def result_of(process: subprocess.Popen[bytes], log: Path) -> dict[str, Any]:
 def run_job(master: str, job: str, place: Path, python: str = sys.executable) -> dict[str, Any]:
     place.mkdir(parents=True, exist_ok=True)
     return result_of(start_job(master, job, place, place / "job.log", python), place / "job.log")
+
+
+def kill_worker_during(
+    address: str, worker: subprocess.Popen[bytes], job: str, place: Path, python: str = sys.executable
+) -> dict[str, Any]:
+    """The job, and SIGKILL for one worker with all it started once the first batch of the table in `place` counts."""
+    place.mkdir(parents=True, exist_ok=True)
+    log = place / "job.log"
+    process = start_job(address, job, place, log, python)
+    try:
+        wait_for("the job", lambda: any(place.glob("table/_manifest/*.json")), process, log)
+        kill_family(worker.pid)
+        worker.wait()
+    except BaseException:
+        kill_family(process.pid)
+        process.communicate()
+        raise
+    return result_of(process, log)
+
+
+def other_interpreter(folder: Path, packages: bool = True) -> Path:
+    """An interpreter under another path, without antecede; with what it needs, or bare."""
+    import pyarrow
+
+    venv.create(folder, symlinks=True)
+    site = next(folder.glob("lib/python*/site-packages"))
+    # Lines of a .pth add folders, but the .pth files in those are not read: an editable antecede stays out.
+    if packages:
+        (site / "others.pth").write_text(f"{Path(pyarrow.__file__).parents[1]}\n")
+    return folder / "bin" / "python"
