@@ -38,6 +38,7 @@ def explore(
     early: Annotated[int, Option(help="Timers that go off although something else could happen.")] = 0,
     crashes: Annotated[int, Option(help="Processes that crash for good.")] = 0,
     deadline_ms: Annotated[float | None, Option(help="Deadline of each message. [none; 100 where needed]")] = None,
+    alpha: Annotated[int, Option(help="Rounds of a lifetime beyond ceil(log2 N), where there are any.")] = 1,
     clock: Annotated[
         str, Option(help="own: each process has its clock; one: all share one. [own unless deadlines]")
     ] = "",
@@ -76,7 +77,7 @@ def explore(
     small = Small(
         recipe=recipe, reading=reading, members=members, brokers=brokers, subscribers=subscribers, groups=groups,
         at=at, messages=messages, script=script, losses=losses, duplicates=duplicates, slow=slow, early=early,
-        crashes=crashes, deadline_ms=deadline_ms, clock=clock,
+        crashes=crashes, deadline_ms=deadline_ms, alpha=alpha, clock=clock,
     )  # fmt: skip
     _explore(small, max_states, out, as_json)
 

@@ -16,7 +16,7 @@ import enum
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable
-from types import FunctionType, MethodType
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
 from antecede.core.alike import ROOM, name_of, plan_of
@@ -83,7 +83,7 @@ class _Freezer:
             return ["dice"]
         if kind is frozenset:
             return ["z", *map(self._value, _sorted(thing))]
-        if kind is MethodType:
+        if kind is MethodType or (kind is BuiltinMethodType and isinstance(thing.__self__, dict | list | set | deque)):
             return ["m", self._value(thing.__self__), thing.__name__]
         if kind is FunctionType:
             return ["f", name_of(thing)]
@@ -212,7 +212,7 @@ class _Thawer:
         if tag == "dice":
             return self.dice
         if tag == "m":
-            return MethodType(getattr(type(owner := self._value(part[1])), part[2]), owner)
+            return getattr(self._value(part[1]), part[2])
         if tag == "f" or tag == "c":
             return _named(part[1])
         if tag == "e":

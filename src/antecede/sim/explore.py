@@ -230,7 +230,7 @@ class _Search:
             return True
         self._judged.add(key)
         path = self._path(number)
-        report = check(self.rows(path, "quiet"), scenario={"recipe": self.small.recipe})
+        report = check(self.rows(path, "quiet"), scenario={"recipe": self.small.base})
         self.result.judged += 1
         if not report.clean:
             self.result.findings = list(report.findings)

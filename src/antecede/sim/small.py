@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from antecede.core.frozen import EPOCH_US
 from antecede.core.machine import Settings
+from antecede.core.round_clock import colours_for
 from antecede.errors import InputError
 from antecede.sim.layout import broker_names, carriers, parse_groups
 from antecede.sim.scenario import RecipeFacts, find_recipe
@@ -21,6 +22,7 @@ from antecede.sim.scenario import RecipeFacts, find_recipe
 __all__ = ["Cast", "Small", "Step", "cast_of", "parse_script"]
 
 MAX_COUNT = 8
+ROUND_US = 50_000
 STEP = re.compile(
     r"(?P<process>\S+)\s+(?:->\s*(?P<to>\S+)|(?P<topics>[^\s>-]\S*)(?:\s+within\s+(?P<within>[\d.]+))?)"
     r"(?:\s+after\s+(?P<after>\S+))?"
@@ -59,11 +61,13 @@ class Small:
     deadline_ms: float | None = None
     """Each message must be delivered this long after it was published (where no script says so, later ones a little
     sooner, so that what follows may be due first); None: no deadlines."""
+    alpha: int = 1
+    """Rounds of a lifetime beyond ceil(log2 N), where an order counts by rounds."""
     clock: str = ""
     """`own` or `one` (see `sim.explore`); empty: `own` where nothing expires."""
 
     def __post_init__(self) -> None:
-        for name in ("losses", "duplicates", "slow", "early", "crashes", "messages", "subscribers"):
+        for name in ("losses", "duplicates", "slow", "early", "crashes", "messages", "subscribers", "alpha"):
             if not 0 <= getattr(self, name) <= MAX_COUNT:
                 raise InputError(f"{name} is {getattr(self, name)}: give 0 to {MAX_COUNT}, every state is visited.")
         for name in ("members", "brokers"):
@@ -71,14 +75,18 @@ class Small:
                 raise InputError(f"{name} is {getattr(self, name)}: give 1 to {MAX_COUNT}, every state is visited.")
         if self.clock not in ("", "own", "one"):
             raise InputError(f"clock is {self.clock!r}: it is own or one.")
-        if self.clock == "own" and self.deadline_ms is not None:
-            raise InputError("Deadlines are instants of one clock: leave --clock out, or give --clock one.")
         if self.deadline_ms is not None and not 0 < self.deadline_ms < 1e9:
             raise InputError(f"deadline_ms is {self.deadline_ms}: it must be greater than 0.")
 
     @property
     def own_clocks(self) -> bool:
-        return self.clock != "one" and self.deadline_ms is None
+        expires = self.deadline_ms is not None or find_recipe(self.recipe).deadlines in ("yes", "lifetime")
+        return self.clock != "one" and not expires
+
+    @property
+    def base(self) -> str:
+        """The recipe without its way to spread."""
+        return self.recipe.partition("+")[0]
 
     @property
     def start_us(self) -> int:
@@ -88,10 +96,15 @@ class Small:
     def settings(self, facts: RecipeFacts) -> Settings:
         """Times only matter against each other: what is asked for soon, what later, and when it is too late."""
         hop_us = 20_000 if not facts.flat and self.subscribers else 0
+        lives = facts.deadlines == "lifetime"
         return Settings(
-            deadlines=self.deadline_ms is not None, hop_us=hop_us, round_us=50_000, fanout=2 * MAX_COUNT,
-            patience_us=5_000, retry_us=30_000, trip_us=0,
+            deadlines=self.deadline_ms is not None or lives, hop_us=hop_us, round_us=ROUND_US, fanout=2 * MAX_COUNT,
+            colours=self.colours if lives else 0, patience_us=5_000, retry_us=30_000, trip_us=0,
         )  # fmt: skip
+
+    @property
+    def colours(self) -> int:
+        return colours_for(max(self.brokers, self.subscribers), self.alpha)
 
     def knobs(self) -> dict[str, object]:
         """What differs from the default."""
@@ -142,6 +155,13 @@ def cast_of(small: Small) -> Cast:
         raise InputError(f"Recipe {small.recipe} needs deadlines: give --deadline-ms.")
     if small.deadline_ms is not None and facts.deadlines == "none":
         raise InputError(f"Recipe {small.recipe} has no deadlines: leave --deadline-ms out.")
+    if small.clock == "own" and not small.own_clocks:
+        raise InputError("Deadlines are instants of one clock: leave --clock out, or give --clock one.")
+    if facts.uniform and small.deadline_ms is not None and small.deadline_ms * 1000 < small.colours * ROUND_US:
+        raise InputError(
+            f"In recipe {small.recipe} all messages live {small.colours} rounds of {ROUND_US // 1000} ms: a deadline "
+            "cannot end sooner, so leave --deadline-ms out or give a later one."
+        )
     if facts.flat:
         names = broker_names(small.members)
         carried = parse_groups(small.groups, names) if small.groups else {"G1": tuple(names)}
