@@ -104,7 +104,7 @@ def test_input_that_cannot_be(tmp_path: Path) -> None:
         ((str(tmp_path / "a.log"), str(tmp_path / "a.csv")), "audit them one after the other"),
         (
             (str(tmp_path / "a.log"), str(tmp_path / "a.csv"), "--id", "x", "--parents", "y"),
-            "tables of different kinds",
+            "of different kinds",
         ),
     ):
         with pytest.raises(InputError, match=sentence):

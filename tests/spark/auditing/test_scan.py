@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from antecede.errors import InputError
-from antecede.spark.auditing.scan import MAIN, TELLING, Split, read_split, run_directories, splits_of
+from antecede.spark.auditing.scan import MAIN, TELLING, Split, read_split, read_telling, run_directories, splits_of
 from antecede.trace.parquet import StreamAppender, TraceWriter, write_run
 from antecede.trace.record import COLUMNS, Row
 from tests.trace.causal import causal_run
@@ -74,3 +74,24 @@ def test_a_table_that_is_no_trace_is_refused(tmp_path: Path) -> None:
 
 def test_every_column_that_is_read_is_one_of_the_trace() -> None:
     assert {*MAIN, *TELLING} <= {c.name for c in COLUMNS}
+
+
+def test_telling_rows_are_read_whole_and_everybody_is_named(tmp_path: Path) -> None:
+    run = causal_run(1, messages=100)
+    with TraceWriter(tmp_path, row_group=50) as writer:
+        writer.write(run)
+    kinds = ("publish", "join", "end")
+    tables = list(read_telling(Split("x", str(tmp_path / "records.parquet"), 0, 1), kinds))
+    rows = [row for table in tables for row in table.to_pylist()]
+    told = {(r["process"], r["step"], r["kind"], r["message"]) for r in rows if r["kind"] != "ask"}
+    assert told == {(r.process, r.step, r.kind, r.message) for r in run if r.kind in kinds}
+    assert {r["process"] for r in rows if r["kind"] == "ask"} == {r.process for r in run}
+
+
+def test_groups_that_may_lack_names_are_read_whole(tmp_path: Path) -> None:
+    run = causal_run(1, messages=20)
+    place = next(n for n, row in enumerate(run) if row.kind == "arrive")
+    run[place] = run[place]._replace(message=None)
+    split = Split("x", str(write_run(tmp_path, run)), 0, 1)
+    rows = [row for table in read_telling(split, ("publish",)) for row in table.to_pylist()]
+    assert [r["step"] for r in rows if r["kind"] == "arrive" and r["message"] is None] == [run[place].step]

@@ -8,6 +8,7 @@ the end.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,9 +87,22 @@ def read_split(split: Split, columns: Sequence[str]) -> Iterator[Any]:
     """Tables of up to about ROWS_AT_ONCE rows. InputError where the file is damaged."""
     for parquet, groups in parts_of(split):
         if isinstance(parquet, pq.ParquetFile):
-            yield parquet.read_row_groups(groups, columns=list(columns), use_threads=False)
+            yield rows_of(parquet, groups, columns, split)
         else:
             yield parquet.select(list(columns))
+
+
+def rows_of(parquet: Any, groups: list[int], columns: Sequence[str], split: Split) -> Any:
+    with sentences(split):
+        return parquet.read_row_groups(groups, columns=list(columns), use_threads=False)
+
+
+@contextmanager
+def sentences(split: Split) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{split.file} is a damaged Parquet file: {one_line(error)}") from error
 
 
 def read_telling(split: Split, kinds: Collection[str]) -> Iterator[Any]:
@@ -100,7 +114,7 @@ def read_telling(split: Split, kinds: Collection[str]) -> Iterator[Any]:
         if not isinstance(parquet, pq.ParquetFile):
             yield parquet.select(TELLING)
             continue
-        few = parquet.read_row_groups(groups, columns=WHO, use_threads=False)
+        few = rows_of(parquet, groups, WHO, split)
         kind = Coded.of(few.column("kind"))
         wanted = kind.recoded(lambda word: word in kinds or word not in KINDS, True, bool)
         sizes = [parquet.metadata.row_group(group).num_rows for group in groups]
@@ -116,7 +130,7 @@ def read_telling(split: Split, kinds: Collection[str]) -> Iterator[Any]:
             offsets = np.cumsum([0, *(sizes[n] for n in chosen)])[:-1]
             counts = [int(wanted[starts[n] : starts[n + 1]].sum()) for n in chosen]
             rows += np.repeat(offsets, counts)
-            whole = parquet.read_row_groups([groups[n] for n in chosen], columns=TELLING, use_threads=False)
+            whole = rows_of(parquet, [groups[n] for n in chosen], TELLING, split)
             yield whole if len(rows) == len(whole) else whole.take(pa.array(rows))
         yield present(few)
 
@@ -157,18 +171,17 @@ def parts_of(split: Split) -> Iterator[tuple[Any, list[int]]]:
             yield pa.Table.from_batches([batch]), []
         return
     open_parquet(file).close()
-    try:
-        with pq.ParquetFile(file, read_dictionary=TEXTS, page_checksum_verification=True, pre_buffer=True) as parquet:
-            validated(parquet.schema_arrow, file)
-            groups = range(parquet.num_row_groups)
-            mine = groups[len(groups) * split.number // split.of : len(groups) * (split.number + 1) // split.of]
-            held: list[int] = []
-            rows = 0
-            for group in mine:
-                held.append(group)
-                rows += parquet.metadata.row_group(group).num_rows
-                if rows >= ROWS_AT_ONCE or group == mine[-1]:
-                    yield parquet, held
-                    held, rows = [], 0
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{file} is a damaged Parquet file: {one_line(error)}") from error
+    with sentences(split):
+        parquet = pq.ParquetFile(file, read_dictionary=TEXTS, page_checksum_verification=True, pre_buffer=True)
+        validated(parquet.schema_arrow, file)
+    with parquet:
+        groups = range(parquet.num_row_groups)
+        mine = groups[len(groups) * split.number // split.of : len(groups) * (split.number + 1) // split.of]
+        held: list[int] = []
+        rows = 0
+        for group in mine:
+            held.append(group)
+            rows += parquet.metadata.row_group(group).num_rows
+            if rows >= ROWS_AT_ONCE or group == mine[-1]:
+                yield parquet, held
+                held, rows = [], 0
