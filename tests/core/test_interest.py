@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from antecede.core import interest as module
 from antecede.core.interest import Interest, group_of, stream_of
 
 
@@ -23,3 +26,16 @@ def test_streams_of_wanted_groups_concern_it_and_all_of_a_flat_group() -> None:
     for _ in range(2):
         assert interest.concerns("A@G1") and interest.concerns("A@room/7") and interest.concerns("A")
         assert not interest.concerns("A@G2")
+
+
+def test_numbers_of_streams_that_concern_it_stay_in_their_order() -> None:
+    numbers = {"B@G1": 2, "A@G2": 9, "A@G1": 1, "C": 4}
+    assert list(Interest(("G1",)).among(numbers).items()) == [("B@G1", 2), ("A@G1", 1), ("C", 4)]
+
+
+def test_answers_are_forgotten_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 3)
+    interest = Interest(("G1",))
+    for n in range(10):
+        assert interest.concerns(f"{n}@G1") and not interest.concerns(f"{n}@G2")
+        assert len(interest._streams) <= 3

@@ -14,7 +14,7 @@ from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message, Stamp, header_of
 from antecede.core.order.index import INDEX, IndexReader, item_stamp
 from antecede.core.order.vector import VectorWriter
-from antecede.core.tier import Tier
+from antecede.core.tier import Parts, Tier
 
 __all__ = ["Client"]
 
@@ -35,8 +35,8 @@ class Unacked:
 class Client(Tier):
     role = "subscriber"
 
-    def __init__(self, *args: object, upper: VectorWriter, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, parts: Parts, *, upper: VectorWriter) -> None:
+        super().__init__(parts)
         self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
         self.attachment = 0

@@ -12,7 +12,7 @@ from antecede.core.effects import Effect, Join, Send
 from antecede.core.frames import Data, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest
 from antecede.core.message import Mark, Message
-from antecede.core.tier import Tier
+from antecede.core.tier import Parts, Tier
 
 __all__ = ["Member"]
 
@@ -23,8 +23,8 @@ class Member(Tier):
     _join_at: int | None = None
     _join_tries = 0
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
         self._blank: set[str] = set()
 
     # -- who is there ----------------------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ class Member(Tier):
         self._others = tuple(sorted(name for name in self.members if name != self.name))
 
     def peers(self) -> Sequence[str]:
-        return list(self._others)
+        return self._others
 
     def sources(self, mark: Mark) -> Sequence[str]:
         return self._others

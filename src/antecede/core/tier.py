@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from antecede.core.effects import Ask, Discard, Effect, Send
 from antecede.core.frames import Data, Digest, Frame, Gone, Node, Ranges, Request
@@ -20,10 +20,10 @@ from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
 from antecede.core.order.reader import Reader
 from antecede.core.spread.answer import Answers
 from antecede.core.spread.digest import Rounds
-from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, ranges_of
+from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, open_ranges, ranges_of
 from antecede.core.store import Store
 
-__all__ = ["Tier", "Writer"]
+__all__ = ["Parts", "Tier", "Writer"]
 
 MAX_EARLY = 4096
 """Frames that are kept while joining: a few round trips of traffic. Raising it costs memory."""
@@ -53,33 +53,41 @@ class Writer(Protocol):
     def heard(self, stable: Mapping[str, int]) -> None: ...
 
 
+class Parts(NamedTuple):
+    """What a process is put together from."""
+
+    name: str
+    interest: Interest
+    settings: Settings
+    dice: Dice
+    writer: Writer | None
+    reader: Reader
+    guard_us: int
+    asks: bool = True
+    digests: bool = True
+    inbox: type[Inbox] = Inbox
+
+
 class Tier(ABC):
     role = "member"
 
-    def __init__(
-        self,
-        name: str,
-        interest: Interest,
-        settings: Settings,
-        dice: Dice,
-        *,
-        writer: Writer | None,
-        reader: Reader,
-        guard_us: int,
-        asks: bool = True,
-        digests: bool = True,
-    ) -> None:
-        self.name = name
-        self.interest = interest
+    def __init__(self, parts: Parts) -> None:
+        settings = parts.settings
+        self.name = parts.name
+        self.interest = parts.interest
         self.settings = settings
         self._early: list[tuple[Data, str]] = []
-        self.dice = dice
-        self.writer = writer
-        self.reader = reader
-        self.asks = asks
+        self.dice = parts.dice
+        self.writer = parts.writer
+        self.reader = parts.reader
+        self.asks = parts.asks
         self.out: list[Effect] = []
         self.store = Store(self.out, grace_us=settings.grace_us, slack_us=2 * settings.clock_bound_us)
-        self.inbox = Inbox(reader, self.out, self._delivered, guard_us=guard_us, memory_us=settings.memory_us)
+        self.arrived = parts.reader.arrived if parts.writer is None else parts.writer.arrived
+        """What came, as this process reads it."""
+        self.inbox = parts.inbox(
+            parts.reader, self.out, self._delivered, guard_us=parts.guard_us, memory_us=settings.memory_us
+        )
         self.wants = Solicitation(settings)
         self.members: dict[str, Peer] = {}
         self.departed: dict[str, int] = {}
@@ -87,7 +95,7 @@ class Tier(ABC):
         """Newest delivered or published message per sender: this process's past, as a cut."""
         self.joined = False
         self._seq = 0
-        self.rounds = Rounds(self, enabled=digests)
+        self.rounds = Rounds(self, enabled=parts.digests)
         self.answers = Answers(self)
         self._collect_at: int | None = None
         self._interests: dict[tuple[str, ...], Interest] = {}
@@ -177,10 +185,9 @@ class Tier(ABC):
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
         """Messages came, from `hint`: whoever sent them is asked first for what they need."""
-        accept = self.inbox.accept
-        writer = self.writer
+        accept, arrived = self.inbox.accept, self.arrived
         for envelope in envelopes:
-            accept(envelope if writer is None else writer.arrived(envelope), now_us)
+            accept(arrived(envelope), now_us)
         if self.inbox.blocked:
             self.want_blocked(hint, now_us)
 
@@ -216,7 +223,7 @@ class Tier(ABC):
     def beginning(self, interest: Interest) -> dict[str, int]:
         """Where somebody may begin who is told `cut()`: behind what was delivered here and all that precedes it."""
         past = {} if self.writer is None else self.writer.past()
-        return {stream: n for stream, n in past.items() if interest.concerns(stream)}
+        return interest.among(past)
 
     def cut(self) -> tuple[str, ...]:
         return tuple(f"{sender}:{self.tops[sender]}" for sender in sorted(self.tops))
@@ -250,14 +257,19 @@ class Tier(ABC):
             stamps = [e.stamp for e in known if e is not None]
             if len(stamps) < len(known):
                 stamps, after = None, None
-        self._seq += 1
         declared = None if after is None else tuple(after)
-        message = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared)
+        bare = Message(self.name, 0, tuple(topics), payload, deadline_us, None, declared)
+        message = self.new_message(bare, now_us)
         envelope = Envelope(message, self.writer.stamp(message, stamps))
         self.reader.delivered(envelope.stamp, forced=False)
         self.inbox.seen[message.id] = now_us
         self._keep(envelope, now_us)
         return envelope
+
+    def new_message(self, bare: Message, now_us: int) -> Message:
+        """Its number; where an Order has lifetimes also its end."""
+        self._seq += 1
+        return Message(self.name, self._seq, bare.topics, bare.payload, bare.deadline_us, None, bare.after)
 
     # -- what spreads ask of a role ---------------------------------------------------------------------------------
 
@@ -276,6 +288,26 @@ class Tier(ABC):
         self.inbox.skip(envelope, "expired", now_us)
         self.store.add_header(envelope, now_us)
 
+    def offers(self, interest: Interest) -> Mapping[str, int]:
+        """The newest message kept per stream that concerns a peer, and what else a role offers."""
+        offers = self.store.offers(interest)
+        extra = self.extra_offers(interest)
+        if not extra:
+            return offers
+        return {**offers, **{stream: max(n, offers.get(stream, 0)) for stream, n in extra.items()}}
+
+    def ranges_from(self, peer: str, ranges: Ranges) -> Ranges:
+        """What a peer asks for, in the names of streams that are used here."""
+        return ranges
+
+    def summary(self, interest: Interest) -> Mapping[str, int]:
+        """What an offer must say beside the newest, where nothing leads from there to what came before."""
+        return {}
+
+    def haves(self, have: Mapping[str, int], behind: Mapping[str, int]) -> Mapping[str, int]:
+        """What this process does not lack, corrected where it knows of gaps."""
+        return have
+
     def extra_offers(self, interest: Interest) -> dict[str, int]:
         """What a role wants confirmed although it is not kept."""
         return {}
@@ -284,7 +316,7 @@ class Tier(ABC):
         """What lies behind here and in the tier below."""
         return have
 
-    def compared(self, frame: Digest, sender: str) -> None:
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         """A digest came (roles add what else they read in it)."""
 
     def rounded(self, now_us: int) -> bool:
@@ -299,19 +331,8 @@ class Tier(ABC):
         return tuple(dict.fromkeys(map(id_of_mark, marks)))
 
     def request(self, marks: list[Mark]) -> Frame:
-        return Request(ranges_of(marks) if self.reader.dense else self._open_ranges(marks))
-
-    def _open_ranges(self, marks: list[Mark]) -> Ranges:
-        """Sparse streams: everything between what lies behind and the mark, except what is held."""
-        ranges = []
-        for stream, n in sorted(marks):
-            low = self.reader.front.get(stream, 0)
-            for held in sorted(k for k in self.inbox.marks.get(stream, ()) if low < k < n):
-                if held - 1 > low:
-                    ranges.append((stream, low, held - 1))
-                low = held
-            ranges.append((stream, low, n))
-        return tuple(ranges)
+        dense = self.reader.dense
+        return Request(ranges_of(marks) if dense else open_ranges(marks, self.reader.front, self.inbox.marks))
 
     def _ask(self, now_us: int) -> None:
         for peer, marks in self.wants.due(now_us, self.is_missing, self._sources_from, self.answers.orphaned).items():

@@ -259,8 +259,7 @@ class GraphWriter:
         entry = envelope.stamp.extra
         if not isinstance(entry, Entry):
             return envelope
-        concerns = interest.concerns
-        covers = {stream: n for stream, n in entry.tops.items() if concerns(stream)}
+        covers = interest.among(entry.tops)
         return Envelope(envelope.message, Stamp(entry.marks, self._needs(entry, interest), covers, envelope.stamp.rank))
 
     # -- forgetting ------------------------------------------------------------------------------------------------
@@ -300,9 +299,7 @@ def _merge(preds: Sequence[Entry]) -> dict[str, int]:
     tops = dict(largest.tops)
     for entry in preds:
         if entry is not largest:
-            for stream, n in entry.tops.items():
-                if n > tops.get(stream, 0):
-                    tops[stream] = n
+            tops.update([(stream, n) for stream, n in entry.tops.items() if n > tops.get(stream, 0)])
         for stream, n in entry.marks:
             if n > tops.get(stream, 0):
                 tops[stream] = n

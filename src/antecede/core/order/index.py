@@ -25,7 +25,7 @@ INDEX = ""
 
 class IndexReader(Reader):
     def __init__(self) -> None:
-        super().__init__(lambda stream: True, dense=False)
+        super().__init__(_concerns, dense=False)
 
     def precedes(self, a: Stamp, b: Stamp) -> bool:
         return a.own[0] in b.needs
@@ -52,6 +52,10 @@ class IndexReader(Reader):
         self.over.clear()
         self.watched.clear()
         self.freed.clear()
+
+
+def _concerns(stream: str) -> bool:
+    return True  # there is only the one
 
 
 def item_stamp(item: Item) -> Stamp:

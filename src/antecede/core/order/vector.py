@@ -18,7 +18,7 @@ from antecede.core.frames import Node
 from antecede.core.interest import Interest, group_of, stream_of
 from antecede.core.message import Envelope, Mark, Message, Stamp
 
-__all__ = ["VectorWriter"]
+__all__ = ["VectorWriter", "close"]
 
 
 class VectorWriter:
@@ -36,7 +36,7 @@ class VectorWriter:
         self._own: dict[str, list[int]] = {}
         self._last: Stamp | None = None
         self._leaves: dict[str, dict[Mark, Mapping[str, int]]] = {}
-        """Per group: mark -> what it covers (nothing is known of those that were only heard of)."""
+        """Per group: mark -> what it covers (nothing is known of those that were only heard of). None if flat."""
         self._tips: dict[Mark, Stamp] = {}
         """What was delivered or published here and precedes nothing else that was: together they cover the past."""
 
@@ -51,11 +51,11 @@ class VectorWriter:
         if self.chain == 1:
             needs = {}
         if after is None:
-            covers = _close(self._tips.values())
-            for leaves in self._leaves.values():
+            covers = close(self._tips.values())
+            for leaves in (self._tips,) if self.flat else self._leaves.values():
                 needs.update(dict.fromkeys(leaves))
         else:
-            covers = _close([*after, self._last] if self._last is not None else after)
+            covers = close([*after, self._last] if self._last is not None else after)
             needs.update(dict.fromkeys(covers.items()))
         stamp = Stamp(own, tuple(needs), covers, self.rank)
         self._take_in(stamp)
@@ -81,6 +81,8 @@ class VectorWriter:
         for tip in [tip for tip in tips if tip[1] <= covers.get(tip[0], 0)]:
             del tips[tip]
         tips[stamp.own[0]] = stamp
+        if self.flat:
+            return  # of the one group: its leaves are the tips
         addressed = set()
         for mark in stamp.own:
             group = group_of(mark[0])
@@ -92,13 +94,12 @@ class VectorWriter:
                 for leaf in [leaf for leaf in leaves if leaf[1] <= covers.get(leaf[0], 0)]:
                     del leaves[leaf]
             leaves[mark] = covers
-        if not self.flat:
-            for mark in stamp.needs:
-                group = group_of(mark[0])
-                if group not in addressed:
-                    leaves = self._leaves.get(group)
-                    if leaves is None or mark not in leaves:
-                        self._hear_of(mark, group)
+        for mark in stamp.needs:
+            group = group_of(mark[0])
+            if group not in addressed:
+                leaves = self._leaves.get(group)
+                if leaves is None or mark not in leaves:
+                    self._hear_of(mark, group)
 
     def _hear_of(self, mark: Mark, group: str) -> None:
         """A cause in a group that the message itself is not addressed to: perhaps a leaf there."""
@@ -113,7 +114,7 @@ class VectorWriter:
 
     def past(self) -> Mapping[str, int]:
         """Marks of everything in the past of what was delivered here, of all groups."""
-        return _close(self._tips.values())
+        return close(self._tips.values())
 
     def arrived(self, envelope: Envelope) -> Envelope:
         """A stamp as it came from a peer; nothing is left to work out."""
@@ -153,7 +154,7 @@ class VectorWriter:
         """Nothing is cut by what others have."""
 
 
-def _close(stamps: Iterable[Stamp]) -> dict[str, int]:
+def close(stamps: Iterable[Stamp]) -> dict[str, int]:
     """What these messages cover, and they themselves."""
     covers: dict[str, int] = {}
     for stamp in stamps:
