@@ -26,7 +26,16 @@ from antecede.errors import InputError
 from antecede.spark.auditing import tasks
 from antecede.spark.auditing.attendance import CONTROL
 from antecede.spark.auditing.chunks import EVENT_KINDS, REASON_CODES
-from antecede.spark.auditing.scan import MAIN, ROWS_AT_ONCE, TELLING, Split, read_split, run_directories, splits_of
+from antecede.spark.auditing.scan import (
+    MAIN,
+    ROWS_AT_ONCE,
+    TELLING,
+    Split,
+    read_split,
+    read_telling,
+    run_directories,
+    splits_of,
+)
 from antecede.spark.faults import plain_faults
 from antecede.spark.session import session
 from antecede.spark.ship import ship
@@ -154,19 +163,20 @@ class _Files:
         return self.spark.range(0, count, 1, min(count, 8 * slots(self.spark)))
 
     def telling(self, deliveries: bool) -> tuple[DataFrame, tasks.Source]:
-        return self._frame(), read_files(self.splits, TELLING)
+        kinds = ("publish", *CONTROL, *(("deliver",) if deliveries else ()))
+        return self._frame(), read_files(self.splits, lambda split: read_telling(split, kinds))
 
     def shipping(self) -> tuple[DataFrame, tasks.Source]:
-        return self._frame(), read_files(self.splits, MAIN)
+        return self._frame(), read_files(self.splits, lambda split: read_split(split, MAIN))
 
 
-def read_files(splits: list[Split], columns: Sequence[str]) -> tasks.Source:
+def read_files(splits: list[Split], tables: Callable[[Split], Iterator[Any]]) -> tasks.Source:
     def read(batches: Any) -> Iterator[tuple[str, Any]]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 split = splits[number]
                 try:
-                    for table in read_split(split, columns):
+                    for table in tables(split):
                         yield split.source, table
                 except InputError as error:
                     yield split.source, str(error)

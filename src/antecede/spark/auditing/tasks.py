@@ -296,7 +296,7 @@ def judge(scratch: str) -> Callable[[Batches], Batches]:
             if waiting and (waiting[0].domain != domain or len(waiting) * case.messages.count > TABLE_CELLS):
                 together(waiting, results)
                 waiting = []
-            if case.judgeable and not case.quick(results):
+            if case.judgeable and case.matters and not case.quick(results):
                 waiting.append(case)
             yield from results.batches(10_000)
         together(waiting, results)
@@ -331,12 +331,15 @@ class Case:
         results.add("counts", domain, rows=rows, deliveries=deliveries)
         self.mine = attendance(about, process)
         self.judgeable = wrong is None
+        self.matters = False
         if wrong is not None:
             results.add("quarantine", domain, process=process, text=f"process {process} has {wrong}")
             return
         if self.mine.tail_unknown:
             text = f"the records of {process} stop without an end, so nobody knows what it did later"
             results.add("tail", domain, process=process, text=text)
+        # Who delivered nothing and is owed nothing did nothing wrong.
+        self.matters = deliveries > 0 or bool(self.mine.memberships)
         self.out = places_of(self.events, self.messages.count)
         if about["asked"]:
             events = self.events
