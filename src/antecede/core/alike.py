@@ -20,6 +20,8 @@ ROOM = "antecede.core"
 CACHES: dict[str, dict[str, Any]] = {
     "Envelope": {"size": -1, "stamp_size": -1, "wire": None},
     "Base": {"size": -1, "control": -1},
+    "Store": {"_offers": dict},
+    "RoundBroker": {"_kept": dict},
 }
 """Class -> attributes that only remember what can be worked out again, and what they begin with."""
 
@@ -45,6 +47,8 @@ ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("Rounds", "_in_step"): lambda rounds, peers: tuple(
         sorted(peer for peer, version in peers.items() if version >= rounds.tier.store.version)
     ),
+    ("Want", "tries"): lambda want, tries: tries if tries < 12 else 12 + (tries - 12) % 420,  # whose turn, of up to 7
+    ("Unacked", "tries"): lambda one, tries: min(tries, 16),
     ("Tier", "settings"): lambda tier, settings: None,  # the same for ever
     ("Solicitation", "settings"): lambda wants, settings: None,
     ("Tier", "_interests"): lambda tier, known: None,

@@ -28,6 +28,9 @@ __all__ = ["EPOCH_US", "freeze", "likeness", "thaw"]
 EPOCH_US = 1_200_000_000_000_000
 """Where a driver's clock must begin for times to be told from other numbers (in 2008, counted from 1970)."""
 
+LONG_AGO_US = 60_000_000
+"""What is longer ago than anything is waited for or remembered: how much longer makes no difference."""
+
 _LEAST_TIME = EPOCH_US // 2
 _SCALARS = frozenset((type(None), bool, int, float, str, bytes))
 _CONTAINERS = frozenset((dict, list, set, deque))
@@ -70,7 +73,7 @@ class _Freezer:
         kind = thing.__class__
         if kind in _SCALARS:
             if kind is int and thing > _LEAST_TIME and self.now_us is not None:
-                return ["@", thing - self.now_us]
+                return ["@", max(thing - self.now_us, -LONG_AGO_US)]
             return thing
         if kind is tuple:
             return ["t", *map(self._value, thing)]

@@ -61,13 +61,15 @@ class Small:
     deadline_ms: float | None = None
     """Each message must be delivered this long after it was published (where no script says so, later ones a little
     sooner, so that what follows may be due first); None: no deadlines."""
+    fanout: int = 0
+    """To how many peers a digest goes, and a message where chance decides who gets it (always the same); 0: all."""
     alpha: int = 1
     """Rounds of a lifetime beyond ceil(log2 N), where an order counts by rounds."""
     clock: str = ""
     """`own` or `one` (see `sim.explore`); empty: `own` where nothing expires."""
 
     def __post_init__(self) -> None:
-        for name in ("losses", "duplicates", "slow", "early", "crashes", "messages", "subscribers", "alpha"):
+        for name in ("losses", "duplicates", "slow", "early", "crashes", "messages", "subscribers", "alpha", "fanout"):
             if not 0 <= getattr(self, name) <= MAX_COUNT:
                 raise InputError(f"{name} is {getattr(self, name)}: give 0 to {MAX_COUNT}, every state is visited.")
         for name in ("members", "brokers"):
@@ -98,8 +100,9 @@ class Small:
         hop_us = 20_000 if not facts.flat and self.subscribers else 0
         lives = facts.deadlines == "lifetime"
         return Settings(
-            deadlines=self.deadline_ms is not None or lives, hop_us=hop_us, round_us=ROUND_US, fanout=2 * MAX_COUNT,
-            colours=self.colours if lives else 0, patience_us=5_000, retry_us=30_000, trip_us=0,
+            deadlines=self.deadline_ms is not None or lives, hop_us=hop_us, round_us=ROUND_US,
+            fanout=self.fanout or 2 * MAX_COUNT, colours=self.colours if lives else 0, patience_us=5_000,
+            retry_us=30_000, trip_us=0,
         )  # fmt: skip
 
     @property
