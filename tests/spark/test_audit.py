@@ -17,7 +17,7 @@ from antecede.trace.check import check
 from antecede.trace.parquet import write_run
 from antecede.trace.record import Row
 from tests.spark.auditing.rig import with_faults
-from tests.spark.auditing.test_tasks import simulated
+from tests.spark.auditing.test_judging import simulated
 from tests.trace.causal import causal_run
 
 if TYPE_CHECKING:
