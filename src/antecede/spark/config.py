@@ -68,8 +68,12 @@ class Source(Part, frozen=True):
 
 class Order(Part, frozen=True):
     wait_us: int | None = None
-    skip: bool = False
+    unknown: Literal["skip"] | None = None
+    foreign: Literal["project", "keep"] | None = None
+    group_of: str | None = None
+    first_seq: int | None = None
     max_held: int | None = None
+    remember_us: int | None = None
 
 
 class Wanted(Part, frozen=True):
@@ -162,10 +166,14 @@ path = "runs/first"          # one, or a list
 # arrived = "arrived_us"     # in which sequence rows came
 # topic = "topic"            # what interests are matched with
 
-[order]                      # how long to wait for causes that have not come; one of them must end the waiting
+[order]                      # how long to wait for causes that have not come; a deadline ends the waiting too
 wait_us = 500_000            # at most so long after the row's own time
-# skip = true                # not at all: what is not there when a row comes is passed over
-# max_held = 100_000         # at most so many rows of a group
+# unknown = "skip"           # batch: what is in no row of the group is passed over, and noted
+# foreign = "project"        # batch: a parent in another group is replaced by its nearest ancestors in this one
+# group_of = "split(parent, '/')[0]" # in which group a parent is, in SQL
+# first_seq = 1              # the number of a sender's first message
+# max_held = 100_000         # at most so many rows of a group; of more the oldest go out
+# remember_us = 3_600_000_000 # streams: how long it is known what was there; bounds the state
 
 [fuse]                       # left out: nothing is fused
 every = 100                  # a cut after every so many rows of a group

@@ -136,7 +136,8 @@ class Counting:
                 skipped = self.missing.setdefault(sender, {})
                 skipped[cause] = number
                 if len(skipped) > self.hold:
-                    del skipped[next(iter(skipped))]
+                    # The lowest number gives way: what may be covered already must not push out what is not.
+                    del skipped[min(skipped, key=skipped.__getitem__)]
         needs: dict[str, int] = {}
         for sender, number in found:
             if sender != reading.sender and needs.get(sender, -1) < number:
@@ -271,10 +272,10 @@ class Counting:
         reading = oldest.reading
         self._unheld(reading)
         self.dropped += 1
-        if self.split(reading.id) is None:
-            self.open[reading.id] = (NOBODY, 1)  # who comes after it can only be told by its id
-        else:
+        if self.split(reading.id) == (reading.sender, reading.number):
             self.let_go[reading.sender] = max(reading.number, self.let_go.get(reading.sender, -1))
+        else:
+            self.open[reading.id] = (reading.sender, reading.number)  # that a row comes after it only its id can tell
 
     # -- as plain values -------------------------------------------------------------------------------------------
 
@@ -285,13 +286,22 @@ class Counting:
             "dropped": self.dropped,
             "front": {sender: list(entry) for sender, entry in self.front.items()},
             "let_go": self.let_go,
-            "open": {name: list(place) for name, place in self.open.items() if place[0] == NOBODY},
+            "open": self._nameless(),
             "missing": [[sender, list(causes.items())] for sender, causes in sorted(self.missing.items())],
             "gone": self.gone,
             "queues": {name: [[h.reading, h.needs] for h in queue] for name, queue in self.queues.items()},
             "latest": [[by_sender[sender] for sender in sorted(by_sender)] for by_sender in self.latest],
             "fresh": [sorted(readings) for readings in self.fresh],
         }
+
+    def _nameless(self) -> dict[str, list[Any]]:
+        """Rows that gave way and are known by their ids only, as long as nothing later of their sender counts."""
+        queued = {held.reading.id for queue in self.queues.values() for held in queue}
+        left = {}
+        for name, (sender, number) in self.open.items():
+            if name not in queued and (sender not in self.front or self.front[sender][0] < number):
+                left[name] = [sender, number]
+        return left
 
     def from_plain(self, body: dict[str, Any]) -> None:
         self.dropped = body["dropped"]

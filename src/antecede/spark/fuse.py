@@ -34,6 +34,8 @@ from antecede.spark.readings import SEPARATOR, Bounds, Function, Interest, Plan,
 __all__ = ["Function", "Interest", "fuse", "fuse_table"]
 
 Step = Callable[[DataFrame], DataFrame]
+FOREIGN = "foreign:"
+"""How `causal_order` marks a parent in another group."""
 ONE_GROUP = "one"
 """The name of the key where no column says what a group is."""
 
@@ -44,6 +46,7 @@ def fuse(
     parents: str | None = None,
     clock: str | None = None,
     sender: str | None = None,
+    seq: str | None = None,
     group: str | None = None,
     topic: str | None = None,
     time: str | None = None,
@@ -63,11 +66,12 @@ def fuse(
 
     Columns of the ordered rows, by name: `id`; `parents` (a list of ids) or `clock` (a map from sender to number), as
     they were given to `causal_order` - without them rows are held for what they themselves miss, not for what their
-    causes miss; `sender`, unless ids are `sender:seq`; `group`; `topic` (a string or a list); `time` (a timestamp or
-    microseconds); `values` (numbers).
+    causes miss; `sender` and, if there is one, `seq`, unless ids are `sender:seq`; `group`; `topic` (a string or a
+    list); `time` (a timestamp or microseconds); `values` (numbers).
 
-    Where ids are `sender:seq`, or with a clock, a skipped cause is made up for by any later message of its sender.
-    Otherwise nobody knows who sent it: what comes after it is left out for good, and remembered.
+    Where ids are `sender:seq`, with a clock, or missed by `sender` and `seq`, a skipped cause is made up for by any
+    later message of its sender. Otherwise nobody knows who sent it: what comes after it is left out for good. Causes
+    in other groups (`foreign:` in `missing`) are no matter of this group's cuts.
 
     interests   name -> topic filter, several, an `Interest` with a condition, or None; by default one, `all`
     every, every_us, marks   where cuts fall: every so many rows of a group; every so much of the rows' own time; after
@@ -81,18 +85,19 @@ def fuse(
     last        batch only: also the last, unfinished cut
     """
     bounds = Bounds(hold, patience)
-    if clock is not None and sender is None:
-        raise InputError("With clock= say also which column names the sender: fuse(clock=..., sender=...).")
+    for name, given in (("clock", clock), ("seq", seq)):
+        if given is not None and sender is None:
+            raise InputError(f"With {name}= say also which column names the sender: fuse({name}=..., sender=...).")
     rule = CutRule(every, every_us, marks)
     if every_us is not None and time is None:
         raise InputError("every_us cuts by the rows' own time: name its column, fuse(every_us=..., time=...).")
-    plan = plan_of(interests, values, functions, senders, over, sender is None)
+    plan = plan_of(interests, values, functions, senders, over, sender is None, seq is not None)
 
     def step(df: DataFrame) -> DataFrame:
         if last and df.isStreaming:
             raise InputError("A stream has no last cut: leave out last=True.")
-        named = {"id": id, "parents": parents, "clock": clock, "sender": sender, "group": group, "topic": topic,
-                 "time": time, "marks": marks}  # fmt: skip
+        named = {"id": id, "parents": parents, "clock": clock, "sender": sender, "seq": seq, "group": group,
+                 "topic": topic, "time": time, "marks": marks}  # fmt: skip
         plain = prepare(df, plan, named)
         key = plain.schema[group or ONE_GROUP]
         whole = StructType([key, *from_arrow_schema(plan.schema()).fields])
@@ -161,7 +166,8 @@ def prepare(df: DataFrame, plan: Plan, named: Mapping[str, str | None]) -> DataF
             entries = F.map_entries(value)
             return F.array_join(F.transform(entries, lambda e: F.concat(e["key"], F.lit(":"), e["value"])), SEPARATOR)
         if isinstance(kind, ArrayType):
-            return F.array_join(value.cast("array<string>"), SEPARATOR)
+            names = F.filter(value.cast("array<string>"), lambda name: ~name.startswith(FOREIGN))
+            return F.array_join(names, SEPARATOR)
         if isinstance(kind, StringType):
             return value
         raise InputError(f"The column {name!r} is {kind.simpleString()}: it must be a list of names.")
@@ -180,6 +186,7 @@ def prepare(df: DataFrame, plan: Plan, named: Mapping[str, str | None]) -> DataF
         F.col("causal_pos").cast("bigint").alias("pos"),
         column("id", "string").alias("id"),
         column("sender", "string").alias("sender"),
+        column("seq", "bigint").alias("seq"),
         joined(named["parents"]).alias("parents"),
         joined("missing").alias("missing"),
         joined(named["clock"]).alias("clock"),
