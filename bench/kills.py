@@ -2,10 +2,11 @@
 
     python bench/kills.py [--operator MODULE:FUNCTION] [--seed S] [--only N]
 
-The query reads growing traces, applies the operator (a function from DataFrame to DataFrame; `without_duplicates` of
-tests/spark/killing.py, which keeps state, unless another is given) and writes a table. After each kill what counts in
-the table is read through its manifest, without Spark: no row may be there twice or be unknown; the query then goes on
-from its checkpoint into the next kill. At the end nothing may be missing, and nothing a kill left behind may matter.
+The query reads growing traces of chains of messages, out of order, applies the operator (a function from DataFrame to
+DataFrame; `ordered` of tests/spark/killing.py, which is `causal_order`, unless another is given) and writes a table.
+After each kill what counts in the table is read through its manifest, without Spark: no row may be there twice, be
+unknown, or (with `causal_order`) stand elsewhere than in its place; the query then goes on from its checkpoint into the
+next kill. At the end nothing may be missing, and nothing that a kill left behind may matter.
 Prints one line a kill; exit 1 where anything is lost or doubled. Takes about five minutes on an idle machine.
 """
 
@@ -23,8 +24,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from antecede.spark import sink
-from tests.spark.killing import Place, finish, held, kill_at, wound
-from tests.spark.traces import rows, write_parquet, write_stream
+from tests.spark.killing import Place, disorder, finish, held, kill_at, wound
+from tests.spark.traces import chain, write_parquet, write_stream
 from tests.spark.victim import MAX_ROWS
 
 KEY = ["run", "process", "step"]
@@ -54,7 +55,7 @@ def after(place: Place, batches: int, delay_s: float) -> Callable[[], bool]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--operator", default="tests.spark.killing:without_duplicates")
+    parser.add_argument("--operator", default="tests.spark.killing:ordered")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, default=len(MOMENTS), help="the first N moments")
     options = parser.parse_args()
@@ -64,12 +65,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="antecede-kills-") as directory:
         place = Place(Path(directory))
         wanted = {(f"r{n}", "p", step) for n in range(RUNS) for step in range(ROWS)}
-        write_parquet(place.runs / "r0", ROWS, row_group=1000)
-        write_parquet(place.runs / "r1", ROWS, row_group=300)
-        live = write_stream(place.runs / "r2" / "n.arrow", 500, 500)
+        write_parquet(place.runs / "r0", chain("r0", ROWS), row_group=1000)
+        write_parquet(place.runs / "r1", chain("r1", ROWS), row_group=300)
+        coming, live = chain("r2", ROWS), write_stream(place.runs / "r2" / "n.arrow")
+        live.append(coming[:1000])
         print(f"{len(wanted)} rows, at most {MAX_ROWS} a batch, {options.operator}")
-        heads = "batches", "noted", "rows", "orphans", "doubled", "unknown", "s"
-        print("kill  at      " + "".join(f"{head:>9}" for head in heads))
+        heads = "batches", "noted", "rows", "orphans", "doubled", "unknown", "unordered", "s"
+        print("kill  at      " + "".join(f"{head:>10}" for head in heads))
         good, written = True, 1000
         for number, (point, batch) in enumerate(MOMENTS[: options.only], 1):
             begun = time.monotonic()
@@ -82,20 +84,24 @@ def main() -> None:
             left = kill_at(place, options.operator, "never" if moment else point, batch, moment)
             seen = held(place, KEY)
             doubled, unknown = sum(seen.values()) - len(seen), len(set(seen) - wanted)
-            good &= not doubled and not unknown and (moment is not None or left.point == point)
-            figures = left.batches, left.noted, left.rows, left.orphans, doubled, unknown, time.monotonic() - begun
-            print(f"{number:>4}  {point:<8}" + "".join(f"{figure:>9.0f}" for figure in figures), flush=True)
-            live.append(rows("r2", 300, written))
+            unordered = disorder(place) if name == "ordered" else 0
+            good &= not doubled and not unknown and not unordered and (moment is not None or left.point == point)
+            taken_s = time.monotonic() - begun
+            figures = left.batches, left.noted, left.rows, left.orphans, doubled, unknown, unordered, taken_s
+            print(f"{number:>4}  {point:<8}" + "".join(f"{figure:>10.0f}" for figure in figures), flush=True)
+            live.append(coming[written : written + 300])
             written += 300
-        live.append(rows("r2", ROWS - written, written))
+        live.append(coming[written:])
         live.close()
         finish(place, options.operator)
         seen = held(place, KEY)
         lost, doubled = len(wanted - set(seen)), sum(seen.values()) - len(seen)
         counted = sum(sink.table_rows(place.table).values())
         removed = len(sink.clean(place.table, idle=True))
-        good &= not lost and not doubled and counted == len(wanted) and held(place, KEY) == seen
-        print(f"end: {len(seen)} rows, {lost} lost, {doubled} doubled; {counted} by the manifests; {removed} orphans")
+        unordered = disorder(place) if name == "ordered" else 0
+        good &= not lost and not doubled and not unordered and counted == len(wanted) and held(place, KEY) == seen
+        print(f"end: {len(seen)} rows, {lost} lost, {doubled} doubled, {unordered} unordered;", end=" ")
+        print(f"{counted} by the manifests; {removed} orphans removed")
     raise SystemExit(0 if good else 1)
 
 

@@ -36,6 +36,14 @@ def without_duplicates(frame: DataFrame) -> DataFrame:
     return frame.dropDuplicates(["run", "process", "step"])
 
 
+def ordered(frame: DataFrame) -> DataFrame:
+    """Causal order within each run."""
+    from antecede.spark.order import causal_order
+
+    few = frame.select("run", "process", "step", "message", "after", "at_us")
+    return few.transform(causal_order(id="message", parents="after", group="run", arrived="at_us", unknown="skip"))
+
+
 def family(root: int) -> list[int]:
     """The process and all that it started, children before their parents."""
     children: dict[int, list[int]] = {}
@@ -147,3 +155,14 @@ def held(place: Place, columns: list[str]) -> Counter[tuple[Any, ...]]:
         table = pq.read_table(file, columns=columns)
         found.update(zip(*(table.column(name).to_pylist() for name in columns), strict=True))
     return found
+
+
+def disorder(place: Place) -> int:
+    """Rows of an ordered chain that are not in their place: its steps must be the positions, without a hole."""
+    wrong = 0
+    positions = sorted(held(place, ["run", "causal_pos", "step"]).elements())
+    runs: dict[str, int] = {}
+    for run, position, step in positions:
+        wrong += position != step or position != runs.get(run, 0)
+        runs[run] = runs.get(run, 0) + 1
+    return wrong

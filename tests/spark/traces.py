@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,23 @@ def rows(run: str, count: int, first: int = 0) -> list[tuple[Any, ...]]:
     return recorder.rows[first:]
 
 
-def write_parquet(folder: Path, count: int, *, row_group: int = 100) -> Path:
+def write_parquet(folder: Path, made: int | list[tuple[Any, ...]], *, row_group: int = 100) -> Path:
+    """A run of the rows that are given, or of so many."""
     with TraceWriter(folder, row_group=row_group) as writer:
-        writer.write(rows(folder.name, count))
+        writer.write(rows(folder.name, made) if isinstance(made, int) else made)
     return folder / "records.parquet"
+
+
+def chain(run: str, count: int, *, block: int = 300, seed: int = 1) -> list[tuple[Any, ...]]:
+    """Messages of which each comes after the one before it, out of order within each block."""
+    dice, recorder = random.Random(f"{seed} {run}"), Recorder(run)
+    for n in range(count):
+        recorder.row("p", "member", n, "publish", f"{run}-p:{n}", ("G",), after=(f"{run}-p:{n - 1}",) if n else ())
+    for first in range(0, count, block):
+        part = recorder.rows[first : first + block]
+        dice.shuffle(part)
+        recorder.rows[first : first + block] = part
+    return recorder.rows
 
 
 def write_stream(path: Path, *counts: int) -> StreamAppender:
