@@ -284,7 +284,9 @@ class Domain(Behind):
         """It is `now`: nothing earlier will arrive."""
         self._expire(now)
         if now > self.now:
-            self.now = now
+            turn, self.now = self.turn_at(), now
+            if now >= turn:
+                self.forget()
 
     def _expire(self, now: int) -> None:
         due = self._due
