@@ -126,7 +126,9 @@ class Behind:
     # -- what lies behind ------------------------------------------------------------------------------------------
 
     def is_behind(self, name: str) -> bool:
-        return name in self.past or self.passed_at(name) is not None or self.is_old(name)
+        if name in self.past:
+            return True
+        return bool(self.front or self.old) and (self.passed_at(name) is not None or self.is_old(name))
 
     def passed_at(self, name: str) -> int | None:
         """The first position at which this name, or a later one of its sender, was passed over; None if it was not."""
@@ -187,7 +189,14 @@ class Behind:
 
     def watch(self, row: Held) -> bool:
         """Hold the row if something it needs does not lie behind."""
-        row.open = dict.fromkeys(need for need in row.wants() if not self.is_behind(need))
+        if self.front or self.old:
+            row.open = dict.fromkeys(need for need in row.wants() if not self.is_behind(need))
+        else:
+            past = self.past
+            row.open = {need: None for need in row.needs if need not in past and need is not None}
+            if row.ghost:  # whoever is not late and names itself was turned away before
+                for name in row.names():
+                    row.open.pop(name, None)
         if not row.open:
             return False
         self.keep(row)
