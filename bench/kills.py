@@ -76,7 +76,7 @@ def main() -> None:
             if point == "start":
                 moment: Callable[[], bool] | None = after(place, 0, 8.0)
             elif point == "random":
-                moment = after(place, batch, dice.uniform(0.0, 2.0))
+                moment = after(place, batch, dice.uniform(0.0, 2.0) if batch else dice.uniform(3.0, 15.0))
             else:
                 moment = None
             left = kill_at(place, options.operator, "never" if moment else point, batch, moment)

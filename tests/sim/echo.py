@@ -23,6 +23,7 @@ class Facts:
     flat: bool = False
     clients_publish: bool = False
     deadlines: str = "optional"
+    uniform: bool = False
 
 
 TWO_TIERS = Facts()

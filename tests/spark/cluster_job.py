@@ -83,6 +83,10 @@ def stream(spark: SparkSession, place: Path) -> dict[str, Any]:
     }
 
 
+def both(spark: SparkSession, place: Path) -> dict[str, Any]:
+    return {"batch": batch(spark, place / "batch"), "stream": stream(spark, place / "stream")}
+
+
 def main() -> None:
     from antecede.spark.session import session
     from antecede.spark.ship import check_workers

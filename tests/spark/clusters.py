@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import venv
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from antecede.spark.java import find_java
 from tests.spark.killing import kill_family
 
 HOME = Path(pyspark.__file__).parent
+SOURCE = Path(antecede.__file__).parents[1]
 JOB = Path(__file__).with_name("cluster_job.py")
 PATIENCE_S = 600
 
@@ -101,7 +103,10 @@ def workers_at(
 
 @contextmanager
 def connect_server(folder: Path, python: str = sys.executable) -> Iterator[str]:
-    """The address of a Spark Connect server whose workers run `python`."""
+    """The address of a Spark Connect server whose workers run `python`.
+
+    It has antecede itself: Spark does not send files to the process that plans a streaming source.
+    """
     port, log = free_port(), folder / "connect.log"
     settings = {
         "spark.connect.grpc.binding.address": "127.0.0.1",  # it binds all addresses otherwise
@@ -123,16 +128,14 @@ def connect_server(folder: Path, python: str = sys.executable) -> Iterator[str]:
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", port)) == 0
 
-    with running([*words, "spark-internal"], log, environment(PYSPARK_PYTHON=python)) as server:
+    with running([*words, "spark-internal"], log, environment(PYSPARK_PYTHON=python, PYTHONPATH=str(SOURCE))) as server:
         wait_for("the Connect server", answers, server, log)
         yield f"sc://127.0.0.1:{port}"
 
 
 def start_job(master: str, job: str, place: Path, log: Path, python: str = sys.executable) -> subprocess.Popen[bytes]:
     """`job` (MODULE:FUNCTION) on `master`, in a process of its own; the workers run `python`."""
-    source = Path(antecede.__file__).parents[1]
-    env = environment(PYSPARK_PYTHON=python)
-    env["ANTECEDE_SOURCE"] = str(source)
+    env = environment(PYSPARK_PYTHON=python, ANTECEDE_SOURCE=str(SOURCE))
     with log.open("wb") as errors:
         words = [sys.executable, str(JOB), master, job, str(place)]
         return subprocess.Popen(words, env=env, cwd=place, stdout=subprocess.PIPE, stderr=errors)
@@ -154,3 +157,33 @@ def result_of(process: subprocess.Popen[bytes], log: Path) -> dict[str, Any]:
 def run_job(master: str, job: str, place: Path, python: str = sys.executable) -> dict[str, Any]:
     place.mkdir(parents=True, exist_ok=True)
     return result_of(start_job(master, job, place, place / "job.log", python), place / "job.log")
+
+
+def kill_worker_during(
+    address: str, worker: subprocess.Popen[bytes], job: str, place: Path, python: str = sys.executable
+) -> dict[str, Any]:
+    """The job, and SIGKILL for one worker with all it started once the first batch of the table in `place` counts."""
+    place.mkdir(parents=True, exist_ok=True)
+    log = place / "job.log"
+    process = start_job(address, job, place, log, python)
+    try:
+        wait_for("the job", lambda: any(place.glob("table/_manifest/*.json")), process, log)
+        kill_family(worker.pid)
+        worker.wait()
+    except BaseException:
+        kill_family(process.pid)
+        process.communicate()
+        raise
+    return result_of(process, log)
+
+
+def other_interpreter(folder: Path, packages: bool = True) -> Path:
+    """An interpreter under another path, without antecede; with what it needs, or bare."""
+    import pyarrow
+
+    venv.create(folder, symlinks=True)
+    site = next(folder.glob("lib/python*/site-packages"))
+    # Lines of a .pth add folders, but the .pth files in those are not read: an editable antecede stays out.
+    if packages:
+        (site / "others.pth").write_text(f"{Path(pyarrow.__file__).parents[1]}\n")
+    return folder / "bin" / "python"

@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = {
     "check": "Judge a trace: order, gaps, lateness, duplicates and what was never delivered.",
     "audit": "The same on Spark, for traces and tables of any size.",
     "pipeline": "Order, fuse and audit on Spark: from a source to tables, batch or continuous.",
+    "explore": "Try every run of a small scenario: each order, loss, duplicate and crash.",
     "doctor": "Look at this machine and say what is missing, why it matters and what cures it.",
 }
 

@@ -43,10 +43,12 @@ group_of: Callable[[str], str] = Remembered[str, str](lambda stream: stream.part
 class Interest:
     """Filters with their answers remembered: the same few topics and streams are asked for all the time."""
 
-    __slots__ = ("_streams", "concerns", "filters", "wants")
+    __slots__ = ("_streams", "concerns", "filters", "key", "wants")
 
     def __init__(self, filters: Iterable[str]) -> None:
         self.filters = tuple(filters)
+        self.key = self.filters
+        """Interests of one key are interested in the same messages and the same streams."""
         self.wants: Callable[[tuple[str, ...]], bool] = Remembered(self._wants).__getitem__
         """Whether a message with these topics is wanted."""
         self._streams = Remembered(self._concerns)

@@ -45,7 +45,10 @@ class Settings:
     round_us: int = 50_000
     """Between digests. Raising it finds lost tails later; lowering it costs frames."""
     fanout: int = 3
-    """How many peers a digest goes to each round. Costs frames."""
+    """How many peers a digest goes to each round, and a message where few get it by itself. Costs frames."""
+    colours: int = 0
+    """How many rounds a message lives, where an Order counts by rounds (ceil(log2 N) + alpha). Costs waiting, where
+    something is lost; 0: there are no lifetimes."""
     patience_us: int = 0
     """How long to wait for a missing cause before asking. Raising it costs latency under loss, saves requests."""
     retry_us: int = 30_000

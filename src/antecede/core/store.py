@@ -76,9 +76,9 @@ class Store:
 
     def offers(self, interest: Interest) -> dict[str, int]:
         """The newest message kept per stream that concerns a peer. One answer is shared by all: nobody changes it."""
-        offers = self._offers.get(interest.filters)
+        offers = self._offers.get(interest.key)
         if offers is None:
-            offers = self._offers[interest.filters] = {}
+            offers = self._offers[interest.key] = {}
             for group, tops in self.tops.items():
                 if tops and interest.concerns_group(group):
                     offers.update(tops)

@@ -20,7 +20,7 @@ from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
 from antecede.core.order.reader import Reader
 from antecede.core.spread.answer import Answers
 from antecede.core.spread.digest import Rounds
-from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, ranges_of
+from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, open_ranges, ranges_of
 from antecede.core.store import Store
 
 __all__ = ["Parts", "Tier", "Writer"]
@@ -65,6 +65,7 @@ class Parts(NamedTuple):
     guard_us: int
     asks: bool = True
     digests: bool = True
+    inbox: type[Inbox] = Inbox
 
 
 class Tier(ABC):
@@ -82,7 +83,9 @@ class Tier(ABC):
         self.asks = parts.asks
         self.out: list[Effect] = []
         self.store = Store(self.out, grace_us=settings.grace_us, slack_us=2 * settings.clock_bound_us)
-        self.inbox = Inbox(
+        self.arrived = parts.reader.arrived if parts.writer is None else parts.writer.arrived
+        """What came, as this process reads it."""
+        self.inbox = parts.inbox(
             parts.reader, self.out, self._delivered, guard_us=parts.guard_us, memory_us=settings.memory_us
         )
         self.wants = Solicitation(settings)
@@ -182,10 +185,9 @@ class Tier(ABC):
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
         """Messages came, from `hint`: whoever sent them is asked first for what they need."""
-        accept = self.inbox.accept
-        writer = self.writer
+        accept, arrived = self.inbox.accept, self.arrived
         for envelope in envelopes:
-            accept(envelope if writer is None else writer.arrived(envelope), now_us)
+            accept(arrived(envelope), now_us)
         if self.inbox.blocked:
             self.want_blocked(hint, now_us)
 
@@ -255,14 +257,19 @@ class Tier(ABC):
             stamps = [e.stamp for e in known if e is not None]
             if len(stamps) < len(known):
                 stamps, after = None, None
-        self._seq += 1
         declared = None if after is None else tuple(after)
-        message = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared)
+        bare = Message(self.name, 0, tuple(topics), payload, deadline_us, None, declared)
+        message = self.new_message(bare, now_us)
         envelope = Envelope(message, self.writer.stamp(message, stamps))
         self.reader.delivered(envelope.stamp, forced=False)
         self.inbox.seen[message.id] = now_us
         self._keep(envelope, now_us)
         return envelope
+
+    def new_message(self, bare: Message, now_us: int) -> Message:
+        """Its number; where an Order has lifetimes also its end."""
+        self._seq += 1
+        return Message(self.name, self._seq, bare.topics, bare.payload, bare.deadline_us, None, bare.after)
 
     # -- what spreads ask of a role ---------------------------------------------------------------------------------
 
@@ -281,6 +288,26 @@ class Tier(ABC):
         self.inbox.skip(envelope, "expired", now_us)
         self.store.add_header(envelope, now_us)
 
+    def offers(self, interest: Interest) -> Mapping[str, int]:
+        """The newest message kept per stream that concerns a peer, and what else a role offers."""
+        offers = self.store.offers(interest)
+        extra = self.extra_offers(interest)
+        if not extra:
+            return offers
+        return {**offers, **{stream: max(n, offers.get(stream, 0)) for stream, n in extra.items()}}
+
+    def ranges_from(self, peer: str, ranges: Ranges) -> Ranges:
+        """What a peer asks for, in the names of streams that are used here."""
+        return ranges
+
+    def summary(self, interest: Interest) -> Mapping[str, int]:
+        """What an offer must say beside the newest, where nothing leads from there to what came before."""
+        return {}
+
+    def haves(self, have: Mapping[str, int], behind: Mapping[str, int]) -> Mapping[str, int]:
+        """What this process does not lack, corrected where it knows of gaps."""
+        return have
+
     def extra_offers(self, interest: Interest) -> dict[str, int]:
         """What a role wants confirmed although it is not kept."""
         return {}
@@ -289,7 +316,7 @@ class Tier(ABC):
         """What lies behind here and in the tier below."""
         return have
 
-    def compared(self, frame: Digest, sender: str) -> None:
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         """A digest came (roles add what else they read in it)."""
 
     def rounded(self, now_us: int) -> bool:
@@ -304,19 +331,8 @@ class Tier(ABC):
         return tuple(dict.fromkeys(map(id_of_mark, marks)))
 
     def request(self, marks: list[Mark]) -> Frame:
-        return Request(ranges_of(marks) if self.reader.dense else self._open_ranges(marks))
-
-    def _open_ranges(self, marks: list[Mark]) -> Ranges:
-        """Sparse streams: everything between what lies behind and the mark, except what is held."""
-        ranges = []
-        for stream, n in sorted(marks):
-            low = self.reader.front.get(stream, 0)
-            for held in sorted(k for k in self.inbox.marks.get(stream, ()) if low < k < n):
-                if held - 1 > low:
-                    ranges.append((stream, low, held - 1))
-                low = held
-            ranges.append((stream, low, n))
-        return tuple(ranges)
+        dense = self.reader.dense
+        return Request(ranges_of(marks) if dense else open_ranges(marks, self.reader.front, self.inbox.marks))
 
     def _ask(self, now_us: int) -> None:
         for peer, marks in self.wants.due(now_us, self.is_missing, self._sources_from, self.answers.orphaned).items():

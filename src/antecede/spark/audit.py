@@ -23,10 +23,20 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, IntegralType, StringType
 
 from antecede.errors import InputError
-from antecede.spark.auditing import tasks
+from antecede.spark.auditing import building, judging
 from antecede.spark.auditing.attendance import CONTROL
 from antecede.spark.auditing.chunks import EVENT_KINDS, REASON_CODES
-from antecede.spark.auditing.scan import MAIN, ROWS_AT_ONCE, TELLING, Split, read_split, run_directories, splits_of
+from antecede.spark.auditing.pieces import PIECE, RESULT, SHIPPED, Source
+from antecede.spark.auditing.scan import (
+    MAIN,
+    ROWS_AT_ONCE,
+    TELLING,
+    Split,
+    read_split,
+    read_telling,
+    run_directories,
+    splits_of,
+)
 from antecede.spark.faults import plain_faults
 from antecede.spark.session import session
 from antecede.spark.ship import ship
@@ -153,20 +163,21 @@ class _Files:
         count = len(self.splits)
         return self.spark.range(0, count, 1, min(count, 8 * slots(self.spark)))
 
-    def telling(self, deliveries: bool) -> tuple[DataFrame, tasks.Source]:
-        return self._frame(), read_files(self.splits, TELLING)
+    def telling(self, deliveries: bool) -> tuple[DataFrame, Source]:
+        kinds = ("publish", *CONTROL, *(("deliver",) if deliveries else ()))
+        return self._frame(), read_files(self.splits, lambda split: read_telling(split, kinds))
 
-    def shipping(self) -> tuple[DataFrame, tasks.Source]:
-        return self._frame(), read_files(self.splits, MAIN)
+    def shipping(self) -> tuple[DataFrame, Source]:
+        return self._frame(), read_files(self.splits, lambda split: read_split(split, MAIN))
 
 
-def read_files(splits: list[Split], columns: Sequence[str]) -> tasks.Source:
+def read_files(splits: list[Split], tables: Callable[[Split], Iterator[Any]]) -> Source:
     def read(batches: Any) -> Iterator[tuple[str, Any]]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 split = splits[number]
                 try:
-                    for table in read_split(split, columns):
+                    for table in tables(split):
                         yield split.source, table
                 except InputError as error:
                     yield split.source, str(error)
@@ -207,7 +218,7 @@ class _Frame:
     def __init__(self, frame: DataFrame) -> None:
         self.frame = frame
 
-    def telling(self, deliveries: bool) -> tuple[DataFrame, tasks.Source]:
+    def telling(self, deliveries: bool) -> tuple[DataFrame, Source]:
         def keys(name: str) -> Any:
             return F.transform(F.col(name), lambda one: F.xxhash64(one)).alias(name)
 
@@ -226,7 +237,7 @@ class _Frame:
         nowhere = F.col("process").isNull() | F.col("step").isNull() | F.col("kind").isNull() | F.col("run").isNull()
         return named | ~known | nowhere
 
-    def shipping(self) -> tuple[DataFrame, tasks.Source]:
+    def shipping(self) -> tuple[DataFrame, Source]:
         kind, reason = F.lit(-1), F.lit(0)
         for number, name in enumerate(EVENT_KINDS):
             kind = F.when(F.col("kind") == name, number).otherwise(kind)
@@ -277,8 +288,8 @@ class _Work:
         built, totals = self._built()
         frame, read = self.rows.shipping()
         parts = PARTS_PER_CORE * slots(self.spark)
-        chunks = mapped(frame, tasks.ship(read, self.scratch, parts), tasks.SHIPPED)
-        judged = mapped(dealt(chunks, parts), tasks.judge(self.scratch), tasks.RESULT).persist()
+        chunks = mapped(frame, judging.ship(read, self.scratch, parts), SHIPPED)
+        judged = mapped(dealt(chunks, parts), judging.judge(self.scratch), RESULT).persist()
         totals += counted(judged)
         everything = built.unionByName(judged)
         if totals["quarantine", "unreadable"]:
@@ -301,7 +312,7 @@ class _Work:
         )
 
     def _answered(self, everything: DataFrame) -> DataFrame:
-        questions = mapped(everything.where("what = 'question'"), tasks.answer(self.scratch), tasks.RESULT)
+        questions = mapped(everything.where("what = 'question'"), judging.answer(self.scratch), RESULT)
         return (
             questions.groupBy("source", "run", "verdict", "process", "message", "other")
             .agg(F.min_by(F.struct("step", "text"), "turn").alias("best"))
@@ -321,9 +332,9 @@ class _Work:
 
     def _build(self, deliveries: bool) -> DataFrame:
         frame, read = self.rows.telling(deliveries)
-        pieces = mapped(frame, tasks.tell(read, self.scratch, deliveries), tasks.PIECE)
+        pieces = mapped(frame, building.tell(read, self.scratch, deliveries), PIECE)
         sorted_pieces = pieces.repartition("domain").sortWithinPartitions("domain")
-        return mapped(sorted_pieces, tasks.build(self.scratch, self.settings), tasks.RESULT).persist()
+        return mapped(sorted_pieces, building.build(self.scratch, self.settings), RESULT).persist()
 
 
 def mapped(frame: DataFrame, function: Callable[[Any], Any], schema: pa.Schema) -> DataFrame:
@@ -352,7 +363,7 @@ def without(everything: DataFrame, what: str, verdict: str) -> DataFrame:
     bad = F.broadcast(bad)
     kept = everything.join(bad, "source", "left_anti")
     reasons = everything.where("what in ('quarantine', 'counts')").join(bad, "source", "left_semi")
-    return kept.unionByName(reasons).select(*tasks.RESULT.names)
+    return kept.unionByName(reasons).select(*RESULT.names)
 
 
 def counted(results: DataFrame) -> Counter[tuple[str, str]]:

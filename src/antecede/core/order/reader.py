@@ -15,12 +15,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from antecede.core.message import Mark, Stamp, id_of_mark
+from antecede.core.message import Envelope, Mark, Stamp, id_of_mark
 
-__all__ = ["UNKNOWN", "Reader"]
+__all__ = ["UNKNOWN", "Reader", "everything"]
 
 UNKNOWN = Stamp(())
 """The stamp of a message that never came and of which nothing is known."""
+
+
+def everything(stream: str) -> bool:
+    """For who has but one stream, or looks at all: a function with a name, so that a reader can be saved."""
+    return True
 
 
 class Reader:
@@ -42,6 +47,10 @@ class Reader:
     def look_at(self, concerns: Callable[[str], bool]) -> None:
         """Only streams that concern the process count, in everything below."""
         self._concerns = concerns
+
+    def arrived(self, envelope: Envelope) -> Envelope:
+        """A stamp as it came from a broker; most say what they mean."""
+        return envelope
 
     # -- what lies behind ------------------------------------------------------------------------------------------
 

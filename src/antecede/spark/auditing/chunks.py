@@ -37,8 +37,12 @@ CHUNK = schema_of(
 
 EVENT_KINDS = ("publish", "arrive", "deliver", "discard")
 REASON_CODES = {"duplicate": DUPLICATE, "foreign": FOREIGN, "overflow": OVERFLOW}
-WIDE_AT, WIDE_TRUE, HAS_TRUE = 1, 2, 4
-"""Bits of `form`: times that do not fit into 32 bits as differences; whether there is a simulator's clock."""
+WIDE_AT, WIDE_TRUE, HAS_TRUE, SAME_TRUE = 1, 2, 4, 8
+"""Bits of `form`: times that do not fit into 32 bits as differences; whether there is a simulator's clock, and whether
+it is the process's own."""
+
+FEW_PEERS = 256
+"""Up to so many, a chunk names all peers of its batch; from more, its own."""
 
 
 @dataclass
@@ -77,41 +81,58 @@ class Rows:
     kind: Ints
     """Number among EVENT_KINDS; -1: another kind."""
     reason: Ints
-    key: Ints
-    """Of the message; 0: none."""
+    message: Any
+    """Keys, or texts."""
     peer: Coded
 
     def __len__(self) -> int:
         return len(self.step)
 
+    def messages(self, find: Callable[[Ints], Ints]) -> tuple[Ints, Ints]:
+        """The numbers of the messages (-1: not known), and which rows name one at all."""
+        if isinstance(self.message, np.ndarray):
+            return find(self.message), self.message != 0
+        numbers, named = [], []
+        for chunk in self.message.chunks:
+            if not pa.types.is_dictionary(chunk.type):
+                chunk = chunk.dictionary_encode()
+            # What repeats is looked for once.
+            known = np.append(find(keys_of(chunk.dictionary)), np.int32(-1))
+            spots = chunk.indices.fill_null(len(known) - 1).to_numpy() if chunk.null_count else chunk.indices.to_numpy()
+            numbers.append(known[spots])
+            named.append(spots < len(known) - 1)
+        if not numbers:
+            return np.zeros(0, np.int32), np.zeros(0, bool)
+        return np.concatenate(numbers), np.concatenate(named)
+
 
 def integers(column: Any, missing: int) -> Ints:
+    if pa.types.is_null(column.type):
+        return np.full(len(column), missing, np.int64)
     return np.asarray((column.fill_null(missing) if column.null_count else column).to_numpy())
 
 
 def code_rows(table: Any) -> Rows:
     """From the columns of a trace; where kind, reason and key are numbers already, they are taken as they are."""
-    if "key" in table.column_names:
-        return Rows(
-            process=Coded.of(table.column("process")),
-            step=integers(table.column("step"), -1),
-            at_us=integers(table.column("at_us"), 0),
-            true_us=integers(table.column("true_us"), int(NO_TIME)),
-            kind=integers(table.column("kind"), -1).astype(np.int8),
-            reason=integers(table.column("reason"), PLAIN).astype(np.uint8),
-            key=integers(table.column("key"), 0).view(np.uint64),
-            peer=Coded.of(table.column("peer")),
-        )
-    kind, reason = Coded.of(table.column("kind")), Coded.of(table.column("reason"))
-    event = {name: code for code, name in enumerate(EVENT_KINDS)}
+    coded = "key" in table.column_names
+    if coded:
+        kind = integers(table.column("kind"), -1).astype(np.int8)
+        reason = integers(table.column("reason"), PLAIN).astype(np.uint8)
+        message: Any = integers(table.column("key"), 0).view(np.uint64)
+    else:
+        event = {name: code for code, name in enumerate(EVENT_KINDS)}
+        kind = Coded.of(table.column("kind")).recoded(lambda word: event.get(word, -1), -1, np.int8)
+        reasons = Coded.of(table.column("reason"))
+        reason = reasons.recoded(lambda word: REASON_CODES.get(word, PLAIN), PLAIN, np.uint8)
+        message = table.column("message")
     return Rows(
         process=Coded.of(table.column("process")),
         step=integers(table.column("step"), -1),
         at_us=integers(table.column("at_us"), 0),
         true_us=integers(table.column("true_us"), int(NO_TIME)),
-        kind=kind.recoded(lambda word: event.get(word, -1), -1, np.int8),
-        reason=reason.recoded(lambda word: REASON_CODES.get(word, PLAIN), PLAIN, np.uint8),
-        key=keys_of(table.column("message")),
+        kind=kind,
+        reason=reason,
+        message=message,
         peer=Coded.of(table.column("peer")),
     )
 
@@ -119,60 +140,73 @@ def code_rows(table: Any) -> Rows:
 def pack(rows: Rows, find: Callable[[Ints], Ints]) -> tuple[pa.RecordBatch, dict[str, int]]:
     """The chunks of a batch, and how many rows were left out and why; `find` gives the numbers of keys."""
     event = rows.kind >= 0
-    nameless = int((event & (rows.key == 0)).sum())
-    message = find(rows.key)
+    message, named = rows.messages(find)
     used = event & (message >= 0)
+    nameless = int((event & ~named).sum())
     left_out = {"nameless": nameless, "unknown": int((event & (message < 0)).sum()) - nameless}
-    codes = rows.process.codes
-    if len(codes) and (codes[1:] < codes[:-1]).any():
-        narrow = codes.astype(np.int16) if len(rows.process.words) < 2**15 else codes
-        order = np.argsort(narrow, kind="stable")
-    else:
-        order = np.arange(len(codes))
-    bounds = np.searchsorted(codes[order], np.arange(len(rows.process.words) + 1))
-    columns: dict[str, list[Any]] = {name: [] for name in CHUNK.names}
+    count = len(rows.process.words)
+    codes = rows.process.codes.astype(np.int16) if count < 2**15 else rows.process.codes
+    order = np.argsort(codes, kind="stable") if len(codes) and (codes[1:] < codes[:-1]).any() else None
+
+    def sorted_by_process(column: Ints) -> Ints:
+        return column if order is None else column[order]
+
+    codes, step, at_us = (sorted_by_process(c) for c in (codes, rows.step, rows.at_us))
+    bounds = np.searchsorted(codes, np.arange(count + 1))
+    keep = None if used.all() else sorted_by_process(used)
+    columns = [sorted_by_process(c) for c in (message, rows.peer.codes, rows.true_us)]
+    columns += [step, at_us, sorted_by_process(rows.kind.view(np.uint8) | rows.reason << np.uint8(2))]
+    chunks: dict[str, list[Any]] = {name: [] for name in CHUNK.names}
     for number, name in enumerate(rows.process.words):
-        mine = order[bounds[number] : bounds[number + 1]]
-        if not len(mine):
+        start, stop = int(bounds[number]), int(bounds[number + 1])
+        if start == stop:
             continue
-        steps = rows.step[mine]
+        steps = step[start:stop]
         last = int(np.argmax(steps))
-        form, base_us, events, peers = bytes_of(rows, mine[used[mine]], message)
+        mine = [column[start:stop] for column in columns]
+        if keep is not None:
+            mine = [column[keep[start:stop]] for column in mine]
+        form, base_us, events, peers = bytes_of(mine, rows.peer.words)
         values = (
-            name, int(used[mine].sum()), len(mine), int(steps[last]), int(rows.at_us[mine[last]]),
-            int(steps.sum()), form, base_us, events, peers,
+            name, len(mine[0]), stop - start, int(steps[last]), int(at_us[start + last]), int(steps.sum()), form,
+            base_us, events, peers,
         )  # fmt: skip
         for column, value in zip(CHUNK.names, values, strict=True):
-            columns[column].append(value)
-    return pa.RecordBatch.from_pydict(columns, schema=CHUNK), left_out
+            chunks[column].append(value)
+    return pa.RecordBatch.from_pydict(chunks, schema=CHUNK), left_out
 
 
-def bytes_of(rows: Rows, which: Ints, message: Ints) -> tuple[int, int, bytes, list[str]]:
-    at_us, true_us = rows.at_us[which], rows.true_us[which]
-    base_us = int(at_us[0]) if len(which) else 0
+def bytes_of(columns: list[Ints], words: list[str]) -> tuple[int, int, bytes, list[str]]:
+    message, peer, true_us, step, at_us, what = columns
+    base_us = int(at_us[0]) if len(at_us) else 0
     form = 0
     offset = at_us - base_us
-    if len(which) and (offset.max() >= 2**31 or offset.min() < -(2**31)):
+    if not small(offset):
         form |= WIDE_AT
     ahead = true_us - at_us
-    if len(which) and (true_us != NO_TIME).any():
+    if ahead.any() and (true_us != NO_TIME).any():
         form |= HAS_TRUE
-        if (true_us == NO_TIME).any() or ahead.max() >= 2**31 or ahead.min() < -(2**31):
+        if (true_us == NO_TIME).any() or not small(ahead):
             form |= WIDE_TRUE
-    peer = rows.peer.codes[which]
-    different = np.unique(peer[peer >= 0])
-    local = np.full(len(rows.peer.words) + 1, -1, np.int32)
-    local[different] = np.arange(len(different))
+    elif len(ahead) and not ahead.any():
+        form |= SAME_TRUE
+    if len(words) > FEW_PEERS:
+        different, peer = np.unique(np.append(peer, -1), return_inverse=True)
+        peer, words = peer[:-1] - 1, [words[p] for p in different[1:]]
     parts = [
-        message[which].astype(np.int32),
-        rows.step[which].astype(np.int32),
-        local[peer],
-        offset.astype(np.int64 if form & WIDE_AT else np.int32),
+        message.astype(np.int32, copy=False),
+        step.astype(np.int32),
+        peer.astype(np.int32, copy=False),
+        offset.astype(np.int64 if form & WIDE_AT else np.int32, copy=False),
     ]
     if form & HAS_TRUE:
         parts.append(true_us if form & WIDE_TRUE else ahead.astype(np.int32))
-    parts.append(rows.kind[which].astype(np.uint8) | rows.reason[which] << 2)
-    return form, base_us, b"".join(p.tobytes() for p in parts), [rows.peer.words[p] for p in different]
+    parts.append(what)
+    return form, base_us, b"".join(p.tobytes() for p in parts), words
+
+
+def small(values: Ints) -> bool:
+    return not len(values) or (values.max() < 2**31 and values.min() >= -(2**31))
 
 
 def unpack(chunks: Iterable[dict[str, Any]]) -> tuple[Events, str | None]:
@@ -219,7 +253,7 @@ def arrays_of(chunk: dict[str, Any], names: dict[str, int]) -> Iterator[Ints]:
     peers = [names.setdefault(name, len(names)) for name in chunk["peers"]]
     peer = np.array([*peers, -1], np.int32)[take(np.int32)]
     at_us = take(np.int64 if form & WIDE_AT else np.int32) + np.int64(chunk["base_us"])
-    true_us = np.full(count, NO_TIME, np.int64)
+    true_us = at_us if form & SAME_TRUE else np.full(count, NO_TIME, np.int64)
     if form & HAS_TRUE:
         true_us = take(np.int64) if form & WIDE_TRUE else take(np.int32) + at_us
     yield from (message, step, peer, at_us, true_us, take(np.uint8))

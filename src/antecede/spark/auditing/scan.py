@@ -7,23 +7,28 @@ the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from antecede.errors import InputError
+from antecede.spark.auditing.attendance import CONTROL
+from antecede.spark.auditing.chunks import Coded
 from antecede.trace.parquet import one_line, open_parquet, read_batches, trace_files, validated
-from antecede.trace.record import COLUMNS
+from antecede.trace.record import COLUMNS, KINDS, arrow_schema
 
-__all__ = ["MAIN", "TELLING", "Split", "read_split", "run_directories", "splits_of"]
+__all__ = ["MAIN", "TELLING", "Split", "read_split", "read_telling", "run_directories", "splits_of"]
 
 TEXTS = ["run", "process", "role", "kind", "message", "reason", "peer"]
 """Columns read as dictionaries."""
 
 TELLING = [c.name for c in COLUMNS if c.name not in ("bytes", "control_bytes")]
+WHO = ["run", "process", "role", "kind"]
 MAIN = ["run", "process", "step", "at_us", "true_us", "kind", "reason", "message", "peer"]
 
 SPLIT_BYTES = 32 * 2**20
@@ -80,15 +85,96 @@ def splits_of(directories: Sequence[Path], least: int) -> list[Split]:
 
 def read_split(split: Split, columns: Sequence[str]) -> Iterator[Any]:
     """Tables of up to about ROWS_AT_ONCE rows. InputError where the file is damaged."""
+    for parquet, groups in parts_of(split):
+        if isinstance(parquet, pq.ParquetFile):
+            yield rows_of(parquet, groups, columns, split)
+        else:
+            yield parquet.select(list(columns))
+
+
+def rows_of(parquet: Any, groups: list[int], columns: Sequence[str], split: Split) -> Any:
+    with sentences(split):
+        return parquet.read_row_groups(groups, columns=list(columns), use_threads=False)
+
+
+@contextmanager
+def sentences(split: Split) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{split.file} is a damaged Parquet file: {one_line(error)}") from error
+
+
+def read_telling(split: Split, kinds: Collection[str]) -> Iterator[Any]:
+    """Of the rows of these kinds (and of kinds that no trace has) all columns; of the others only who took part.
+
+    Whoever has a row has one here too, of the kind `ask`. Row groups that hold nothing else are read in three columns.
+    """
+    for parquet, groups in parts_of(split):
+        if not isinstance(parquet, pq.ParquetFile):
+            yield parquet.select(TELLING)
+            continue
+        few = rows_of(parquet, groups, WHO, split)
+        kind = Coded.of(few.column("kind"))
+        wanted = kind.recoded(lambda word: word in kinds or word not in KINDS, True, bool)
+        sizes = [parquet.metadata.row_group(group).num_rows for group in groups]
+        starts = np.cumsum([0, *sizes])
+        nameless = kind.recoded(lambda word: word in CONTROL, False, bool)
+        for number, group in enumerate(groups):
+            mine = slice(starts[number], starts[number + 1])
+            if may_lack_names(parquet, group, int(nameless[mine].sum())):
+                wanted[mine] = True
+        chosen = [n for n in range(len(groups)) if wanted[starts[n] : starts[n + 1]].any()]
+        if chosen:
+            rows = np.concatenate([np.flatnonzero(wanted[starts[n] : starts[n + 1]]) for n in chosen])
+            offsets = np.cumsum([0, *(sizes[n] for n in chosen)])[:-1]
+            counts = [int(wanted[starts[n] : starts[n + 1]].sum()) for n in chosen]
+            rows += np.repeat(offsets, counts)
+            whole = rows_of(parquet, [groups[n] for n in chosen], TELLING, split)
+            yield whole if len(rows) == len(whole) else whole.take(pa.array(rows))
+        yield present(few)
+
+
+def present(few: Any) -> Any:
+    """One row for each process of each run."""
+    run, process = Coded.of(few.column("run")), Coded.of(few.column("process"))
+    both = (run.codes.astype(np.int64) + 1) * (len(process.words) + 1) + process.codes + 1
+    first = np.full((len(run.words) + 1) * (len(process.words) + 1), -1)
+    first[both[::-1]] = np.arange(len(both))[::-1]  # backwards: the first one stays
+    mine = few.take(pa.array(np.sort(first[first >= 0])))
+    count, schema = len(mine), arrow_schema()
+    columns = {n: mine.column(n).cast(pa.string()) for n in ("run", "process", "role")}
+    columns |= {"kind": pa.array(["ask"] * count), "step": pa.array([0] * count), "at_us": pa.array([0] * count)}
+    arrays = [columns[n] if n in columns else pa.nulls(count, schema.field(n).type) for n in TELLING]
+    return pa.Table.from_arrays(arrays, names=TELLING)
+
+
+def may_lack_names(parquet: Any, group: int, nameless: int) -> bool:
+    """Whether, by the file's own counts of nulls, a row may lack what it must have: then all of them are looked at."""
+    about = parquet.metadata.row_group(group)
+    nulls = {}
+    for number in range(about.num_columns):
+        column = about.column(number)
+        if column.path_in_schema in ("message", "process", "step"):
+            told = column.statistics
+            nulls[column.path_in_schema] = told.null_count if told is not None and told.has_null_count else None
+    if nulls.get("process") != 0 or nulls.get("step") != 0 or nulls.get("message") is None:
+        return True
+    return int(nulls["message"] or 0) > nameless
+
+
+def parts_of(split: Split) -> Iterator[tuple[Any, list[int]]]:
+    """The file and some of its row groups at a time; of a file that is no Parquet, tables."""
     file = Path(split.file)
     if file.suffix != ".parquet":
         for batch in read_batches(file):
-            yield pa.Table.from_batches([batch]).select(list(columns))
+            yield pa.Table.from_batches([batch]), []
         return
     open_parquet(file).close()
-    try:
+    with sentences(split):
         parquet = pq.ParquetFile(file, read_dictionary=TEXTS, page_checksum_verification=True, pre_buffer=True)
         validated(parquet.schema_arrow, file)
+    with parquet:
         groups = range(parquet.num_row_groups)
         mine = groups[len(groups) * split.number // split.of : len(groups) * (split.number + 1) // split.of]
         held: list[int] = []
@@ -97,7 +183,5 @@ def read_split(split: Split, columns: Sequence[str]) -> Iterator[Any]:
             held.append(group)
             rows += parquet.metadata.row_group(group).num_rows
             if rows >= ROWS_AT_ONCE or group == mine[-1]:
-                yield parquet.read_row_groups(held, columns=list(columns), use_threads=False)
+                yield parquet, held
                 held, rows = [], 0
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{file} is a damaged Parquet file: {one_line(error)}") from error

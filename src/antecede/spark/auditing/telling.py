@@ -76,8 +76,8 @@ def shaped(columns: dict[str, Any], schema: pa.Schema) -> pa.Table:
 
 def of_kinds(table: Any, kinds: Iterable[str]) -> Any:
     kind = Coded.of(table.column("kind"))
-    wanted = kind.recoded(lambda word: word in kinds, False, bool)
-    return table.filter(pa.array(wanted))
+    rows = np.flatnonzero(kind.recoded(lambda word: word in kinds, False, bool))
+    return table if len(rows) == len(table) else table.take(pa.array(rows))
 
 
 def publications(table: Any) -> pa.Table:
@@ -103,8 +103,9 @@ def controls(table: Any) -> pa.Table:
 def roles(table: Any) -> dict[str, str]:
     """Every process that has a row here, and its role there."""
     process, role = Coded.of(table.column("process")), Coded.of(table.column("role"))
-    present, first = np.unique(process.codes, return_index=True)
-    return {process.words[p]: role.words[role.codes[f]] for p, f in zip(present, first, strict=True) if p >= 0}
+    first = np.full(len(process.words) + 1, -1)
+    first[process.codes[::-1]] = np.arange(len(table))[::-1]  # backwards: the first one stays
+    return {name: role.words[role.codes[f]] for name, f in zip(process.words, first, strict=False) if f >= 0}
 
 
 def heard(table: Any) -> pa.Table:
