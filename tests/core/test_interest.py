@@ -6,6 +6,8 @@ import pytest
 
 from antecede.core import interest as module
 from antecede.core.interest import Interest, group_of, stream_of
+from antecede.core.order.matrix import Column
+from antecede.core.round_broker import Below
 
 
 def test_a_stream_is_a_sender_in_a_group() -> None:
@@ -39,3 +41,8 @@ def test_answers_are_forgotten_before_they_are_too_many(monkeypatch: pytest.Monk
     for n in range(10):
         assert interest.concerns(f"{n}@G1") and not interest.concerns(f"{n}@G2")
         assert len(interest._streams) <= 3
+
+
+def test_interests_of_one_key_look_at_the_same_streams() -> None:
+    assert Interest(("G1", "G2")).key == Interest(("G1", "G2")).key != Interest(("G1",)).key
+    assert len({Interest(("G1",)).key, Column(("G1",), "A").key, Column(("G1",), "B").key, Below(("G1",)).key}) == 4

@@ -38,6 +38,8 @@ def explore(
     early: Annotated[int, Option(help="Timers that go off although something else could happen.")] = 0,
     crashes: Annotated[int, Option(help="Processes that crash for good.")] = 0,
     deadline_ms: Annotated[float | None, Option(help="Deadline of each message. [none; 100 where needed]")] = None,
+    fanout: Annotated[int, Option(help="Peers per digest, and per message in gossip, pull and lazy; 0: all.")] = 0,
+    alpha: Annotated[int, Option(help="Rounds of a lifetime beyond ceil(log2 N), where there are any.")] = 1,
     clock: Annotated[
         str, Option(help="own: each process has its clock; one: all share one. [own unless deadlines]")
     ] = "",
@@ -67,16 +69,16 @@ def explore(
     if replay is not None:
         _replay(replay, as_json)
         return
-    from antecede.sim.small import Small
+    from antecede.sim.small import TIMED, Small
 
     if deadline_ms is None:
         from antecede.sim.scenario import find_recipe
 
-        deadline_ms = 100.0 if find_recipe(recipe).deadlines == "yes" else None
+        deadline_ms = 100.0 if find_recipe(recipe).deadlines in TIMED else None
     small = Small(
         recipe=recipe, reading=reading, members=members, brokers=brokers, subscribers=subscribers, groups=groups,
         at=at, messages=messages, script=script, losses=losses, duplicates=duplicates, slow=slow, early=early,
-        crashes=crashes, deadline_ms=deadline_ms, clock=clock,
+        crashes=crashes, deadline_ms=deadline_ms, fanout=fanout, alpha=alpha, clock=clock,
     )  # fmt: skip
     _explore(small, max_states, out, as_json)
 
@@ -97,7 +99,7 @@ def _explore(small: Small, max_states: int, out: Path | None, as_json: bool) -> 
     if watched:
         print(file=sys.stderr)
     seconds = time.perf_counter() - began
-    transcript = transcribe(small, found.actions, found.flights) if found.findings else None
+    transcript = transcribe(found) if found.findings else None
     if transcript is not None and out is not None:
         out.write_text(transcript, encoding="utf-8")
     if as_json:

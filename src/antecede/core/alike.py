@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from antecede.errors import InputError
 
-__all__ = ["ALIKE", "CACHES", "ROOM", "Plan", "name_of", "plan_of"]
+__all__ = ["ALIKE", "CACHES", "FORGOTTEN", "ROOM", "Plan", "name_of", "plan_of"]
 
 ROOM = "antecede.core"
 """Where everything a machine is made of lives."""
@@ -20,9 +20,13 @@ ROOM = "antecede.core"
 CACHES: dict[str, dict[str, Any]] = {
     "Envelope": {"size": -1, "stamp_size": -1, "wire": None},
     "Base": {"size": -1, "control": -1},
-    "Interest": {"_streams": dict, "_topics": dict},
+    "Store": {"_offers": dict},
+    "RoundBroker": {"_kept": dict},
 }
 """Class -> attributes that only remember what can be worked out again, and what they begin with."""
+
+FORGOTTEN = ("Remembered",)
+"""Mappings whose whole contents are such."""
 
 
 def _in_turn(heap: list[Any]) -> tuple[Any, ...]:
@@ -43,6 +47,8 @@ ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("Rounds", "_in_step"): lambda rounds, peers: tuple(
         sorted(peer for peer, version in peers.items() if version >= rounds.tier.store.version)
     ),
+    ("Want", "tries"): lambda want, tries: tries if tries < 12 else 12 + (tries - 12) % 420,  # whose turn, of up to 7
+    ("Unacked", "tries"): lambda one, tries: min(tries, 16),
     ("Tier", "settings"): lambda tier, settings: None,  # the same for ever
     ("Solicitation", "settings"): lambda wants, settings: None,
     ("Tier", "_interests"): lambda tier, known: None,
@@ -66,6 +72,8 @@ _plans: dict[type, Plan] = {}
 def plan_of(kind: type) -> Plan:
     plan = _plans.get(kind)
     if plan is None:
+        if issubclass(kind, dict | list | set | tuple) and kind.__name__ not in FORGOTTEN:
+            raise InputError(f"this state cannot be saved: what is in a {kind.__qualname__} has no rule here")
         slots: dict[str, None] = {}
         caches: dict[str, Any] = {}
         alike: dict[str, Callable[[Any, Any], Any]] = {}

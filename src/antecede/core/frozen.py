@@ -16,7 +16,7 @@ import enum
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable
-from types import FunctionType, MethodType
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
 from antecede.core.alike import ROOM, name_of, plan_of
@@ -27,6 +27,9 @@ __all__ = ["EPOCH_US", "freeze", "likeness", "thaw"]
 
 EPOCH_US = 1_200_000_000_000_000
 """Where a driver's clock must begin for times to be told from other numbers (in 2008, counted from 1970)."""
+
+LONG_AGO_US = 60_000_000
+"""What is longer ago than anything is waited for or remembered: how much longer makes no difference."""
 
 _LEAST_TIME = EPOCH_US // 2
 _SCALARS = frozenset((type(None), bool, int, float, str, bytes))
@@ -70,7 +73,7 @@ class _Freezer:
         kind = thing.__class__
         if kind in _SCALARS:
             if kind is int and thing > _LEAST_TIME and self.now_us is not None:
-                return ["@", thing - self.now_us]
+                return ["@", max(thing - self.now_us, -LONG_AGO_US)]
             return thing
         if kind is tuple:
             return ["t", *map(self._value, thing)]
@@ -83,7 +86,7 @@ class _Freezer:
             return ["dice"]
         if kind is frozenset:
             return ["z", *map(self._value, _sorted(thing))]
-        if kind is MethodType:
+        if kind is MethodType or (kind is BuiltinMethodType and isinstance(thing.__self__, dict | list | set | deque)):
             return ["m", self._value(thing.__self__), thing.__name__]
         if kind is FunctionType:
             return ["f", name_of(thing)]
@@ -212,7 +215,7 @@ class _Thawer:
         if tag == "dice":
             return self.dice
         if tag == "m":
-            return MethodType(getattr(type(owner := self._value(part[1])), part[2]), owner)
+            return getattr(self._value(part[1]), part[2])
         if tag == "f" or tag == "c":
             return _named(part[1])
         if tag == "e":

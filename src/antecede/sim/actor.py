@@ -165,7 +165,7 @@ class Actor:
         deadline_us: int | None = None, reason: str | None = None, cut: tuple[str, ...] | None = None,
         guard_us: int | None = None, peer: str | None = None, expires_us: int | None = None,
     ) -> None:  # fmt: skip
-        at_us = None if self.theatre.small.own_clocks else self.now_us
+        at_us = None if self.theatre.own_clocks else self.now_us
         said.rows.append((kind, at_us, message, groups, deadline_us, reason, cut, guard_us, peer, expires_us))
 
     def _delivered(self, said: Said, effect: Deliver) -> None:

@@ -15,7 +15,8 @@ From each state these things may happen, and all are tried:
 the clock jumps to it. Only the earliest timer of a process can go off; which process's does is open, but nobody's goes
 off a second time before everybody who waits for one had a turn. With deadlines (or `clock one`) there is one clock, and
 timers go off exactly when they are due, in order; those of one instant in any order. Frames arrive at the instant of
-the last timer or publication: times in between are not tried. Dice always show the same (fan-outs cover everybody).
+the last timer or publication: times in between are not tried. Dice always show the same: jitter
+and whom chance picks are not explored (by default everybody is picked).
 
 **What is bounded.** Losses, duplicates, slow copies, early timers, crashes: each by its count. Within these bounds
 coverage is complete: the search ends when there is no new state. Processes begin attached and at rest.
@@ -35,6 +36,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from antecede.core.recipes import build
@@ -159,8 +161,12 @@ class _Search:
                     spreads = True
         restless = rests.find(0)
         if restless >= 0:
-            text = "whatever happens from here on, not everybody ever comes to rest"
-            self.result.findings = [Finding("unexplained", self.theatre.cast.names[0], None, None, None, text)]
+            situations = self._unpack(next(islice(self.known, restless, None)))[0]
+            names = [
+                n for n, s in zip(self.theatre.cast.names, situations, strict=True) if self.memo.situations[s].due_us
+            ]
+            text = f"whatever happens from here on, not everybody comes to rest ({', '.join(names)} wait for timers)"
+            self.result.findings = [Finding("unexplained", "", None, None, None, text)]
             self.result.actions = self._path(restless)
 
     def _sum_up(self) -> Explored:
@@ -230,7 +236,7 @@ class _Search:
             return True
         self._judged.add(key)
         path = self._path(number)
-        report = check(self.rows(path, "quiet"), scenario={"recipe": self.small.recipe})
+        report = check(self.rows(path, "quiet"), scenario={"recipe": self.small.base})
         self.result.judged += 1
         if not report.clean:
             self.result.findings = list(report.findings)

@@ -55,7 +55,7 @@ class Outcome(NamedTuple):
 class Memo:
     def __init__(self, theatre: Theatre) -> None:
         self.theatre = theatre
-        self.own_clocks = theatre.small.own_clocks
+        self.own_clocks = theatre.own_clocks
         self.situations: list[Situation] = []
         self.flights: list[Flight] = []
         self.steps = 0

@@ -14,13 +14,17 @@ from dataclasses import dataclass
 
 from antecede.core.frozen import EPOCH_US
 from antecede.core.machine import Settings
+from antecede.core.round_clock import colours_for
 from antecede.errors import InputError
 from antecede.sim.layout import broker_names, carriers, parse_groups
 from antecede.sim.scenario import RecipeFacts, find_recipe
 
-__all__ = ["Cast", "Small", "Step", "cast_of", "parse_script"]
+__all__ = ["TIMED", "Cast", "Small", "Step", "cast_of", "parse_script"]
 
 MAX_COUNT = 8
+ROUND_US = 50_000
+TIMED = ("yes", "same")
+"""Recipes that need deadlines: each its own, or the same for all."""
 STEP = re.compile(
     r"(?P<process>\S+)\s+(?:->\s*(?P<to>\S+)|(?P<topics>[^\s>-]\S*)(?:\s+within\s+(?P<within>[\d.]+))?)"
     r"(?:\s+after\s+(?P<after>\S+))?"
@@ -59,11 +63,15 @@ class Small:
     deadline_ms: float | None = None
     """Each message must be delivered this long after it was published (where no script says so, later ones a little
     sooner, so that what follows may be due first); None: no deadlines."""
+    fanout: int = 0
+    """To how many peers a digest goes, and a message where chance decides who gets it (always the same); 0: all."""
+    alpha: int = 1
+    """Rounds of a lifetime beyond ceil(log2 N), where an order counts by rounds."""
     clock: str = ""
     """`own` or `one` (see `sim.explore`); empty: `own` where nothing expires."""
 
     def __post_init__(self) -> None:
-        for name in ("losses", "duplicates", "slow", "early", "crashes", "messages", "subscribers"):
+        for name in ("losses", "duplicates", "slow", "early", "crashes", "messages", "subscribers", "alpha", "fanout"):
             if not 0 <= getattr(self, name) <= MAX_COUNT:
                 raise InputError(f"{name} is {getattr(self, name)}: give 0 to {MAX_COUNT}, every state is visited.")
         for name in ("members", "brokers"):
@@ -71,14 +79,18 @@ class Small:
                 raise InputError(f"{name} is {getattr(self, name)}: give 1 to {MAX_COUNT}, every state is visited.")
         if self.clock not in ("", "own", "one"):
             raise InputError(f"clock is {self.clock!r}: it is own or one.")
-        if self.clock == "own" and self.deadline_ms is not None:
-            raise InputError("Deadlines are instants of one clock: leave --clock out, or give --clock one.")
         if self.deadline_ms is not None and not 0 < self.deadline_ms < 1e9:
             raise InputError(f"deadline_ms is {self.deadline_ms}: it must be greater than 0.")
 
     @property
     def own_clocks(self) -> bool:
-        return self.clock != "one" and self.deadline_ms is None
+        expires = self.deadline_ms is not None or find_recipe(self.recipe).deadlines in (*TIMED, "lifetime")
+        return self.clock != "one" and not expires
+
+    @property
+    def base(self) -> str:
+        """The recipe without its way to spread."""
+        return self.recipe.partition("+")[0]
 
     @property
     def start_us(self) -> int:
@@ -88,10 +100,16 @@ class Small:
     def settings(self, facts: RecipeFacts) -> Settings:
         """Times only matter against each other: what is asked for soon, what later, and when it is too late."""
         hop_us = 20_000 if not facts.flat and self.subscribers else 0
+        lives = facts.deadlines == "lifetime"
         return Settings(
-            deadlines=self.deadline_ms is not None, hop_us=hop_us, round_us=50_000, fanout=2 * MAX_COUNT,
-            patience_us=5_000, retry_us=30_000, trip_us=0,
+            deadlines=self.deadline_ms is not None or lives, hop_us=hop_us, round_us=ROUND_US,
+            fanout=self.fanout or 2 * MAX_COUNT, colours=self.colours if lives else 0, patience_us=5_000,
+            retry_us=30_000, trip_us=0,
         )  # fmt: skip
+
+    @property
+    def colours(self) -> int:
+        return colours_for(max(self.brokers, self.subscribers), self.alpha)
 
     def knobs(self) -> dict[str, object]:
         """What differs from the default."""
@@ -138,14 +156,21 @@ class Cast:
 
 def cast_of(small: Small) -> Cast:
     facts = find_recipe(small.recipe)
-    if small.deadline_ms is None and facts.deadlines == "yes":
+    if small.deadline_ms is None and facts.deadlines in TIMED:
         raise InputError(f"Recipe {small.recipe} needs deadlines: give --deadline-ms.")
     if small.deadline_ms is not None and facts.deadlines == "none":
         raise InputError(f"Recipe {small.recipe} has no deadlines: leave --deadline-ms out.")
+    if small.clock == "own" and not small.own_clocks:
+        raise InputError("Deadlines are instants of one clock: leave --clock out, or give --clock one.")
+    if facts.uniform and small.deadline_ms is not None and small.deadline_ms * 1000 < small.colours * ROUND_US:
+        raise InputError(
+            f"In recipe {small.recipe} all messages live {small.colours} rounds of {ROUND_US // 1000} ms: a deadline "
+            "cannot end sooner, so leave --deadline-ms out or give a later one."
+        )
     if facts.flat:
         names = broker_names(small.members)
         carried = parse_groups(small.groups, names) if small.groups else {"G1": tuple(names)}
-        steps = _script(small, names, names, tuple(carried))
+        steps = _script(small, facts, names, names, tuple(carried))
         everything = tuple(carried)
         roles = ("member",) * len(names)
         return Cast(tuple(names), roles, (everything,) * len(names), {}, _by_process(names, steps), facts)
@@ -161,7 +186,7 @@ def cast_of(small: Small) -> Cast:
     if facts.clients_publish:
         first = publishers[0]
         moves_to = next((name for name in carriers(carries, wants[first]) if name not in at[first]), "")
-    steps = _script(small, names, publishers, tuple(carried), moves_to)
+    steps = _script(small, facts, names, publishers, tuple(carried), moves_to)
     roles = ("broker",) * len(brokers) + ("subscriber",) * len(wants)
     groups = (*carries.values(), *wants.values())
     return Cast(tuple(names), roles, groups, at, _by_process(names, steps), facts)
@@ -193,18 +218,26 @@ def _attachments(
 
 
 def _script(
-    small: Small, names: list[str], publishers: list[str], groups: tuple[str, ...], moves_to: str = ""
+    small: Small,
+    facts: RecipeFacts,
+    names: list[str],
+    publishers: list[str],
+    groups: tuple[str, ...],
+    moves_to: str = "",
 ) -> list[Step]:
     if small.script:
         steps = parse_script(small.script, names, groups)
-        if small.deadline_ms is None and any(step.within_ms is not None for step in steps):
-            raise InputError("--script names deadlines (within): say with --deadline-ms what the others have.")
+        within = any(step.within_ms is not None for step in steps)
+        if within and (small.deadline_ms is None or facts.deadlines == "same"):
+            raise InputError("--script names deadlines (within): say with --deadline-ms what all or the others have.")
         return steps
     # To all groups and to the last alone in turn: order must then hold through messages that not everybody gets.
     topics = [groups, groups[-1:]]
     steps = [Step(publishers[0], to=moves_to)] if moves_to else []
     for i in range(small.messages):
-        within_ms = None if small.deadline_ms is None else small.deadline_ms * (1 - i / (4 * small.messages))
+        within_ms = None
+        if small.deadline_ms is not None and facts.deadlines != "same":
+            within_ms = small.deadline_ms * (1 - i / (4 * small.messages))
         steps.append(Step(publishers[i % len(publishers)], topics[i % 2], within_ms=within_ms))
     return steps
 

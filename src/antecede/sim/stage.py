@@ -117,7 +117,7 @@ class Stage:
         actor = self.by_name.get(name)
         if actor is None or not actor.alive:
             raise InputError(f"{name} is no living process here.")
-        said = actor.act(event, actor.now_us if self.small.own_clocks else self.now_us)
+        said = actor.act(event, actor.now_us if self.theatre.own_clocks else self.now_us)
         self.ledger.note(actor.place, said.rows, self.tick)
         self.findings += said.findings
         return [*(_row(stub) for stub in said.rows), *self._send(name, said), *(f.text for f in said.findings)]
@@ -173,7 +173,7 @@ class Stage:
         due_us = None if actor is None else actor.next_wake()
         if actor is None or due_us is None:
             raise InputError(f"{name} does not wait for any timer.")
-        if self.small.own_clocks:
+        if self.theatre.own_clocks:
             actor.now_us = max(actor.now_us, due_us)
             return self._tell(name, ("wake",))
         self.now_us = max(self.now_us, due_us)
@@ -255,9 +255,9 @@ class Stage:
         ledger.steps = list(self.ledger.steps)
         for actor in self.actors:
             if actor.alive:
-                at = self.tick + 1 if self.small.own_clocks else self.now_us
+                at = self.tick + 1 if self.theatre.own_clocks else self.now_us
                 ledger.end(actor.place, "stopped" if busy else "quiet", at)
-        found = check(ledger.rows, scenario={"recipe": self.small.recipe}).findings
+        found = check(ledger.rows, scenario={"recipe": self.small.base}).findings
         known = {(f.verdict, f.process, f.message) for f in found}
         return [*found, *(f for f in self.findings if (f.verdict, f.process, f.message) not in known)]
 

@@ -57,6 +57,7 @@ class Theatre:
     def __init__(self, small: Small, make: Build = build) -> None:
         self.small = small
         self.cast: Cast = cast_of(small)
+        self.own_clocks = small.own_clocks
         self.settings: Settings = small.settings(self.cast.facts)
         self.dice = Constant()
         self.make = make

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Sequence
 from typing import Any
 
 from antecede.core.recipes import build
 from antecede.errors import InputError
 from antecede.sim.driver import Build
-from antecede.sim.memo import Flight
+from antecede.sim.explore import Explored
 from antecede.sim.small import Small
 from antecede.sim.stage import Stage
 from antecede.trace.report import Finding
@@ -40,14 +39,17 @@ class Replayed:
     """Where what followed is not what the file says; empty: nowhere, or the file says nothing."""
 
 
-def transcribe(small: Small, actions: Sequence[tuple[Any, ...]], flights: Sequence[Flight], make: Build = build) -> str:
+def transcribe(found: Explored, make: Build = build) -> str:
     """Carry out what an exploration found, and write it down."""
-    stage = Stage(small, make)
-    lines = [_head(small)]
-    for action in actions:
-        for command in stage.commands(action, flights):
+    stage = Stage(found.small, make)
+    lines = [_head(found.small)]
+    for action in found.actions:
+        for command in stage.commands(action, found.flights):
             lines += _block(command, stage.do(command))
-    return "\n".join([*lines, *_verdict(stage.verdict())]) + "\n"
+    findings = stage.verdict()
+    if not findings:  # what never ends no record can show
+        lines[:0] = [f"# {finding.text}" for finding in found.findings]
+    return "\n".join([*lines, *_verdict(findings)]) + "\n"
 
 
 def replay(text: str, make: Build = build) -> Replayed:

@@ -238,9 +238,7 @@ class Twin:
 
     def out(self, i: int, by: str) -> None:
         self.held.remove(i)
-        missing = tuple(
-            n for n in self.needs(i) if n not in self.came or self.came[n] not in self.delivered
-        )
+        missing = tuple(n for n in self.needs(i) if n not in self.came or self.came[n] not in self.delivered)
         self.outcomes[i] = Outcome("delivered", len(self.delivered), by, missing)
         self.delivered.append(i)
 
