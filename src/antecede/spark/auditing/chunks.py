@@ -113,18 +113,12 @@ def integers(column: Any, missing: int) -> Ints:
 
 
 def code_rows(table: Any) -> Rows:
-    """From the columns of a trace; where kind, reason and key are numbers already, they are taken as they are."""
-    coded = "key" in table.column_names
-    if coded:
-        kind = integers(table.column("kind"), -1).astype(np.int8)
-        reason = integers(table.column("reason"), PLAIN).astype(np.uint8)
-        message: Any = integers(table.column("key"), 0).view(np.uint64)
-    else:
-        event = {name: code for code, name in enumerate(EVENT_KINDS)}
-        kind = Coded.of(table.column("kind")).recoded(lambda word: event.get(word, -1), -1, np.int8)
-        reasons = Coded.of(table.column("reason"))
-        reason = reasons.recoded(lambda word: REASON_CODES.get(word, PLAIN), PLAIN, np.uint8)
-        message = table.column("message")
+    """From the columns of a trace."""
+    event = {name: code for code, name in enumerate(EVENT_KINDS)}
+    kind = Coded.of(table.column("kind")).recoded(lambda word: event.get(word, -1), -1, np.int8)
+    reasons = Coded.of(table.column("reason"))
+    reason = reasons.recoded(lambda word: REASON_CODES.get(word, PLAIN), PLAIN, np.uint8)
+    message = table.column("message")
     return Rows(
         process=Coded.of(table.column("process")),
         step=integers(table.column("step"), -1),

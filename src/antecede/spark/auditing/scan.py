@@ -153,7 +153,7 @@ def taking_part(few: Any) -> set[tuple[str, str, str]]:
     rows = first[first >= 0]
     columns = (run, process, role)
     named = rows[np.all([column.codes[rows] >= 0 for column in columns], axis=0)]
-    return {tuple(column.words[column.codes[row]] for column in columns) for row in named}  # type: ignore[misc]
+    return {tuple(column.words[column.codes[row]] for column in columns) for row in named}
 
 
 def present(who: Sequence[tuple[str, str, str]]) -> Any:
