@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from antecede.errors import InputError
-from antecede.spark.order.columns import WORKING, Columns, added_schema, col, sequence
+from antecede.spark.order.columns import ADDED, WORKING, Columns, col, sequence
 from antecede.spark.order.domain import Domain
 from antecede.spark.order.rows import Rows, feed
 
@@ -37,8 +37,13 @@ def out_schema(schema: StructType) -> StructType:
     """The user's columns and those that are added."""
     from pyspark.sql import types as t
 
-    added = t.StructType.fromDDL(added_schema())
-    return t.StructType([*(field for field in schema.fields if field.name not in WORKING), *added.fields])
+    added = t.StructType([])
+    for field in schema.fields:
+        if field.name not in WORKING:
+            added.add(field)
+    for name, kind in ADDED.items():
+        added.add(name, kind)
+    return added
 
 
 def order_batches(columns: Columns) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

@@ -1,7 +1,7 @@
 """What lies behind in one domain, who waits for what, and what is forgotten: the Reader's part, for names.
 
 A name lies behind because it was delivered, because it came and was not delivered (late, superseded, on a cycle), or
-because it was passed over before it came. In numbered domains names are `sender:n` and n - 1 precedes n, so that passing
+because it was passed over before it came. In numbered domains names are `sender:n` and n - 1 precedes n, so that to pass
 over one passes over all below it: `front` says up to where, and at which position. There forgetting loses no order
 either: what was forgotten is known to lie behind by its number.
 """
@@ -135,7 +135,7 @@ class Behind:
             self.free(row.other, ready)
 
     def pass_over(self, name: str, at_pos: int, ready: Ready) -> None:
-        """It has not come, and something it precedes goes out at `at_pos`; nor can its sender's earlier ones any more."""
+        """It has not come, and what it precedes goes out at `at_pos`; nor can its sender's earlier ones come any more."""
         self.past[name] = -2 - at_pos
         self.free(name, ready)
         mark = split_name(name) if self.rules.numbered else None

@@ -1,4 +1,4 @@
-"""How a user's table is read: which columns mean what, what is refused when the plan is made, and the columns a domain needs.
+"""How a user's table is read: which columns mean what, what is refused at once, and the columns a domain needs.
 
 Decided in this file: names are text (an id of another type is cast), `sender:seq` names a row too where both are given,
 times are microseconds or timestamps on one scale, and a row without a name is `invalid`. Everything is plain Spark SQL,
@@ -18,9 +18,15 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructType
 
-__all__ = ["ADDED", "WORKING", "Columns", "added_schema", "check", "col", "read", "sequence"]
+__all__ = ["ADDED", "WORKING", "Columns", "check", "col", "read", "sequence"]
 
-ADDED = ("causal_pos", "fate", "released_by", "missing", "revealed")
+ADDED = {
+    "causal_pos": "bigint",
+    "fate": "string",
+    "released_by": "string",
+    "missing": "array<string>",
+    "revealed": "int",
+}
 WORKING = ("_group", "_name", "_other", "_needs", "_foreign", "_at", "_late", "_due", "_tie")
 """What a domain needs of each row, besides the user's columns."""
 
@@ -82,7 +88,9 @@ def refuse(columns: Columns) -> None:
     if c.id is None and not c.numbered:
         raise InputError("name the column of the id with id= (only sender and seq, or a clock, make up for it)")
     if c.unknown not in (None, "skip"):
-        raise InputError(f"unknown is {c.unknown!r}; it may be 'skip': what never comes is noted in `missing` and skipped")
+        raise InputError(
+            f"unknown is {c.unknown!r}; it may be 'skip': what never comes is noted in `missing` and skipped"
+        )
     if c.foreign not in (None, "project", "none"):
         raise InputError(f"foreign is {c.foreign!r}; it may be 'project' (some parents are in other groups) or 'none'")
     if c.foreign == "project" and c.group is None:
@@ -111,7 +119,9 @@ def check(columns: Columns, schema: StructType) -> None:
         if column not in types:
             raise InputError(f"there is no column {column} for {name}; the table has {', '.join(types)}")
         if not fits(name, types[column]):
-            raise InputError(f"column {column} is {types[column].simpleString()}; for {name} it must be {FITTING[name]}")
+            raise InputError(
+                f"column {column} is {types[column].simpleString()}; for {name} it must be {FITTING[name]}"
+            )
     taken = [name for name in (*ADDED, *WORKING, "_parents") if name in types]
     if taken:
         raise InputError(f"the table already has a column {taken[0]}, which causal_order adds: rename or drop it")
@@ -154,10 +164,6 @@ def fits(name: str, kind: DataType) -> bool:
     if name == "group":
         return isinstance(kind, t.AtomicType) and not isinstance(kind, t.BinaryType)
     return isinstance(kind, t.TimestampType | t.TimestampNTZType | t.DateType | t.IntegralType)
-
-
-def added_schema() -> str:
-    return "causal_pos bigint, fate string, released_by string, missing array<string>, revealed int"
 
 
 # -- the working columns ---------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ A row has a name (and perhaps a second one) and needs other names. In this order
 already (`superseded`, or `late` when its time is over too), too late (`late`; it alone is skipped: whoever needs it
 needs what it needed), ready (`delivered`, and whatever waited for it), or held. Of several rows that are ready the one
 that came first goes first. A held row whose time is up goes out after everything held that precedes it, in causal
-order; what is still missing before them lies behind from then on. All of these are released by its `deadline` (the Inbox
-says `causes` of those among them that an earlier one of them made ready).
+order; what is still missing before them lies behind from then on. All of these are released by its `deadline` (the
+Inbox says `causes` of those among them that an earlier one of them made ready).
 
 Of a name that never came nothing else is known. What a superseded row tells of its own causes when it comes at last
 holds from then on: those not out yet are superseded too, those that went out after what overtook it are counted as
@@ -73,7 +73,9 @@ class Domain(Behind):
         get, append = past.get, self.out.append
         now, pos = self.now, self.pos
         turn = self.turn_at()
-        for slot, name, other, wanted, at, late, due in zip(slots, names, others, needs, ats, lates, dues, strict=False):
+        for slot, name, other, wanted, at, late, due in zip(
+            slots, names, others, needs, ats, lates, dues, strict=False
+        ):
             if at > now:
                 now = self.now = at
                 if due_heap and due_heap[0][0] < now:

@@ -1,4 +1,4 @@
-"""`causal_order`: what every argument means, what it refuses when the plan is made, and the tables that reconcile it."""
+"""`causal_order`: what every argument means, which way a table goes, and the tables that reconcile it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def stream(df: DataFrame, columns: Columns) -> DataFrame:
 
 
 def reconcile(ordered: DataFrame, *group: str) -> DataFrame:
-    """Rows by fate (in each group): nothing is lost. `missing`: parents not delivered before; `foreign`: of other groups."""
+    """Rows by fate, in each group: nothing is lost. `missing` counts parents not delivered before, `foreign` those of
+    other groups."""
     from pyspark.sql import functions as f
 
     foreign = f.size(f.filter("missing", lambda one: one.startswith(FOREIGN)))

@@ -1,7 +1,7 @@
 """The state of a stream, read with Spark's own state reader: what waits, and what would become of it at the end.
 
-Decided in this file: `drain` is for a stream that has ended. It leaves the state as it is, so a stream that goes on after
-it would tell the same rows again.
+Decided in this file: `drain` is for a stream that has ended. It leaves the state as it is, so a stream that goes on
+after it would tell the same rows again.
 """
 
 from __future__ import annotations
