@@ -147,22 +147,27 @@ class Domain(Behind):
         self._settle(ready)
 
     def _supersede(self, names: list[str], at_pos: int, ready: Ready) -> int:
-        """These precede what went out at `at_pos`, as does all before them. Returns how many came after it."""
-        revealed, stack = 0, list(names)
+        """These precede what went out at `at_pos`, as does all before them. Returns how many went out after it."""
+        revealed, stack, seen = 0, list(names), set(names)
         while stack:
             name = stack.pop()
             row = self.held.get(name)
+            value = self.past.get(name)
             if row is not None:
+                before = row.needs
                 self.let_go(row)
                 if not row.ghost:
                     self.rest.append((row.slot, SUPERSEDED, 0))
                 self.put_behind(row, CAME, ready)
-                stack.extend(row.needs)
-            elif not self.is_behind(name):
-                stack.extend(before.name for before in self.implied(name))
-                self.pass_over(name, at_pos, ready)
-            elif self.past.get(name, CAME) > at_pos:
-                revealed += 1
+            elif value is not None and value >= CAME:
+                before = self.told.get(name, [])
+                revealed += value > at_pos
+            else:
+                before = [one.name for one in self.implied(name)]
+                if not self.is_old(name):
+                    self.pass_over(name, at_pos, ready)
+            stack += (one for one in before if one not in seen)
+            seen.update(before)
         return revealed
 
     def _hold(self, slot: int, name: str, other: str | None, wanted: Sequence[str], late: int, due: int) -> None:
@@ -241,9 +246,8 @@ class Domain(Behind):
 
     def _go(self, row: Held, by: int, cyclic: bool, ready: Ready) -> None:
         self.let_go(row)
-        for need in row.needs:
-            if need not in self.held and not self.is_behind(need):
-                self.pass_over(need, self.pos, ready)
+        for need in [need for need in row.open if need not in self.held]:
+            self.pass_over(need, self.pos, ready)
         if row.ghost or not cyclic:
             self._deliver(row, by, ready)
         else:
@@ -257,10 +261,8 @@ class Domain(Behind):
         while stack:
             one = stack.pop()
             mine = sources[one.no] = set()
-            for need in one.needs:
+            for need in one.open:
                 nearest = self.held.get(need)
-                if nearest is None and self.is_behind(need):
-                    continue
                 for source in self.implied(need) if nearest is None else (nearest,):
                     if source is not one:
                         mine.add(source.no)
@@ -310,7 +312,7 @@ class Domain(Behind):
             return
         self._tangled = False
         rows = {row.no: row for row in self.rows() if row.due == NEVER}
-        sources = {no: {self.held[n].no for n in row.needs if n in self.held} for no, row in rows.items()}
+        sources = {no: {self.held[n].no for n in row.open if n in self.held} for no, row in rows.items()}
         ready: Ready = []
         for no in sorted(on_cycles(sources)):
             row = rows[no]
@@ -328,17 +330,18 @@ class Domain(Behind):
         """Without what was handed out; slots are the caller's to renumber first."""
         past = self.past
         rows = [row.frozen() for row in self.rows()]
-        return [self.pos, self.no, self.now, list(past), list(past.values()), self.front, self.old, self.ages, rows]
+        kept = (self.told, self.front, self.old, self.ages)
+        return [self.pos, self.no, self.now, list(past), list(past.values()), *kept, rows]
 
     @classmethod
     def thawed(cls, rules: Rules, value: list[Any]) -> Domain:
         self = cls(rules)
-        self.pos, self.no, self.now, names, values, self.front, self.old, self.ages, rows = value
+        self.pos, self.no, self.now, names, values, self.told, self.front, self.old, self.ages, rows = value
         self.past = dict(zip(names, values, strict=True))
         for fields in rows:
-            row = Held(*fields)
-            if not self.watch(row):
-                raise ValueError(f"{row.name} was saved as waiting for nothing")
+            row = Held(*fields[:-1])
+            row.open = dict.fromkeys(fields[-1])
+            self.keep(row)
             if row.due < NEVER:
                 self._due.append((row.due, row.no, row))
             if rules.max_held is not None:

@@ -1,8 +1,8 @@
 """Parents in other groups, in a batch: each is replaced by its nearest ancestors inside the row's own group.
 
 Nobody can wait in one group for a row of another, and skipping it would lose the order that runs through it. So the
-graph is walked up through rows of other groups until it comes back. Decided in this file: the walk is one task over names,
-groups and parents of the whole table, without payload, about 300 bytes a row: the limit of this is a task's memory. It
+graph is walked up through rows of other groups until it comes back. Decided in this file: the walk is one task over
+names, groups and parents of the whole table, without payload, about 300 bytes a row: a task's memory is its limit. It
 is made only where there are such parents; to find out costs one more pass over the same columns.
 """
 

@@ -2,9 +2,9 @@
 
 Decided in this file: rows travel to the operator and back in chunks, Arrow in one binary value for each key, because
 Spark hands rows to a stateful Python operator one by one; inside they are sorted by arrival and id, since a shuffle
-leaves them in any order. The watermark is that of the arrival column, and lets time pass for groups in which nothing arrives.
-Spark would drop rows behind the watermark without a word; here they reach the operator, because the column that Spark
-looks at is always null. What is held when a stream ends stays in its state; `drain` takes it from there.
+leaves them in any order. The watermark is that of the arrival column, and lets time pass for groups in which nothing
+arrives. Spark would drop rows behind the watermark without a word; here they reach the operator, because the column
+that Spark looks at is always null. What is held when a stream ends stays in its state; `drain` takes it from there.
 """
 
 from __future__ import annotations
