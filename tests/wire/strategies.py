@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from antecede.core import frames as f
-from antecede.core.message import NO_STAMP, Envelope, Message, Stamp
+from antecede.core.message import LOOSE, NO_STAMP, ORDERS, Envelope, Message, Stamp
 from antecede.wire import MAX_NUMBER
 
 __all__ = ["ANY_FRAME", "FRAMES", "NODES", "STREAMS", "envelopes", "plain"]
@@ -41,15 +41,17 @@ def envelopes(draw: Any) -> Envelope:
         draw(st.binary(max_size=300)),
         draw(TIMES),
         draw(TIMES),
+        order=draw(st.sampled_from(ORDERS)),
     )
+    sender = message.sender + (LOOSE if message.order == "none" else "")
     if draw(st.booleans()):
         return Envelope(message, NO_STAMP)
     covers = draw(MAPS)
     per_topic = tuple(
-        (f"{message.sender}@{topic}", covers.get(f"{message.sender}@{topic}", 0) + 1) for topic in message.topics
+        (f"{sender}@{topic}", covers.get(f"{sender}@{topic}", 0) + 1) for topic in message.topics
     )
-    per_seq = tuple((f"{message.sender}@{topic}", message.seq) for topic in message.topics)
-    own = draw(st.sampled_from([(), ((message.sender, message.seq),), per_topic, per_seq]) | MARKS)
+    per_seq = tuple((f"{sender}@{topic}", message.seq) for topic in message.topics)
+    own = draw(st.sampled_from([(), ((sender, message.seq),), per_topic, per_seq]) | MARKS)
     some = tuple((s, n) for s, n in covers.items() if draw(st.booleans()))
     needs = draw(st.sampled_from([(), tuple(covers.items()), some]) | MARKS)
     extra = draw(st.none() | NODES)
@@ -99,7 +101,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Stamp):
         return ("stamp", value.own, sorted(value.needs), dict(value.covers), value.rank, value.extra)
     if isinstance(value, Message):
-        return (value.sender, value.seq, value.topics, value.payload, value.deadline_us, value.expires_us)
+        return (value.sender, value.seq, value.topics, value.payload, value.deadline_us, value.expires_us, value.order)
     if isinstance(value, f.Item):
         header = plain(value.envelope)
         return (

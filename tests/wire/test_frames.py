@@ -40,7 +40,7 @@ FIELDS = {
     f.Detach: "attachment",
     f.SnapshotRequest: "whole",
     f.Snapshot: "past cut envelopes headers nodes origins blank",
-    Message: "sender seq topics payload deadline_us expires_us after",
+    Message: "sender seq topics payload deadline_us expires_us after order",
     Stamp: "own needs covers rank extra",
 }
 

@@ -43,6 +43,7 @@ def simulate(
     rate: Annotated[float | None, Option(help="Publications per second, all together. [100]")] = None,
     reply: Annotated[float | None, Option(help="Share published right after a delivery. [0.5]")] = None,
     declare: Annotated[float | None, Option(help="Share that declares its causes. [0]")] = None,
+    mix: Annotated[str | None, Option(help="'causal=0.6,fifo=0.3,none=0.1'. [the recipe's order]")] = None,
     choice: Annotated[str | None, Option(help="Groups per message: one, some, all. [some]")] = None,
     burst: Annotated[int | None, Option(help="Messages back to back. [1]")] = None,
     loss: Annotated[float | None, Option(help="Probability that a copy is lost. [0]")] = None,

@@ -125,9 +125,10 @@ class Broker(BrokerBase):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         assert self.writer is not None
-        envelope = self.compose(topics, payload, now_us, deadline_us, after)
+        envelope = self.compose(topics, payload, now_us, deadline_us, after, order)
         others = self.carriers_of(envelope.message.topics)
         if others:
             self.out.append(Send(others, Data((self.writer.relay(envelope),))))

@@ -126,15 +126,17 @@ class Client(Tier):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         stamps: list[Stamp] | None = None
+        order, after = self.asked_for(order, after)
         if after is not None:
             stamps = [self._stamps[one] for one in after if one in self._stamps]
             if len(stamps) < len(after):
                 stamps, after = None, None
         self._seq += 1
         declared = None if after is None else tuple(after)
-        message = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared)
+        message = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared, order)
         envelope = Envelope(message, self.upper.stamp(message, stamps))
         self._remember(envelope)
         one = self.unacked[message.id] = Unacked(envelope)

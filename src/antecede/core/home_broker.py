@@ -29,7 +29,7 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, header_of, id_of_mark
+from antecede.core.message import Envelope, Mark, Message, header_of, id_of_mark, sender_of
 from antecede.core.order.index import Log
 from antecede.core.spread.answer import BATCH, in_time
 from antecede.errors import InputError
@@ -67,6 +67,7 @@ class HomeBroker(BrokerBase):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         raise InputError(f"{self.name} is a broker: in recipe `home` its clients publish.")
 
@@ -75,7 +76,7 @@ class HomeBroker(BrokerBase):
         left = super().absent_since(mark, wanted_us)
         if left is not None:
             return left
-        log = self.logs.get(mark[0].partition("@")[0])
+        log = self.logs.get(sender_of(mark[0]))
         keeps = log is not None and (mark[1] > log.published or id_of_mark(mark) in log.unacked)
         return None if keeps else wanted_us
 

@@ -90,8 +90,10 @@ class Machine(Protocol):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
-        """`after`: ids of delivered or own messages; None means everything delivered so far."""
+        """`after`: ids of delivered or own messages; None means everything delivered so far. `order`: one of ORDERS
+        that the recipe offers (then without `after` unless it is `causal`); None: the strongest."""
         ...
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]: ...

@@ -78,8 +78,9 @@ class Member(Tier):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
-        envelope = self.compose(topics, payload, now_us, deadline_us, after)
+        envelope = self.compose(topics, payload, now_us, deadline_us, after, order)
         if self._others:
             self.out.append(Send(self._others, Data((envelope,))))
         return envelope.message, self.flush(now_us)

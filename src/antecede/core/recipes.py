@@ -34,7 +34,10 @@ class Recipe:
     digests: bool = True
     deadlines: str = "yes"
     """`yes`, `optional`, `none`."""
-    ordered: bool = True
+    orders: tuple[str, ...] = ("causal", "fifo", "none")
+    """What a publisher may ask for, the first unless it says otherwise."""
+    whole: bool = False
+    """Subscribers get all that brokers know of a message's past, and work out themselves what they wait for."""
     readings: tuple[str, ...] = ("repaired",)
 
     @property
@@ -47,10 +50,13 @@ RECIPES: dict[str, Recipe] = {
     for recipe in (
         Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional"),
         Recipe("graph", "001 s2.3", "graph", deadlines="optional"),
-        Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional"),
-        Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none"),
+        Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional", orders=("causal", "fifo")),
+        Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none", orders=("causal", "fifo")),
         Recipe("cbcast", "Birman, Schiper, Stephenson 1991", "vector", deadlines="none"),
         Recipe("dcco", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
+        Recipe("dcco-vector", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
+        Recipe("psync", "Peterson, Buchholz, Schlichting 1989", "graph", deadlines="none", whole=True),
+        Recipe("fifo", "order per sender", "vector", flat=True, deadlines="none", orders=("fifo", "none")),
     )
 }
 
@@ -95,6 +101,7 @@ def build(
                 reader=IndexReader(),
                 guard_us=guard_us,
                 digests=False,
+                orders=recipe.orders,
                 upper=_vector(recipe, name, settings),
             )
         return HomeBroker(
@@ -103,20 +110,22 @@ def build(
         )  # fmt: skip
     if role == "subscriber":
         return Subscriber(
-            name, interest, settings, dice, writer=None, reader=reader, guard_us=guard_us, asks=recipe.asks,
-            digests=False,
+            name, interest, settings, dice, writer=writer if recipe.whole else None, reader=reader, guard_us=guard_us,
+            asks=recipe.asks, digests=False,
         )  # fmt: skip
     kind = Member if recipe.flat else Broker
     return kind(
         name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
-        digests=recipe.digests,
+        digests=recipe.digests, orders=recipe.orders,
     )  # fmt: skip
 
 
 def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -> Writer:
     if recipe.order == "graph":
         slack_us, grace_us = 2 * settings.clock_bound_us, settings.grace_us
-        return GraphWriter(name, interest, deadlines=settings.deadlines, slack_us=slack_us, grace_us=grace_us)
+        return GraphWriter(
+            name, interest, deadlines=settings.deadlines, slack_us=slack_us, grace_us=grace_us, whole=recipe.whole
+        )
     return _vector(recipe, name, settings)
 
 

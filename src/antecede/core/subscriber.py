@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from antecede.core.effects import Discard, Effect, Join, Leave, Send
 from antecede.core.frames import Attach, Attached, Detach, Frame
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, split_id
+from antecede.core.message import Envelope, Mark, Message, sender_of, split_id
 from antecede.core.tier import Tier
 from antecede.core.topics import matches
 from antecede.errors import InputError
@@ -45,6 +45,8 @@ class Subscriber(Tier):
         self.interest = Interest(filters)
         self._check(at)
         self.reader.look_at(self.interest.concerns)
+        if self.writer is not None:
+            self.writer.look_at(self.interest)
         self._attach(tuple(at), now_us)
         return self.flush(now_us)
 
@@ -105,7 +107,7 @@ class Subscriber(Tier):
         has = dict(map(split_id, reply.cut))
         for stream, n in self._start.items():
             if self._carries(broker, stream):
-                sender = stream.partition("@")[0]
+                sender = sender_of(stream)
                 if reply.start.get(stream, 0) < n or has.get(sender, 0) < self._cut.get(sender, 0):
                     return False
         return True
@@ -190,6 +192,7 @@ class Subscriber(Tier):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         raise InputError(f"{self.name} only subscribes: in this recipe brokers publish (in `home` clients do).")
 

@@ -16,12 +16,14 @@ from antecede.core.frames import Data, Digest, Frame, Gone, Node, Ranges, Reques
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Peer, Settings
-from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
+from antecede.core.message import LOOSE, Envelope, Mark, Message, Stamp, id_of_mark, sender_of
+from antecede.core.order.loose import LooseWriter
 from antecede.core.order.reader import Reader
 from antecede.core.spread.answer import Answers
 from antecede.core.spread.digest import Rounds
 from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, ranges_of
 from antecede.core.store import Store
+from antecede.errors import InputError
 
 __all__ = ["Tier", "Writer"]
 
@@ -37,6 +39,7 @@ class Writer(Protocol):
     """Whether it wants to know what is stable."""
     stable: dict[str, int]
 
+    def look_at(self, interest: Interest) -> None: ...
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp: ...
     def learn(self, envelope: Envelope) -> None: ...
     def arrived(self, envelope: Envelope) -> Envelope: ...
@@ -68,6 +71,7 @@ class Tier(ABC):
         guard_us: int,
         asks: bool = True,
         digests: bool = True,
+        orders: tuple[str, ...] = ("causal", "fifo", "none"),
     ) -> None:
         self.name = name
         self.interest = interest
@@ -77,6 +81,9 @@ class Tier(ABC):
         self.writer = writer
         self.reader = reader
         self.asks = asks
+        self.orders = orders
+        """What a publisher may ask for here; the first unless it says otherwise."""
+        self.loose = LooseWriter(name, flat=reader.dense, slack_us=2 * settings.clock_bound_us)
         self.out: list[Effect] = []
         self.store = Store(self.out, grace_us=settings.grace_us, slack_us=2 * settings.clock_bound_us)
         self.inbox = Inbox(reader, self.out, self._delivered, guard_us=guard_us, memory_us=settings.memory_us)
@@ -181,8 +188,17 @@ class Tier(ABC):
         writer = self.writer
         for envelope in envelopes:
             accept(envelope if writer is None else writer.arrived(envelope), now_us)
+            if envelope.message.order == "none":
+                self._want_before(envelope.stamp, hint, now_us)
         if self.inbox.blocked:
             self.want_blocked(hint, now_us)
+
+    def _want_before(self, stamp: Stamp, hint: str, now_us: int) -> None:
+        """What an unordered message names as the one before it is not waited for, but must not stay away either."""
+        if self.asks:
+            for mark in stamp.covers.items():
+                if self.interest.concerns(mark[0]) and self.is_missing(mark):
+                    self.wants.want(mark, hint, None, now_us, patience_us=self.settings.patience_us)
 
     def want_blocked(self, hint: str | None, now_us: int) -> None:
         blocked = self.inbox.blocked
@@ -200,14 +216,14 @@ class Tier(ABC):
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:
         writer = self.writer
-        if writer is not None:
+        if writer is not None and envelope.message.order != "none":
             writer.learn(envelope)
         self._keep(envelope, now_us)
         self.forward(envelope, now_us)
 
     def _keep(self, envelope: Envelope, now_us: int) -> None:
         message = envelope.message
-        if message.seq > self.tops.get(message.sender, 0):
+        if message.seq > self.tops.get(message.sender, 0) and message.order != "none":
             self.tops[message.sender] = message.seq
         self.store.add(envelope)
         if self.rounds.at_us is None:
@@ -240,30 +256,46 @@ class Tier(ABC):
         now_us: int,
         deadline_us: int | None,
         after: Sequence[str] | None,
+        order: str | None,
     ) -> Envelope:
         """A message of its own, stamped, behind it and kept. Declared causes that are no longer known here widen to
         everything delivered so far."""
         assert self.writer is not None
         stamps: list[Stamp] | None = None
+        order, after = self.asked_for(order, after)
         if after is not None:
             known = [self.store.by_id.get(one) for one in after]
-            stamps = [e.stamp for e in known if e is not None]
-            if len(stamps) < len(known):
+            stamps = [e.stamp for e in known if e is not None and e.message.order != "none"]
+            if None in known:
                 stamps, after = None, None
-        self._seq += 1
-        declared = None if after is None else tuple(after)
-        message = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared)
-        envelope = Envelope(message, self.writer.stamp(message, stamps))
+        if order == "none":
+            envelope = self.loose.envelope(tuple(topics), payload, deadline_us, now_us)
+        else:
+            self._seq += 1
+            declared = None if after is None else tuple(after)
+            told = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared, order)
+            envelope = Envelope(told, self.writer.stamp(told, stamps))
         self.reader.delivered(envelope.stamp, forced=False)
-        self.inbox.seen[message.id] = now_us
+        self.inbox.seen[envelope.message.id] = now_us
         self._keep(envelope, now_us)
         return envelope
+
+    def asked_for(self, order: str | None, after: Sequence[str] | None) -> tuple[str, Sequence[str] | None]:
+        """The order of a publication and the causes it declares: `fifo` is to follow one's own messages only."""
+        order = order or self.orders[0]
+        if order not in self.orders:
+            raise InputError(f"{self.name} cannot publish in order {order!r}: here it is {' or '.join(self.orders)}.")
+        if order == "causal":
+            return order, after
+        if after is not None:
+            raise InputError(f"A message of order {order} follows no message of others: leave out its causes.")
+        return order, ()
 
     # -- what spreads ask of a role ---------------------------------------------------------------------------------
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
         """Since when a message can no longer come from its sender; None: it still can."""
-        sender = mark[0].partition("@")[0]
+        sender = sender_of(mark[0])
         if sender in self.members:
             return None
         return self.departed.get(sender, wanted_us)  # never seen: gone long ago, or not yet in view
@@ -299,14 +331,18 @@ class Tier(ABC):
         return tuple(dict.fromkeys(map(id_of_mark, marks)))
 
     def request(self, marks: list[Mark]) -> Frame:
-        return Request(ranges_of(marks) if self.reader.dense else self._open_ranges(marks))
+        if not self.reader.dense:
+            return Request(self._open_ranges(marks))
+        loose = [mark for mark in marks if LOOSE in mark[0]]
+        return Request((*ranges_of([mark for mark in marks if LOOSE not in mark[0]]), *self._open_ranges(loose)))
 
     def _open_ranges(self, marks: list[Mark]) -> Ranges:
-        """Sparse streams: everything between what lies behind and the mark, except what is held."""
+        """Streams with holes: everything between what lies behind and the mark, except what is here."""
         ranges = []
         for stream, n in sorted(marks):
             low = self.reader.front.get(stream, 0)
-            for held in sorted(k for k in self.inbox.marks.get(stream, ()) if low < k < n):
+            here = self.reader.over.get(stream, ()) if LOOSE in stream else self.inbox.marks.get(stream, ())
+            for held in sorted(k for k in here if low < k < n):
                 if held - 1 > low:
                     ranges.append((stream, low, held - 1))
                 low = held

@@ -17,9 +17,10 @@ from typing import Any, Protocol
 
 import antecede
 from antecede.core.machine import Settings
+from antecede.core.message import ORDERS
 from antecede.errors import InputError
 
-__all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe"]
+__all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe", "parse_mix"]
 
 FORMAT = 1
 """The version of `scenario.json`."""
@@ -36,6 +37,8 @@ class RecipeFacts(Protocol):
     def clients_publish(self) -> bool: ...
     @property
     def deadlines(self) -> str: ...
+    @property
+    def orders(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,9 @@ class Scenario:
     """Share of publications that come right after a delivery, at the process that delivered. Deepens causality."""
     declare: float = 0.0
     """Share of publications that declare their causes (`after=`) instead of taking all that was delivered."""
+    mix: str = ""
+    """`causal=0.6,fifo=0.3,none=0.1`: shares of messages by the order they ask for; empty: the recipe's own. A weaker
+    order saves waiting."""
     choice: str = "some"
     """How many of its groups a publisher addresses: `one`, `some` (drawn), `all`. Costs frames."""
     burst: int = 1
@@ -141,6 +147,7 @@ class Scenario:
                 raise InputError(f"{name} is {span[0]:g}:{span[1]:g}: give LO:HI with 0 <= LO <= HI.")
         if self.choice not in ("one", "some", "all"):
             raise InputError(f"choice is {self.choice!r}: it is one, some or all.")
+        parse_mix(self.mix)
 
     # -- derived ---------------------------------------------------------------------------------------------------
 
@@ -191,6 +198,9 @@ class Scenario:
             raise InputError(f"Recipe {self.recipe} has no deadlines: use --deadline-ms none.")
         if self.deadline_ms is None and facts.deadlines == "yes":
             raise InputError(f"Recipe {self.recipe} needs deadlines: give --deadline-ms LO:HI.")
+        for order in parse_mix(self.mix):
+            if order not in facts.orders:
+                raise InputError(f"Recipe {self.recipe} has no order {order}: it has {' and '.join(facts.orders)}.")
         if facts.clients_publish and self.subscribers == 0:
             raise InputError(f"In recipe {self.recipe} the subscribers publish: give at least one with --subscribers.")
 
@@ -237,6 +247,24 @@ class Scenario:
 def _hint(name: str, known: set[str]) -> str:
     close = difflib.get_close_matches(name, sorted(known), n=3)
     return f" (did you mean {' or '.join(close)}?)" if close else ""
+
+
+def parse_mix(text: str) -> dict[str, float]:
+    """
+    >>> parse_mix("causal=3,none=1")
+    {'causal': 0.75, 'none': 0.25}
+    """
+    shares: dict[str, float] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        order, _, share = part.partition("=")
+        try:
+            shares[order] = float(share)
+        except ValueError:
+            shares[order] = math.nan
+        if order not in ORDERS or not 0.0 < shares[order] < math.inf:
+            raise InputError(f"mix has {part!r}: write causal=0.6,fifo=0.3,none=0.1 (shares above 0).")
+    total = sum(shares.values())
+    return {order: share / total for order, share in shares.items()}
 
 
 def find_recipe(name: str) -> RecipeFacts:

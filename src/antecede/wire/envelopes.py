@@ -17,7 +17,7 @@ from typing import TypeAlias, cast
 from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from antecede.core.message import NO_STAMP, Envelope, Mark, Message, Stamp
+from antecede.core.message import LOOSE, NO_STAMP, ORDERS, Envelope, Mark, Message, Stamp
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.limits import MAX_NUMBER, MAX_PAYLOAD, MAX_RANK
 from antecede.wire.names import (
@@ -62,6 +62,8 @@ class NoteRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
     """Less the rank."""
     expires: int | None = None
     """Less the deadline, or the rank where there is none."""
+    order: int = 0
+    """Which of ORDERS."""
 
 
 class StampRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -116,6 +118,9 @@ def parts_of(envelope: Envelope) -> Parts:
         base_us = stamp.rank if message.deadline_us is None else message.deadline_us
         note += cast("list[int]", [None] * (2 - len(note)))
         note.append(message.expires_us - base_us)
+    if message.order != "causal":
+        note += cast("list[int]", [None] * (3 - len(note)))
+        note.append(ORDERS.index(message.order))
     parts = head, layout.raw, names, pack(note), pack(row)
     envelope.wire = parts
     return parts
@@ -208,8 +213,8 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
         stamp_raw = stamps[index]
         note, row_ = read_note(note_raw), read_stamp(stamp_raw)
         rank, deadline_us, expires_us = row_.rank, note.deadline, note.expires
-        if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK):
-            raise RemoteProtocolError("a sequence number or a rank that is out of bounds")
+        if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK and 0 <= note.order < len(ORDERS)):
+            raise RemoteProtocolError("a sequence number, a rank or an order that is out of bounds")
         if deadline_us is not None:
             deadline_us += rank
         if expires_us is not None:
@@ -217,7 +222,11 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
         if not -MAX_NUMBER <= (deadline_us or 0) <= MAX_NUMBER or not -MAX_NUMBER <= (expires_us or 0) <= MAX_NUMBER:
             raise RemoteProtocolError("a time that no clock can show")
         sender, topics, own_streams, spare = _heads.get(head) or _read_head(head)
-        message = Message(sender, note.seq, topics, b"" if bare else payloads[index], deadline_us, expires_us)
+        message = Message(
+            sender, note.seq, topics, b"" if bare else payloads[index], deadline_us, expires_us, None, ORDERS[note.order]
+        )
+        if message.order == "none":
+            own_streams = tuple([f"{sender}{LOOSE}@{topic}" for topic in topics])
         names = None if row_.nodes is None else tables[next(left)]
         envelope = Envelope(message, _read_stamp(message, row_, layout, own_streams, spare, names))
         envelope.wire = (head, layout, names, bytes(note_raw), bytes(stamp_raw))
@@ -249,10 +258,11 @@ def _stamp_row(
     own: int | list[int] = OWN_NONE
     own_at: list[int] | None = None
     if stamp.own:
-        if stamp.own == ((message.sender, message.seq),):
+        if stamp.own == ((_stream_sender(message), message.seq),):
             own = OWN_SENDER
         else:
-            streams = [f"{message.sender}@{topic}" for topic in message.topics]
+            sender = _stream_sender(message)
+            streams = [f"{sender}@{topic}" for topic in message.topics]
             own = [n for _, n in stamp.own]
             if [stream for stream, _ in stamp.own] != streams:
                 own_at = [index_of(stream) for stream, _ in stamp.own]
@@ -284,6 +294,10 @@ def _stamp_row(
     return row, names
 
 
+def _stream_sender(message: Message) -> str:
+    return message.sender if message.order != "none" else message.sender + LOOSE
+
+
 def _read_head(head: bytes) -> Head:
     first, more, second = head.partition(b"\xff")
     sender, *topics = split_names(first)
@@ -307,7 +321,7 @@ def _read_stamp(
     covers = dict(zip(streams, numbers, strict=True))
     own: tuple[Mark, ...] = ()
     if row.own == OWN_SENDER:
-        own = ((message.sender, message.seq),)
+        own = ((_stream_sender(message), message.seq),)
     elif row.own == OWN_TOPICS:
         own = tuple([(stream, covers.get(stream, 0) + 1) for stream in own_streams])
     elif row.own == OWN_SEQ:

@@ -48,9 +48,13 @@ class Entry:
 class GraphWriter:
     dense = False
 
-    def __init__(self, name: str, interest: Interest, *, deadlines: bool, slack_us: int, grace_us: int) -> None:
+    def __init__(
+        self, name: str, interest: Interest, *, deadlines: bool, slack_us: int, grace_us: int, whole: bool = False
+    ) -> None:
         self.name = name
         self.interest = interest
+        self.whole = whole
+        """Whether the tier below gets the graph too, and reads it with a Writer of its own (`psync`)."""
         self.deadlines = deadlines
         self.cuts = not deadlines
         """With deadlines nodes retire by themselves; what is stable need not be found out."""
@@ -70,6 +74,10 @@ class GraphWriter:
         self._expiry: list[tuple[int, int, str]] = []
         self._order = 0
         self._cut: Mapping[str, int] = {}
+
+    def look_at(self, interest: Interest) -> None:
+        """A subscriber that reads the graph itself has said what it wants."""
+        self.interest = interest
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
@@ -259,6 +267,8 @@ class GraphWriter:
         entry = envelope.stamp.extra
         if not isinstance(entry, Entry):
             return envelope
+        if self.whole:
+            return self.relay(envelope)
         concerns = interest.concerns
         covers = {stream: n for stream, n in entry.tops.items() if concerns(stream)}
         return Envelope(envelope.message, Stamp(entry.marks, self._needs(entry, interest), covers, envelope.stamp.rank))

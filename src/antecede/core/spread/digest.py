@@ -135,7 +135,7 @@ class Rounds:
         for stream, n in offer.items():
             reached = front.get(stream, 0)
             if n > reached and concerns(stream):
-                for k in range(reached + 1 if tier.reader.dense else n, n + 1):
+                for k in tier.reader.offered(stream, n):
                     mark = (stream, k)
                     if tier.is_missing(mark):
                         tier.wants.offered(mark, sender, now_us, patience_us=patience_us)
