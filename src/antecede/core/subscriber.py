@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from antecede.core.effects import Discard, Effect, Join, Leave, Send
 from antecede.core.frames import Attach, Attached, Detach, Frame
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, sender_of, split_id
+from antecede.core.message import Envelope, Mark, Message, split_id
 from antecede.core.tier import Tier
 from antecede.core.topics import matches
 from antecede.errors import InputError
@@ -107,7 +107,7 @@ class Subscriber(Tier):
         has = dict(map(split_id, reply.cut))
         for stream, n in self._start.items():
             if self._carries(broker, stream):
-                sender = sender_of(stream)
+                sender = stream.partition("@")[0]
                 if reply.start.get(stream, 0) < n or has.get(sender, 0) < self._cut.get(sender, 0):
                     return False
         return True

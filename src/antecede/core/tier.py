@@ -223,15 +223,18 @@ class Tier(ABC):
 
     def _keep(self, envelope: Envelope, now_us: int) -> None:
         message = envelope.message
-        if message.seq > self.tops.get(message.sender, 0) and message.order != "none":
-            self.tops[message.sender] = message.seq
+        sender = message.sender if message.order != "none" else message.sender + LOOSE
+        if message.seq > self.tops.get(sender, 0):
+            self.tops[sender] = message.seq
         self.store.add(envelope)
         if self.rounds.at_us is None:
             self.rounds.begin(now_us)
 
     def beginning(self, interest: Interest) -> dict[str, int]:
         """Where somebody may begin who is told `cut()`: behind what was delivered here and all that precedes it."""
-        past = {} if self.writer is None else self.writer.past()
+        past = {} if self.writer is None else dict(self.writer.past())
+        for stream in [stream for stream in {**self.reader.front, **self.reader.over} if LOOSE in stream]:
+            past[stream] = self.tops.get(stream.partition("@")[0], 0)
         return {stream: n for stream, n in past.items() if interest.concerns(stream)}
 
     def cut(self) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def time_of(row: Row) -> int:
 class Told:
     """A message, as its `publish` row tells of it."""
 
-    __slots__ = ("ancestors", "bit", "deadline_us", "expires_us", "id", "index", "publisher", "step", "topics")
+    __slots__ = ("ancestors", "before", "bit", "deadline_us", "expires_us", "id", "index", "publisher", "step", "topics")
 
     def __init__(self, row: Row, index: int, ancestors: int) -> None:
         assert row.message is not None
@@ -47,6 +47,8 @@ class Told:
         self.index = index
         self.bit = 1 << index
         self.ancestors = ancestors
+        self.before = 0
+        """Of an unordered message: what its sender published unordered before it. A cut that names it hides them."""
         self.publisher = row.process
         self.step = row.step
         self.topics = tuple(row.groups or ())
@@ -70,6 +72,7 @@ class History:
         self.index: dict[str, int] = {}
         self.out: dict[str, dict[int, int]] = {}
         """process -> message -> the step at which it first delivered or published it."""
+        self._unordered_by: dict[str, int] = {}
         self.unordered = 0
         """Mask of what was published to follow nothing and be followed by nothing."""
         self._last_own: dict[str, Told] = {}
@@ -179,6 +182,8 @@ class History:
         self.out[row.process].setdefault(told.index, row.step)
         if unordered:
             self.unordered |= told.bit
+            told.before = self._unordered_by.get(row.process, 0)
+            self._unordered_by[row.process] = told.before | told.bit
         else:
             self._last_own[row.process] = told
             past[row.process] |= causes | told.bit
@@ -192,7 +197,8 @@ class History:
         for name in ids:
             index = self.index.get(name)
             if index is not None:
-                mask |= self.messages[index].ancestors | self.messages[index].bit
+                told = self.messages[index]
+                mask |= told.ancestors | told.bit | told.before
         return mask
 
     def matching(self, filter: str) -> int:

@@ -210,14 +210,22 @@ class Reader:
             over, named = self.over.setdefault(stream, set()), self._before.setdefault(stream, {})
             over.add(n)
             named[n] = before.get(stream, 0)
-            while reached := [k for k, one in named.items() if one <= front]:
-                front = max(reached)
-                for k in [k for k in named if k <= front]:
-                    del named[k]
-                    over.discard(k)
-            self.front[stream] = front
-            if not over:
-                del self.over[stream], self._before[stream]
+            self._reach(stream, front)
+
+    def _reach(self, stream: str, front: int) -> None:
+        """All of a loose stream up to `front` lies behind, and then whatever hangs together with it."""
+        over, named = self.over.get(stream, set()), self._before.get(stream, {})
+        while True:
+            for k in [k for k in named if k <= front]:
+                del named[k]
+                over.discard(k)
+            reached = [k for k, one in named.items() if one <= front]
+            if not reached:
+                break
+            front = max(reached)
+        self.front[stream] = front
+        if not over and stream in self.over:
+            del self.over[stream], self._before[stream]
 
     def offered(self, stream: str, n: int) -> Iterable[int]:
         """Which numbers are to be looked at when somebody has n: where streams have no holes all up to it, in a loose
@@ -231,7 +239,10 @@ class Reader:
         for stream, n in cut.items():
             if self._concerns(stream) and n > self.front.get(stream, 0):
                 self.cut[stream] = n
-                self._advance(stream, n)
+                if LOOSE in stream:
+                    self._reach(stream, n)
+                else:
+                    self._advance(stream, n)
 
     def _advance(self, stream: str, n: int) -> None:
         before = self.front.get(stream, 0)
