@@ -47,9 +47,7 @@ def envelopes(draw: Any) -> Envelope:
     if draw(st.booleans()):
         return Envelope(message, NO_STAMP)
     covers = draw(MAPS)
-    per_topic = tuple(
-        (f"{sender}@{topic}", covers.get(f"{sender}@{topic}", 0) + 1) for topic in message.topics
-    )
+    per_topic = tuple((f"{sender}@{topic}", covers.get(f"{sender}@{topic}", 0) + 1) for topic in message.topics)
     per_seq = tuple((f"{sender}@{topic}", message.seq) for topic in message.topics)
     own = draw(st.sampled_from([(), ((sender, message.seq),), per_topic, per_seq]) | MARKS)
     some = tuple((s, n) for s, n in covers.items() if draw(st.booleans()))
@@ -90,6 +88,7 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Ack: st.builds(f.Ack, NUMBERS, NUMBERS),
     f.Detach: st.builds(f.Detach, NUMBERS),
     f.SnapshotRequest: st.builds(f.SnapshotRequest, st.booleans()),
+    f.Rumours: st.builds(f.Rumours, BATCHES, RANGES, st.lists(NAMES, max_size=4).map(tuple)),
     f.Snapshot: st.builds(f.Snapshot, MAPS, IDS, BATCHES, BATCHES, NODES, ORIGINS, st.booleans()),
 }
 ANY_FRAME = st.one_of(list(FRAMES.values()))

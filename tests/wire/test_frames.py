@@ -38,6 +38,7 @@ FIELDS = {
     f.Want: "attachment indexes",
     f.Ack: "attachment index",
     f.Detach: "attachment",
+    f.Rumours: "envelopes digest names",
     f.SnapshotRequest: "whole",
     f.Snapshot: "past cut envelopes headers nodes origins blank",
     Message: "sender seq topics payload deadline_us expires_us after order",

@@ -29,6 +29,7 @@ __all__ = [
     "Ranges",
     "Received",
     "Request",
+    "Rumours",
     "Snapshot",
     "SnapshotRequest",
     "Top",
@@ -239,9 +240,22 @@ class Snapshot(Base):
         return tuple(e.message for e in self.envelopes)
 
 
+@dataclass(slots=True, eq=False)
+class Rumours(Base):
+    """Gossip: messages, names of messages that can be asked for, and names of members that are to be passed on."""
+
+    kind: ClassVar[str] = "rumours"
+    envelopes: tuple[Envelope, ...]
+    digest: Ranges = ()
+    names: tuple[str, ...] = ()
+
+    def messages(self) -> tuple[Message, ...]:
+        return tuple(e.message for e in self.envelopes)
+
+
 Frame: TypeAlias = (
     Data | Digest | Request | Gone | Publish | Published | Received | Attach | Attached | Items | Top | Want | Ack
-    | Detach | SnapshotRequest | Snapshot
+    | Detach | SnapshotRequest | Snapshot | Rumours
 )  # fmt: skip
 
 FRAMES: tuple[type[Base], ...] = (
@@ -261,4 +275,5 @@ FRAMES: tuple[type[Base], ...] = (
     Detach,
     SnapshotRequest,
     Snapshot,
+    Rumours,
 )

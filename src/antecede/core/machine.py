@@ -30,6 +30,8 @@ class Peer:
     role: str
     """`member`, `broker` or `subscriber`."""
     groups: tuple[str, ...]
+    site: str = ""
+    """Where it is: members of one site are near each other. Empty: not known."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -46,6 +48,10 @@ class Settings:
     """Between digests. Raising it finds lost tails later; lowering it costs frames."""
     fanout: int = 3
     """How many peers a digest goes to each round. Costs frames."""
+    view: int = 0
+    """Rounds go to members of a local view of at most so many; 0: of all. Raising it costs memory, spreads evener."""
+    near: float = 0.0
+    """How often a near member is preferred in a round. Raising it saves long links, slows what must cross them."""
     patience_us: int = 0
     """How long to wait for a missing cause before asking. Raising it costs latency under loss, saves requests."""
     retry_us: int = 30_000

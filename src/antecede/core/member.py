@@ -1,17 +1,19 @@
 """A member of a flat group: everybody gets everything, everybody publishes (`solicit`, `dcco`; 000, 002).
 
 B-SEND is `publish`, B-RECV and RPY-RECV are the same path through the Inbox, CHECK-MSGs is `wake`, SOLICIT-RECV is
-`on_request`. A newcomer asks a member for its frontier and begins at that cut.
+`on_request`. A newcomer asks a member for its frontier and begins at that cut. How messages get to the others is the
+business of its spread: a multicast, unless the recipe says otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from antecede.core.effects import Effect, Join, Send
-from antecede.core.frames import Data, Frame, Snapshot, SnapshotRequest
+from antecede.core.frames import Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest
-from antecede.core.message import Mark, Message
+from antecede.core.message import Envelope, Mark, Message
+from antecede.core.spread.multicast import Multicast
 from antecede.core.tier import Tier
 
 __all__ = ["Member"]
@@ -23,14 +25,16 @@ class Member(Tier):
     _join_at: int | None = None
     _join_tries = 0
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: object, spread: Callable[[Tier], Multicast] = Multicast, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self._blank: set[str] = set()
+        self.spread = spread(self)
 
     # -- who is there ----------------------------------------------------------------------------------------------
 
     def viewed(self, now_us: int) -> None:
         self._others = tuple(sorted(name for name in self.members if name != self.name))
+        self.spread.viewed(now_us)
 
     def peers(self) -> Sequence[str]:
         return list(self._others)
@@ -62,11 +66,14 @@ class Member(Tier):
         self.out.append(Join(self.interest.filters, peer, cut, self.inbox.guard_us))
 
     def own_wake(self) -> int | None:
-        return self._join_at
+        join_us, spread_us = self._join_at, self.spread.at_us
+        return spread_us if join_us is None or (spread_us is not None and spread_us < join_us) else join_us
 
     def woken(self, now_us: int) -> None:
         if self._join_at is not None and now_us >= self._join_at:
             self._ask_to_join(now_us)
+        if self.spread.at_us is not None and now_us >= self.spread.at_us:
+            self.spread.wake(now_us)
 
     # -- out -------------------------------------------------------------------------------------------------------
 
@@ -81,9 +88,11 @@ class Member(Tier):
         order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         envelope = self.compose(topics, payload, now_us, deadline_us, after, order)
-        if self._others:
-            self.out.append(Send(self._others, Data((envelope,))))
+        self.spread.published(envelope, now_us)
         return envelope.message, self.flush(now_us)
+
+    def forward(self, envelope: Envelope, now_us: int) -> None:
+        self.spread.delivered(envelope, now_us)
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -91,8 +100,8 @@ class Member(Tier):
         if self.joined:
             if isinstance(frame, SnapshotRequest):
                 self.out.append(Send((sender,), Snapshot(self.beginning(self.interest), self.cut())))
-            else:
-                self.common(frame, sender, now_us)
+            elif not self.common(frame, sender, now_us):
+                self.spread.took(frame, sender, now_us)
         elif isinstance(frame, SnapshotRequest):
             self.out.append(Send((sender,), Snapshot({}, (), blank=True)))
         elif isinstance(frame, Snapshot):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from antecede.core.broker import Broker
 from antecede.core.client import Client
@@ -14,8 +16,10 @@ from antecede.core.order.graph import GraphWriter
 from antecede.core.order.index import IndexReader
 from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
+from antecede.core.spread.gossip import UNLIMITED, Gossip
+from antecede.core.spread.multicast import Multicast
 from antecede.core.subscriber import Subscriber
-from antecede.core.tier import Writer
+from antecede.core.tier import Tier, Writer
 from antecede.errors import InputError
 
 __all__ = ["RECIPES", "Recipe", "build", "recipe_named"]
@@ -34,6 +38,8 @@ class Recipe:
     digests: bool = True
     deadlines: str = "yes"
     """`yes`, `optional`, `none`."""
+    spread: str = "multicast"
+    """How messages get to the others: a name in SPREADS."""
     orders: tuple[str, ...] = ("causal", "fifo", "none")
     """What a publisher may ask for, the first unless it says otherwise."""
     whole: bool = False
@@ -57,7 +63,34 @@ RECIPES: dict[str, Recipe] = {
         Recipe("dcco-vector", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
         Recipe("psync", "Peterson, Buchholz, Schlichting 1989", "graph", deadlines="none", whole=True),
         Recipe("fifo", "order per sender", "vector", flat=True, deadlines="none", orders=("fifo", "none")),
+        *(
+            Recipe(
+                name,
+                paper,
+                "none",
+                flat=True,
+                asks=asks,
+                digests=False,
+                deadlines="none",
+                spread=name,
+                orders=("none",),
+            )
+            for name, paper, asks in (
+                ("lpbcast-chain", "Eugster et al. 2001, as analysed", False),
+                ("lpbcast-once", "Eugster et al. 2001", True),
+                ("lpbcast-unlimited", "Eugster et al. 2001, without limits", False),
+                ("pbcast", "Birman et al. 1999", True),
+            )
+        ),
     )
+}
+
+SPREADS: dict[str, Callable[[Tier], Multicast]] = {
+    "multicast": Multicast,
+    "lpbcast-chain": partial(Gossip, forwards=UNLIMITED, chain=True),
+    "lpbcast-once": partial(Gossip, digests=True),
+    "lpbcast-unlimited": partial(Gossip, forwards=UNLIMITED),
+    "pbcast": partial(Gossip, multicast=True, forwards=0, digests=True),
 }
 
 CHAIN = 8
@@ -113,8 +146,12 @@ def build(
             name, interest, settings, dice, writer=writer if recipe.whole else None, reader=reader, guard_us=guard_us,
             asks=recipe.asks, digests=False,
         )  # fmt: skip
-    kind = Member if recipe.flat else Broker
-    return kind(
+    if recipe.flat:
+        return Member(
+            name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
+            digests=recipe.digests, orders=recipe.orders, spread=SPREADS[recipe.spread],
+        )  # fmt: skip
+    return Broker(
         name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
         digests=recipe.digests, orders=recipe.orders,
     )  # fmt: skip

@@ -194,8 +194,9 @@ class Tier(ABC):
             self.want_blocked(hint, now_us)
 
     def _want_before(self, stamp: Stamp, hint: str, now_us: int) -> None:
-        """What an unordered message names as the one before it is not waited for, but must not stay away either."""
-        if self.asks:
+        """What an unordered message names as the one before it is not waited for, but must not stay away either (unless
+        it may be lost for good: where nobody compares, nothing is promised)."""
+        if self.asks and self.rounds.enabled:
             for mark in stamp.covers.items():
                 if self.interest.concerns(mark[0]) and self.is_missing(mark):
                     self.wants.want(mark, hint, None, now_us, patience_us=self.settings.patience_us)

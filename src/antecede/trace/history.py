@@ -3,7 +3,8 @@
 Decided in this file: the causes of a message are its sender's previous message, always, and - as its `publish` row
 says - everything that process had delivered or published so far (`after` null) or exactly `after`; transitively
 closed. A message that was published unordered (`after` is `-`) has no causes and is none: not of its sender's next
-message, not of what follows its delivery. Sets of messages are Python integers used as bit masks: bit i stands for the i-th message of a causal order.
+message, not of what follows its delivery. Sets of messages are Python integers used as bit masks: bit i stands for the
+i-th message of a causal order.
 """
 
 from __future__ import annotations
@@ -39,7 +40,18 @@ def time_of(row: Row) -> int:
 class Told:
     """A message, as its `publish` row tells of it."""
 
-    __slots__ = ("ancestors", "before", "bit", "deadline_us", "expires_us", "id", "index", "publisher", "step", "topics")
+    __slots__ = (
+        "ancestors",
+        "before",
+        "bit",
+        "deadline_us",
+        "expires_us",
+        "id",
+        "index",
+        "publisher",
+        "step",
+        "topics",
+    )
 
     def __init__(self, row: Row, index: int, ancestors: int) -> None:
         assert row.message is not None

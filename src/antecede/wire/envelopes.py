@@ -222,9 +222,8 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
         if not -MAX_NUMBER <= (deadline_us or 0) <= MAX_NUMBER or not -MAX_NUMBER <= (expires_us or 0) <= MAX_NUMBER:
             raise RemoteProtocolError("a time that no clock can show")
         sender, topics, own_streams, spare = _heads.get(head) or _read_head(head)
-        message = Message(
-            sender, note.seq, topics, b"" if bare else payloads[index], deadline_us, expires_us, None, ORDERS[note.order]
-        )
+        payload = b"" if bare else payloads[index]
+        message = Message(sender, note.seq, topics, payload, deadline_us, expires_us, None, ORDERS[note.order])
         if message.order == "none":
             own_streams = tuple([f"{sender}{LOOSE}@{topic}" for topic in topics])
         names = None if row_.nodes is None else tables[next(left)]

@@ -1,0 +1,91 @@
+"""Local views (Eugster et al. 2001; 001 s1; 004 GB1) and preference for near members (004 s1): whom a round goes to.
+
+A process believes in everybody its driver tells it of, but gossips within a view of at most `size` of them. Views move:
+each gossip carries a few names that its sender has lately heard or put out of its view; the receiver takes them and
+the sender itself in, and puts others out at random. So names keep circulating, and nobody is in no view for long.
+`near` prefers members of the same site when targets are drawn. It never decides who is in a view: views that hold only
+near members would fall apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from antecede.core.machine import Dice
+
+__all__ = ["LocalView"]
+
+PASSED_ON = 4
+"""How many names a gossip carries beside its sender. Raising it costs bytes and makes views move faster."""
+
+
+class LocalView:
+    __slots__ = ("_dice", "_known", "_near_by", "_passing", "names", "near", "size")
+
+    def __init__(self, dice: Dice, *, size: int, near: float) -> None:
+        self._dice = dice
+        self.size = size
+        """At most so many; 0: everybody."""
+        self.near = near
+        """How often a near member is preferred."""
+        self.names: list[str] = []
+        self._known: dict[str, None] = {}
+        self._near_by: frozenset[str] = frozenset()
+        self._passing: dict[str, None] = {}
+        """Names to be passed on."""
+
+    def update(self, peers: Sequence[str], near_by: Iterable[str]) -> None:
+        """Who there is now. Those that are gone leave the view; of newcomers each view takes in its share."""
+        first = not self._known
+        new = [name for name in peers if name not in self._known]
+        self._known = dict.fromkeys(peers)
+        self._near_by = frozenset(near_by)
+        self._passing = {name: None for name in self._passing if name in self._known}
+        self.names = [name for name in self.names if name in self._known]
+        if not self.size or self.size >= len(peers):
+            self.names = list(peers)
+            return
+        if not first:
+            self.learn(name for name in new if self._dice.random() * len(peers) < self.size)
+        missing = [name for name in peers if name not in self.names]
+        while len(self.names) < self.size and missing:
+            self.names.append(missing.pop(self._below(len(missing))))
+
+    def learn(self, names: Iterable[str]) -> None:
+        """Names that came with a gossip, its sender's among them."""
+        if not self.size or self.size >= len(self._known):
+            return
+        for name in names:
+            if name in self._known and name not in self.names:
+                self.names.append(name)
+                self._pass_on(name)
+        while len(self.names) > self.size:
+            self._pass_on(self.names.pop(self._below(len(self.names))))
+
+    def _pass_on(self, name: str) -> None:
+        self._passing[name] = None
+        if len(self._passing) > PASSED_ON:
+            del self._passing[list(self._passing)[self._below(len(self._passing))]]
+
+    def passed_on(self) -> tuple[str, ...]:
+        """What the next gossip says beside its sender."""
+        return tuple(self._passing)
+
+    def draw(self, count: int) -> tuple[str, ...]:
+        """So many of the view, each at most once; each time a near one is preferred with probability `near`."""
+        return tuple(self.draw_from(self.names, count))
+
+    def draw_from(self, names: Sequence[str], count: int) -> list[str]:
+        left = list(names)
+        if len(left) <= count:
+            return left
+        drawn = []
+        for _ in range(count):
+            among = range(len(left))
+            if self.near and self._dice.random() < self.near:
+                among = [i for i, name in enumerate(left) if name in self._near_by] or among  # type: ignore[assignment]
+            drawn.append(left.pop(among[self._below(len(among))]))
+        return drawn
+
+    def _below(self, count: int) -> int:
+        return int(self._dice.random() * count)
