@@ -150,7 +150,7 @@ class Rig:
             tuple(topics.split()), b"", self.now_us, deadline_us=deadline_us, after=after
         )
         self.records.note(process, "publish", self.now_us, message=message.id, groups=message.topics,
-                          deadline_us=message.deadline_us, after=message.after)  # fmt: skip
+                          deadline_us=message.deadline_us, after=message.after, expires_us=message.expires_us)  # fmt: skip
         self._told(process, effects)
         return message.id
 

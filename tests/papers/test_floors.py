@@ -6,7 +6,7 @@ from __future__ import annotations
 import statistics
 
 import pytest
-from bench.floors import Floor, build_unordered, measure, median_unordered_ms, scenario
+from bench.floors import HOLDS, Floor, build_unordered, measure, median_unordered_ms, scenario
 
 from antecede.core.recipes import RECIPES
 from antecede.sim.run import simulate
@@ -14,7 +14,7 @@ from antecede.trace.check import check
 
 SEEDS = range(5)
 TIMED = [name for name, recipe in RECIPES.items() if recipe.deadlines != "none"]
-UNTIMED = [name for name, recipe in RECIPES.items() if recipe.deadlines != "yes"]
+UNTIMED = [name for name, recipe in RECIPES.items() if recipe.deadlines in ("none", "optional")]
 RECOVERING = [name for name, recipe in RECIPES.items() if recipe.recovers]
 EXACT = [name for name in RECIPES if name != "home-plain"]
 """Plain mode with deadlines is safe but loses concurrent messages: the oracle says so."""
@@ -30,6 +30,8 @@ def test_without_faults_everything_is_delivered_and_soon(recipe: str) -> None:
     floors = [measure(recipe, seed, deadlines=timed) for seed in SEEDS]
     assert all(f.clean for f in floors), [f.finding for f in floors]
     assert share(floors) == 1.0
+    if recipe in HOLDS:
+        return
     unordered_ms = statistics.fmean(median_unordered_ms(recipe, seed, deadlines=timed) for seed in SEEDS)
     assert statistics.fmean(f.median_ms for f in floors) <= 1.1 * unordered_ms
 

@@ -24,6 +24,7 @@ class Facts:
     clients_publish: bool = False
     deadlines: str = "optional"
     orders: tuple[str, ...] = ("causal",)
+    uniform: bool = False
 
 
 TWO_TIERS = Facts()

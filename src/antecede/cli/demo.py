@@ -41,6 +41,8 @@ WEATHERS: Mapping[str, Mapping[str, Any]] = {
 
 DEADLINE_MS = (200.0, 400.0)
 """Five to ten round trips of the slowest link: time for several tries, not for ever."""
+ALPHA = 3
+"""Where there are lifetimes instead: six rounds of 50 ms for these sizes, about the same time."""
 MESSAGES = 150
 
 
@@ -94,7 +96,7 @@ def command(scenario: Scenario) -> str:
 def lines(recipes: Mapping[str, Recipe]) -> Iterator[Line]:
     """The table before anything has run: recipes whose deadlines are optional appear with and without."""
     for recipe in recipes.values():
-        modes = {"yes": (True,), "none": (False,)}.get(recipe.deadlines, (True, False))
+        modes = {"yes": (True,), "none": (False,), "lifetime": (True,)}.get(recipe.deadlines, (True, False))
         for deadlines in modes:
             for weather in WEATHERS:
                 yield Line(recipe.name, recipe.paper, weather, deadlines)
@@ -102,16 +104,19 @@ def lines(recipes: Mapping[str, Recipe]) -> Iterator[Line]:
 
 def fill(line: Line, seeds: int) -> None:
     """Simulate and judge every run of a line."""
+    from antecede.core.recipes import recipe_named
     from antecede.sim.run import simulate
     from antecede.sim.scenario import Scenario
     from antecede.trace.check import check
 
+    by_rounds = recipe_named(line.recipe).deadlines == "lifetime"
     for seed in range(seeds):
         scenario = Scenario(
             recipe=line.recipe,
             seed=seed,
             messages=MESSAGES,
-            deadline_ms=DEADLINE_MS if line.deadlines else None,
+            deadline_ms=DEADLINE_MS if line.deadlines and not by_rounds else None,
+            alpha=ALPHA,
             **WEATHERS[line.weather],
         )
         line.add(scenario, check(simulate(scenario).rows, scenario=dataclasses.asdict(scenario)))

@@ -125,7 +125,7 @@ class HomeBroker(BrokerBase):
         client, _ = self._unsafe.pop(message_id)
         self.out.append(Send((client,), Published((message_id,))))
 
-    def compared(self, frame: Digest, sender: str) -> None:
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         for stream, n in frame.have.items():
             if n > self._elsewhere.get(stream, 0):
                 self._elsewhere[stream] = n

@@ -47,7 +47,10 @@ class Settings:
     round_us: int = 50_000
     """Between digests. Raising it finds lost tails later; lowering it costs frames."""
     fanout: int = 3
-    """How many peers a digest goes to each round. Costs frames."""
+    """How many peers a digest goes to each round, and a message where few get it by itself. Costs frames."""
+    colours: int = 0
+    """How many rounds a message lives, where an Order counts by rounds (ceil(log2 N) + alpha). Costs waiting, where
+    something is lost; 0: there are no lifetimes."""
     view: int = 0
     """Rounds go to members of a local view of at most so many; 0: of all. Raising it costs memory, spreads evener."""
     near: float = 0.0

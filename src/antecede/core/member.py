@@ -13,7 +13,7 @@ from antecede.core.effects import Effect, Join, Send
 from antecede.core.frames import Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message
-from antecede.core.spread.multicast import Multicast
+from antecede.core.spread.flat import Flat
 from antecede.core.tier import Tier
 
 __all__ = ["Member"]
@@ -21,11 +21,11 @@ __all__ = ["Member"]
 
 class Member(Tier):
     role = "member"
-    _others: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     _join_at: int | None = None
     _join_tries = 0
 
-    def __init__(self, *args: object, spread: Callable[[Tier], Multicast] = Multicast, **kwargs: object) -> None:
+    def __init__(self, *args: object, spread: Callable[[Member], Flat] = Flat, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self._blank: set[str] = set()
         self.spread = spread(self)
@@ -33,14 +33,14 @@ class Member(Tier):
     # -- who is there ----------------------------------------------------------------------------------------------
 
     def viewed(self, now_us: int) -> None:
-        self._others = tuple(sorted(name for name in self.members if name != self.name))
+        self.others = tuple(sorted(name for name in self.members if name != self.name))
         self.spread.viewed(now_us)
 
     def peers(self) -> Sequence[str]:
-        return list(self._others)
+        return list(self.others)
 
     def sources(self, mark: Mark) -> Sequence[str]:
-        return self._others
+        return self.others
 
     def interest_of(self, peer: str) -> Interest | None:
         return self.interest
@@ -48,7 +48,7 @@ class Member(Tier):
     # -- joining ---------------------------------------------------------------------------------------------------
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
-        if joining and self._others:
+        if joining and self.others:
             self._ask_to_join(now_us)
         else:
             self._join(None, ())
@@ -56,7 +56,7 @@ class Member(Tier):
 
     def _ask_to_join(self, now_us: int) -> None:
         self._join_at = now_us + self.settings.retry_us
-        donor = self._others[self._join_tries % len(self._others)]
+        donor = self.others[self._join_tries % len(self.others)]
         self._join_tries += 1
         self.out.append(Send((donor,), SnapshotRequest(whole=False)))
 
@@ -73,7 +73,7 @@ class Member(Tier):
         if self._join_at is not None and now_us >= self._join_at:
             self._ask_to_join(now_us)
         if self.spread.at_us is not None and now_us >= self.spread.at_us:
-            self.spread.wake(now_us)
+            self.spread.hold(now_us)
 
     # -- out -------------------------------------------------------------------------------------------------------
 
@@ -88,11 +88,11 @@ class Member(Tier):
         order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         envelope = self.compose(topics, payload, now_us, deadline_us, after, order)
-        self.spread.published(envelope, now_us)
+        self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
-        self.spread.delivered(envelope, now_us)
+        self.spread.forward(envelope, now_us)
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -111,7 +111,7 @@ class Member(Tier):
                 self.take_early(now_us)
             else:
                 self._blank.add(sender)
-                if self._blank.issuperset(self._others):
+                if self._blank.issuperset(self.others):
                     self._join(None, ())
                     self.take_early(now_us)
         else:

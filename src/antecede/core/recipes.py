@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from antecede.core.broker import Broker
 from antecede.core.client import Client
+from antecede.core.eager import EagerInbox
 from antecede.core.home_broker import HomeBroker
+from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
 from antecede.core.member import Member
+from antecede.core.message import ORDERS
+from antecede.core.order.colour import ColourReader
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.index import IndexReader
+from antecede.core.order.matrix import Column, MatrixWriter, place_of
 from antecede.core.order.reader import Reader
+from antecede.core.order.rounds import ColoursReader, RoundsWriter
 from antecede.core.order.vector import VectorWriter
-from antecede.core.spread.gossip import UNLIMITED, Gossip
+from antecede.core.round_broker import RoundBroker
+from antecede.core.round_clock import RoundClock
+from antecede.core.round_subscriber import RoundSubscriber
+from antecede.core.spread.flat import Flat
+from antecede.core.spread.gossip import Gossip
+from antecede.core.spread.lazy import Lazy
+from antecede.core.spread.lpbcast import UNLIMITED, Lpbcast
 from antecede.core.spread.multicast import Multicast
+from antecede.core.spread.pull import Pull
 from antecede.core.subscriber import Subscriber
-from antecede.core.tier import Tier, Writer
+from antecede.core.tier import Writer
 from antecede.errors import InputError
 
-__all__ = ["RECIPES", "Recipe", "build", "recipe_named"]
+__all__ = ["FLAT_SPREADS", "RECIPES", "SPREADS", "Recipe", "build", "recipe_named"]
+
+STRICT = ("causal", "fifo")
+"""Orders of recipes whose numbers leave no room for messages that nobody waits for."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -30,17 +46,20 @@ class Recipe:
     name: str
     paper: str
     order: str
-    """`vector`, `graph`, or `none`."""
+    """`vector`, `graph`, `rounds` (a vector, then a colour per broker) or `matrix` (a matrix, then one colour)."""
     flat: bool = False
     """All processes are members of one group and all publish; otherwise brokers serve subscribers."""
     clients_publish: bool = False
+    spread: str = "multicast"
+    """A key of SPREADS: to whom a message goes by itself."""
     asks: bool = True
     digests: bool = True
     deadlines: str = "yes"
-    """`yes`, `optional`, `none`."""
-    spread: str = "multicast"
-    """How messages get to the others: a name in SPREADS."""
-    orders: tuple[str, ...] = ("causal", "fifo", "none")
+    """`yes`, `optional`, `none`, or `lifetime`: every message ends with its lifetime, deadlines are optional."""
+    uniform: bool = False
+    """All messages live equally long towards subscribers: a deadline can only be later, and for brokers only."""
+    eager: bool = False
+    orders: tuple[str, ...] = ORDERS
     """What a publisher may ask for, the first unless it says otherwise."""
     whole: bool = False
     """Subscribers get all that brokers know of a message's past, and work out themselves what they wait for."""
@@ -56,8 +75,12 @@ RECIPES: dict[str, Recipe] = {
     for recipe in (
         Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional"),
         Recipe("graph", "001 s2.3", "graph", deadlines="optional"),
-        Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional", orders=("causal", "fifo")),
-        Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none", orders=("causal", "fifo")),
+        Recipe("pull", "003", "vector", spread="pull", deadlines="optional"),
+        Recipe("rounds", "001 s2.2", "rounds", spread="gossip", deadlines="lifetime", orders=STRICT),
+        Recipe("colour", "004", "matrix", deadlines="lifetime", uniform=True, orders=STRICT),
+        Recipe("colour-eager", "004", "matrix", deadlines="lifetime", uniform=True, eager=True, orders=STRICT),
+        Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional", orders=STRICT),
+        Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none", orders=STRICT),
         Recipe("cbcast", "Birman, Schiper, Stephenson 1991", "vector", deadlines="none"),
         Recipe("dcco", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
         Recipe("dcco-vector", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
@@ -85,23 +108,39 @@ RECIPES: dict[str, Recipe] = {
     )
 }
 
-SPREADS: dict[str, Callable[[Tier], Multicast]] = {
+SPREADS: dict[str, Callable[[Broker], Multicast]] = {
     "multicast": Multicast,
-    "lpbcast-chain": partial(Gossip, forwards=UNLIMITED, chain=True),
-    "lpbcast-once": partial(Gossip, digests=True),
-    "lpbcast-unlimited": partial(Gossip, forwards=UNLIMITED),
-    "pbcast": partial(Gossip, multicast=True, forwards=0, digests=True),
+    "pull": Pull,
+    "gossip": Gossip,
+    "lazy": Lazy,
 }
+"""Ways to spread among brokers, by name; `RECIPE+SPREAD` is a recipe with another one."""
+
+FLAT_SPREADS: dict[str, Callable[[Member], Flat]] = {
+    "multicast": Flat,
+    "lpbcast-chain": partial(Lpbcast, forwards=UNLIMITED, chain=True),
+    "lpbcast-once": partial(Lpbcast, digests=True),
+    "lpbcast-unlimited": partial(Lpbcast, forwards=UNLIMITED),
+    "pbcast": partial(Lpbcast, multicast=True, forwards=0, digests=True),
+}
+"""Ways to spread among members of a flat group."""
 
 CHAIN = 8
 """Own previous messages named in a stamp where nothing expires (see VectorWriter.chain)."""
 
 
 def recipe_named(name: str) -> Recipe:
-    recipe = RECIPES.get(name)
+    base, plus, spread = name.partition("+")
+    recipe = RECIPES.get(base)
     if recipe is None:
         raise InputError(f"There is no recipe {name!r}; known are {', '.join(RECIPES)}.")
-    return recipe
+    if not plus:
+        return recipe
+    if spread not in SPREADS:
+        raise InputError(f"There is no way to spread called {spread!r}; known are {', '.join(SPREADS)}.")
+    if recipe.flat or recipe.clients_publish:
+        raise InputError(f"Recipe {base!r} has its own way to spread: only brokers that publish can have another.")
+    return replace(recipe, spread=spread)
 
 
 def build(
@@ -120,6 +159,8 @@ def build(
     if reading not in recipe.readings:
         raise InputError(f"Recipe {recipe.name!r} has no reading {reading!r}; it has {', '.join(recipe.readings)}.")
     guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
+    if recipe.deadlines == "lifetime":
+        return _by_rounds(recipe, name, role, groups, settings, dice, guard_us)
     interest = Interest(groups)
     writer = _writer(recipe, name, interest, settings)
     reader = Reader(interest.concerns, dense=writer.dense)
@@ -149,11 +190,33 @@ def build(
     if recipe.flat:
         return Member(
             name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
-            digests=recipe.digests, orders=recipe.orders, spread=SPREADS[recipe.spread],
+            digests=recipe.digests, orders=recipe.orders, spread=FLAT_SPREADS[recipe.spread],
         )  # fmt: skip
     return Broker(
         name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
-        digests=recipe.digests, orders=recipe.orders,
+        digests=recipe.digests, orders=recipe.orders, spread=SPREADS[recipe.spread],
+        clock=RoundClock(settings.round_us, 0),
+    )  # fmt: skip
+
+
+def _by_rounds(
+    recipe: Recipe, name: str, role: str, groups: tuple[str, ...], settings: Settings, dice: Dice, guard_us: int
+) -> Machine:
+    """A machine that counts by rounds: one clock for its Order and its Spread."""
+    clock = RoundClock(settings.round_us, settings.colours)
+    clock.check(recipe.name, settings)
+    matrix = recipe.order == "matrix"
+    if role == "subscriber":
+        return RoundSubscriber(
+            name, Interest(groups), settings, dice, writer=None, guard_us=guard_us, digests=False,
+            reader=ColourReader(clock, eager=recipe.eager) if matrix else ColoursReader(clock),
+            inbox=EagerInbox if recipe.eager else Inbox,
+        )  # fmt: skip
+    interest = Column(groups, place_of(name)) if matrix else Interest(groups)
+    return RoundBroker(
+        name, interest, settings, dice, guard_us=guard_us, spread=SPREADS[recipe.spread], clock=clock,
+        writer=MatrixWriter(name, interest, clock) if matrix else RoundsWriter(name, clock),
+        reader=Reader(interest.concerns, dense=False), uniform=recipe.uniform, orders=recipe.orders,
     )  # fmt: skip
 
 

@@ -72,6 +72,7 @@ class Tier(ABC):
         asks: bool = True,
         digests: bool = True,
         orders: tuple[str, ...] = ("causal", "fifo", "none"),
+        inbox: type[Inbox] = Inbox,
     ) -> None:
         self.name = name
         self.interest = interest
@@ -86,7 +87,9 @@ class Tier(ABC):
         self.loose = LooseWriter(name, flat=reader.dense, slack_us=2 * settings.clock_bound_us)
         self.out: list[Effect] = []
         self.store = Store(self.out, grace_us=settings.grace_us, slack_us=2 * settings.clock_bound_us)
-        self.inbox = Inbox(reader, self.out, self._delivered, guard_us=guard_us, memory_us=settings.memory_us)
+        self.arrived = reader.arrived if writer is None else writer.arrived
+        """What came, as this process reads it."""
+        self.inbox = inbox(reader, self.out, self._delivered, guard_us=guard_us, memory_us=settings.memory_us)
         self.wants = Solicitation(settings)
         self.members: dict[str, Peer] = {}
         self.departed: dict[str, int] = {}
@@ -184,10 +187,9 @@ class Tier(ABC):
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
         """Messages came, from `hint`: whoever sent them is asked first for what they need."""
-        accept = self.inbox.accept
-        writer = self.writer
+        accept, arrived = self.inbox.accept, self.arrived
         for envelope in envelopes:
-            accept(envelope if writer is None else writer.arrived(envelope), now_us)
+            accept(arrived(envelope), now_us)
             if envelope.message.order == "none":
                 self._want_before(envelope.stamp, hint, now_us)
         if self.inbox.blocked:
@@ -275,14 +277,19 @@ class Tier(ABC):
         if order == "none":
             envelope = self.loose.envelope(tuple(topics), payload, deadline_us, now_us)
         else:
-            self._seq += 1
             declared = None if after is None else tuple(after)
-            told = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared, order)
-            envelope = Envelope(told, self.writer.stamp(told, stamps))
+            bare = Message(self.name, 0, tuple(topics), payload, deadline_us, None, declared, order)
+            message = self.new_message(bare, now_us)
+            envelope = Envelope(message, self.writer.stamp(message, stamps))
         self.reader.delivered(envelope.stamp, forced=False)
         self.inbox.seen[envelope.message.id] = now_us
         self._keep(envelope, now_us)
         return envelope
+
+    def new_message(self, bare: Message, now_us: int) -> Message:
+        """Its number; where an Order has lifetimes also its end."""
+        self._seq += 1
+        return Message(self.name, self._seq, bare.topics, bare.payload, bare.deadline_us, None, bare.after, bare.order)
 
     def asked_for(self, order: str | None, after: Sequence[str] | None) -> tuple[str, Sequence[str] | None]:
         """The order of a publication and the causes it declares: `fifo` is to follow one's own messages only."""
@@ -312,6 +319,28 @@ class Tier(ABC):
         self.inbox.skip(envelope, "expired", now_us)
         self.store.add_header(envelope, now_us)
 
+    def offers(self, interest: Interest) -> dict[str, int]:
+        """The newest message kept per stream that concerns a peer."""
+        offers: dict[str, int] = {}
+        for group, tops in self.store.tops.items():
+            if tops and interest.concerns_group(group):
+                offers.update(tops)
+        for stream, n in self.extra_offers(interest).items():
+            offers[stream] = max(n, offers.get(stream, 0))
+        return offers
+
+    def ranges_from(self, peer: str, ranges: Ranges) -> Ranges:
+        """What a peer asks for, in the names of streams that are used here."""
+        return ranges
+
+    def summary(self, interest: Interest) -> Mapping[str, int]:
+        """What an offer must say beside the newest, where nothing leads from there to what came before."""
+        return {}
+
+    def haves(self, have: Mapping[str, int], behind: Mapping[str, int]) -> Mapping[str, int]:
+        """What this process does not lack, corrected where it knows of gaps."""
+        return have
+
     def extra_offers(self, interest: Interest) -> dict[str, int]:
         """What a role wants confirmed although it is not kept."""
         return {}
@@ -320,7 +349,7 @@ class Tier(ABC):
         """What lies behind here and in the tier below."""
         return have
 
-    def compared(self, frame: Digest, sender: str) -> None:
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         """A digest came (roles add what else they read in it)."""
 
     def rounded(self, now_us: int) -> bool:
@@ -336,11 +365,11 @@ class Tier(ABC):
 
     def request(self, marks: list[Mark]) -> Frame:
         if not self.reader.dense:
-            return Request(self._open_ranges(marks))
+            return Request(self.open_ranges(marks))
         loose = [mark for mark in marks if LOOSE in mark[0]]
-        return Request((*ranges_of([mark for mark in marks if LOOSE not in mark[0]]), *self._open_ranges(loose)))
+        return Request((*ranges_of([mark for mark in marks if LOOSE not in mark[0]]), *self.open_ranges(loose)))
 
-    def _open_ranges(self, marks: list[Mark]) -> Ranges:
+    def open_ranges(self, marks: list[Mark]) -> Ranges:
         """Streams with holes: everything between what lies behind and the mark, except what is here."""
         ranges = []
         for stream, n in sorted(marks):

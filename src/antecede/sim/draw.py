@@ -6,6 +6,7 @@ large one, and each fault is present in about half of them, so that faults meet 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from antecede.sim.dice import between, pick, shuffled, stream
@@ -52,7 +53,7 @@ def draw(seed: int, recipe: str, index: int, reading: str = "repaired", facts: R
     def half(value: float) -> float:
         return value if dice.random() < 0.5 else 0.0
 
-    return Scenario(
+    drawn = Scenario(
         recipe=recipe,
         reading=reading,
         seed=int(dice.random() * 2**53),
@@ -80,3 +81,18 @@ def draw(seed: int, recipe: str, index: int, reading: str = "repaired", facts: R
         round_ms=round(between(dice, 10, 100), 3),
         payload_bytes=8,
     )
+    return _by_rounds(drawn, facts, stream(seed, "sweep-rounds", index)) if facts.deadlines == "lifetime" else drawn
+
+
+def _by_rounds(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:
+    """Lifetimes of a few delays, as deadlines are; rounds that clocks can tell apart; deadlines in half of them."""
+    high = drawn.delay_ms[1]
+    round_ms = max(drawn.round_ms, round(1.5 * drawn.skew_ms, 3))
+    least_ms = high * (1.5 + between(dice, 1.5, 12)) + drawn.skew_ms
+    reach = replace(drawn, alpha=0).colours
+    alpha = max(0, 1 + int(least_ms / round_ms) - reach) + int(dice.random() * 3)
+    deadline_ms = drawn.deadline_ms if dice.random() < 0.5 else None
+    if facts.uniform and deadline_ms is not None:
+        lifetime_ms = (reach + alpha) * round_ms
+        deadline_ms = (lifetime_ms, round(lifetime_ms * between(dice, 1.0, 3.0), 3))
+    return replace(drawn, round_ms=round_ms, alpha=alpha, deadline_ms=deadline_ms)

@@ -60,7 +60,7 @@ class Faults:
         skew_us = int(scenario.skew_ms * 1000)
         offset_us = int(between(stream(scenario.seed, "clock", name), -skew_us, skew_us))
         machine = driver.build(
-            scenario.recipe, scenario.reading, name=name, role=role, groups=() if role == "subscriber" else groups,
+            scenario.builds, scenario.reading, name=name, role=role, groups=() if role == "subscriber" else groups,
             settings=driver.settings, dice=stream(scenario.seed, "machine", name),
         )  # fmt: skip
         process = Process(name, role, machine, groups, offset_us)

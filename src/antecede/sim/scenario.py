@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import antecede
 from antecede.core.machine import Settings
 from antecede.core.message import ORDERS
+from antecede.core.round_clock import colours_for
 from antecede.errors import InputError
 
 __all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe", "parse_mix"]
@@ -39,6 +40,8 @@ class RecipeFacts(Protocol):
     def deadlines(self) -> str: ...
     @property
     def orders(self) -> tuple[str, ...]: ...
+    @property
+    def uniform(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +104,17 @@ class Scenario:
     """How long before a deadline a process stops waiting; None: the skew. Costs delivery time."""
     hop_ms: float | None = None
     """What a broker leaves for the last hop; None: 1.5 times the longest delay in two tiers. Costs waiting time."""
+    spread: str = ""
+    """Another way to spread than the recipe's own: multicast, pull, gossip, lazy."""
     fanout: int = 3
-    """To how many peers a digest goes each round. Costs frames."""
+    """To how many peers a digest goes each round, and a message where only some get it by itself (gossip, pull, lazy).
+    Costs frames; lowering it costs rounds until everybody has it."""
     round_ms: float = 50.0
-    """Between digests. Raising it finds lost tails later."""
+    """Between digests, and the length of a gossip round. Raising it finds lost tails later; where an order counts by
+    rounds it also lengthens lifetimes, and a broker publishes once per round."""
+    alpha: int = 3
+    """Rounds of a lifetime beyond ceil(log2 N), N being the larger of the two tiers (where an order counts by rounds).
+    Costs waiting where something is lost (`colour`: always), buys time to ask for it."""
     payload_bytes: int = 32
     """Size of a payload. Costs bytes."""
     warmup_ms: float | None = None
@@ -128,7 +138,7 @@ class Scenario:
             if not 0.0 <= value <= 1.0:
                 raise InputError(f"{name} is {value}: a probability lies between 0 and 1.")
         for name, low in (("brokers", 1), ("subscribers", 0), ("homes", 1), ("fanout", 1), ("burst", 1),
-                          ("payload_bytes", 0)):  # fmt: skip
+                          ("payload_bytes", 0), ("alpha", 0)):  # fmt: skip
             value = getattr(self, name)
             if value < low:
                 raise InputError(f"{name} is {value}: it must be at least {low}.")
@@ -162,6 +172,16 @@ class Scenario:
         return f"{self.recipe}-{self.reading}-{self.seed}"
 
     @property
+    def builds(self) -> str:
+        """What machines are built as: the recipe, with another way to spread if one is asked for."""
+        return f"{self.recipe}+{self.spread}" if self.spread else self.recipe
+
+    @property
+    def colours(self) -> int:
+        """How many rounds a message lives, where an order counts by rounds."""
+        return colours_for(max(self.brokers, self.subscribers), self.alpha)
+
+    @property
     def start_us(self) -> int:
         """When processes start, on the true clock: so late that no process's clock is ever negative."""
         return int(self.skew_ms * 1000)
@@ -179,11 +199,12 @@ class Scenario:
         hop_us = (int(1.5 * high) if two_tiers else 0) if self.hop_ms is None else int(self.hop_ms * 1000)
         skew_us = int(self.skew_ms * 1000)
         return Settings(
-            deadlines=self.deadline_ms is not None,
+            deadlines=self.deadline_ms is not None or facts.deadlines == "lifetime",
             guard_us=skew_us if self.guard_ms is None else int(self.guard_ms * 1000),
             hop_us=hop_us,
             round_us=max(1, int(self.round_ms * 1000)),
             fanout=self.fanout,
+            colours=self.colours if facts.deadlines == "lifetime" else 0,
             patience_us=high - low,
             retry_us=2 * high + 2_000,
             trip_us=2 * low,
@@ -201,6 +222,13 @@ class Scenario:
         for order in parse_mix(self.mix):
             if order not in facts.orders:
                 raise InputError(f"Recipe {self.recipe} has no order {order}: it has {' and '.join(facts.orders)}.")
+        if facts.uniform and self.deadline_ms is not None:
+            lifetime_ms = self.colours * self.round_ms
+            if self.deadline_ms[0] < lifetime_ms:
+                raise InputError(
+                    f"In recipe {self.recipe} all messages live {lifetime_ms:g} ms ({self.colours} rounds): a deadline "
+                    "cannot end sooner, so give --deadline-ms none or a later one."
+                )
         if facts.clients_publish and self.subscribers == 0:
             raise InputError(f"In recipe {self.recipe} the subscribers publish: give at least one with --subscribers.")
 
@@ -268,10 +296,10 @@ def parse_mix(text: str) -> dict[str, float]:
 
 
 def find_recipe(name: str) -> RecipeFacts:
-    from antecede.core.recipes import RECIPES
+    from antecede.core.recipes import RECIPES, recipe_named
 
     try:
-        return RECIPES[name]
+        return recipe_named(name) if "+" in name else RECIPES[name]
     except KeyError:
         hint = _hint(name, set(RECIPES)) or f"; there are {', '.join(sorted(RECIPES))}"
         raise InputError(f"There is no recipe {name!r}{hint}.") from None

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from antecede.core.message import LOOSE, Mark, Stamp, id_of_mark
+from antecede.core.message import LOOSE, Envelope, Mark, Stamp, id_of_mark
 
 __all__ = ["UNKNOWN", "Reader"]
 
@@ -45,6 +45,10 @@ class Reader:
     def look_at(self, concerns: Callable[[str], bool]) -> None:
         """Only streams that concern the process count, in everything below."""
         self._concerns = concerns
+
+    def arrived(self, envelope: Envelope) -> Envelope:
+        """A stamp as it came from a broker; most say what they mean."""
+        return envelope
 
     # -- what lies behind ------------------------------------------------------------------------------------------
 

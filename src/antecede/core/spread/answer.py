@@ -45,16 +45,17 @@ class Answers:
         interest = tier.interest_of(sender)
         if interest is None:
             return
-        found = [e for e in tier.store.find(frame.ranges) if in_time(e, now_us) and interest.wants(e.message.topics)]
-        found += [e for e in self._held_within(frame.ranges) if interest.wants(e.message.topics)]
+        ranges = tier.ranges_from(sender, frame.ranges)
+        found = [e for e in tier.store.find(ranges) if in_time(e, now_us) and interest.wants(e.message.topics)]
+        found += [e for e in self._held_within(ranges) if interest.wants(e.message.topics)]
         for start in range(0, len(found), BATCH):
             batch = tuple(tier.answer_for(e, sender) for e in found[start : start + BATCH])
             tier.out.append(Answer(sender, tuple(e.message.id for e in batch)))
             tier.out.append(Send((sender,), Data(batch, answer=True)))
-        headers = [e for e in tier.store.find(frame.ranges) if not in_time(e, now_us)]
-        headers += tier.store.find_headers(frame.ranges)
+        headers = [e for e in tier.store.find(ranges) if not in_time(e, now_us)]
+        headers += tier.store.find_headers(ranges)
         gone = tuple(tier.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
-        lacks = self._lacked(frame.ranges, sender, now_us)
+        lacks = self._lacked(ranges, sender, now_us)
         if gone or lacks:
             tier.out.append(Send((sender,), Gone(tuple(map(header_of, gone)), lacks)))
 
@@ -93,7 +94,7 @@ class Answers:
         for envelope in frame.headers:
             deadline = envelope.message.deadline_us
             if deadline is not None and now_us > deadline:
-                tier.skip_expired(envelope if tier.writer is None else tier.writer.arrived(envelope), now_us)
+                tier.skip_expired(tier.arrived(envelope), now_us)
         for stream, _, n in frame.lacks:
             self._lacked_by((stream, n), sender, now_us)
         tier.want_blocked(sender, now_us)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Send
 from antecede.core.frames import Digest
 from antecede.core.interest import Interest
+from antecede.core.spread.chance import some_of
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -45,27 +46,18 @@ class Rounds:
             round_us = tier.settings.round_us
             self.at_us = now_us + (round_us >> 1) + int(round_us * tier.dice.random())
 
-    def offers(self, interest: Interest) -> dict[str, int]:
-        """The newest message kept per stream that concerns a peer."""
-        tier = self.tier
-        offers: dict[str, int] = {}
-        for group, tops in tier.store.tops.items():
-            if tops and interest.concerns_group(group):
-                offers.update(tops)
-        for stream, n in tier.extra_offers(interest).items():
-            offers[stream] = max(n, offers.get(stream, 0))
-        return offers
-
     def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
         tier = self.tier
-        offer = self.offers(peer_interest)
+        offer = tier.offers(peer_interest)
         front, marks = tier.reader.front, tier.inbox.marks
         behind = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
         have = behind
         if marks:  # what is held is not lacking either: its holder asks for the rest itself
             have = {s: max(n, theirs[s]) if theirs.get(s) in marks.get(s, ()) else n for s, n in behind.items()}
+        have = tier.haves(have, behind)
         if tier.writer is None or not tier.writer.cuts:
-            return Digest(offer, have, {} if have is behind else behind, reply=reply)
+            done = tier.summary(peer_interest) or ({} if have is behind else behind)
+            return Digest(offer, have, done, reply=reply)
         return Digest(offer, have, tier.done(behind), dict(tier.writer.stable), reply)
 
     def hold(self, now_us: int) -> None:
@@ -80,7 +72,7 @@ class Rounds:
             if again:
                 self.at_us = now_us + tier.settings.round_us
             return
-        for peer in self._draw(behind, tier.settings.fanout):
+        for peer in some_of(tier.dice, behind, tier.settings.fanout):
             interest = tier.interest_of(peer)
             if interest is not None:
                 digest = self.digest(interest, {}, reply=True)
@@ -94,20 +86,11 @@ class Rounds:
         """Peers not in step: a few at random where they are many, all of them where those few happen to be."""
         peers, in_step = self.tier.peers(), self._in_step
         if len(peers) > 8 * self.tier.settings.fanout:
-            some = self._draw(list(peers), 3 * self.tier.settings.fanout)
+            some = some_of(self.tier.dice, peers, 3 * self.tier.settings.fanout)
             some = [peer for peer in some if in_step.get(peer, -1) < version]
             if some:
                 return some
         return [peer for peer in peers if in_step.get(peer, -1) < version]
-
-    def _draw(self, names: list[str], count: int) -> list[str]:
-        tier = self.tier
-        if len(names) <= count:
-            return names
-        for place in range(count):
-            other = place + int(tier.dice.random() * (len(names) - place))
-            names[place], names[other] = names[other], names[place]
-        return names[:count]
 
     def on_digest(self, frame: Digest, sender: str, now_us: int) -> None:
         tier = self.tier
@@ -116,8 +99,8 @@ class Rounds:
             return
         if tier.asks:
             self._want_offered(frame.offer, sender, now_us)
-        tier.compared(frame, sender)
-        offer = self.offers(interest)
+        tier.compared(frame, sender, now_us)
+        offer = tier.offers(interest)
         have = frame.have
         for stream, n in offer.items():
             if have.get(stream, 0) < n:

@@ -15,14 +15,14 @@ from antecede.core.effects import Send
 from antecede.core.frames import Frame, Rumours
 from antecede.core.message import Envelope, Mark
 from antecede.core.spread.answer import BATCH
-from antecede.core.spread.multicast import Multicast
+from antecede.core.spread.flat import Flat
 from antecede.core.spread.solicit import ranges_of
 from antecede.core.spread.views import LocalView
 
 if TYPE_CHECKING:
-    from antecede.core.tier import Tier
+    from antecede.core.member import Member
 
-__all__ = ["UNLIMITED", "Gossip", "lifetime"]
+__all__ = ["UNLIMITED", "Lpbcast", "lifetime"]
 
 UNLIMITED = 1 << 30
 """As `forwards`: for as long as a message is kept."""
@@ -39,72 +39,72 @@ def lifetime(count: int) -> int:
     return max(1, (count - 1).bit_length()) + ALPHA
 
 
-class Gossip(Multicast):
+class Lpbcast(Flat):
     def __init__(
-        self, tier: Tier, *, multicast: bool = False, forwards: int = 1, digests: bool = False, chain: bool = False
+        self, member: Member, *, multicast: bool = False, forwards: int = 1, digests: bool = False, chain: bool = False
     ) -> None:
-        super().__init__(tier)
+        super().__init__(member)
         self.multicast = multicast
         """Whether it goes to everybody first."""
         self.forwards = forwards
         self.digests = digests
         self.chain = chain
-        settings = tier.settings
-        self.view = LocalView(tier.dice, size=0 if chain else settings.view, near=0.0 if chain else settings.near)
+        settings = member.settings
+        self.view = LocalView(member.dice, size=0 if chain else settings.view, near=0.0 if chain else settings.near)
         self._kept: dict[str, tuple[Envelope, int]] = {}
         """What is gossiped about, and for how many rounds it has been."""
 
     # -- what is gossiped about ------------------------------------------------------------------------------------
 
-    def published(self, envelope: Envelope, now_us: int) -> None:
+    def publish(self, envelope: Envelope, now_us: int) -> None:
         if self.multicast:
-            super().published(envelope, now_us)
+            super().publish(envelope, now_us)
         self._keep(envelope, now_us)
 
-    def delivered(self, envelope: Envelope, now_us: int) -> None:
+    def forward(self, envelope: Envelope, now_us: int) -> None:
         self._keep(envelope, now_us)
 
     def _keep(self, envelope: Envelope, now_us: int) -> None:
         self._kept[envelope.message.id] = (envelope, 0)
         if self.at_us is None:
-            round_us = self.tier.settings.round_us
+            round_us = self.member.settings.round_us
             if self.chain:
                 self.at_us = (now_us // round_us + 1) * round_us
             else:
-                self.at_us = now_us + int(round_us * self.tier.dice.random())
+                self.at_us = now_us + int(round_us * self.member.dice.random())
 
     # -- rounds ----------------------------------------------------------------------------------------------------
 
     def viewed(self, now_us: int) -> None:
-        tier = self.tier
-        mine = tier.members[tier.name].site if tier.name in tier.members else ""
-        peers = list(tier.peers())
-        self.view.update(peers, [name for name in peers if mine and tier.members[name].site == mine])
+        member = self.member
+        mine = member.members[member.name].site if member.name in member.members else ""
+        peers = list(member.peers())
+        self.view.update(peers, [name for name in peers if mine and member.members[name].site == mine])
 
-    def wake(self, now_us: int) -> None:
-        tier = self.tier
+    def hold(self, now_us: int) -> None:
+        member = self.member
         kept = self._kept
         for to in self._targets():
-            interest = tier.interest_of(to)
+            interest = member.interest_of(to)
             if interest is None:
                 continue
             wanted = [(e, age) for e, age in kept.values() if interest.wants(e.message.topics)]
             pushed = [e for e, age in wanted if age < self.forwards]
             marks = [mark for e, _ in wanted for mark in e.stamp.own] if self.digests else []
             self._tell(to, pushed, marks)
-        over = lifetime(len(tier.members))
+        over = lifetime(len(member.members))
         self._kept = {id_: (e, age + 1) for id_, (e, age) in kept.items() if age + 1 < over}
         for message_id, (envelope, _) in kept.items():
             if message_id not in self._kept:
-                tier.store.let_go(envelope)
-        self.at_us = now_us + tier.settings.round_us if self._kept else None
+                member.store.let_go(envelope)
+        self.at_us = now_us + member.settings.round_us if self._kept else None
 
     def _targets(self) -> tuple[str, ...]:
-        tier = self.tier
+        member = self.member
         if not self.chain:
-            return self.view.draw(tier.settings.fanout)
+            return self.view.draw(member.settings.fanout)
         others = self.view.names
-        return tuple(name for name in others if tier.dice.random() * len(others) < tier.settings.fanout)
+        return tuple(name for name in others if member.dice.random() * len(others) < member.settings.fanout)
 
     def _tell(self, to: str, pushed: list[Envelope], marks: list[Mark]) -> None:
         """One frame; more only where it would not fit a datagram."""
@@ -112,19 +112,19 @@ class Gossip(Multicast):
         for start in range(0, max(1, len(pushed)), BATCH):
             batch = tuple(pushed[start : start + BATCH])
             if batch or (marks and not start):
-                self.tier.out.append(Send((to,), Rumours(batch, () if start else ranges_of(marks), names)))
+                self.member.out.append(Send((to,), Rumours(batch, () if start else ranges_of(marks), names)))
 
     # -- in --------------------------------------------------------------------------------------------------------
 
     def took(self, frame: Frame, sender: str, now_us: int) -> bool:
         if not isinstance(frame, Rumours):
             return False
-        tier = self.tier
+        member = self.member
         self.view.learn((sender, *frame.names))
-        tier.take(frame.envelopes, sender, now_us)
-        if tier.asks:
+        member.take(frame.envelopes, sender, now_us)
+        if member.asks:
             for stream, low, high in frame.digest:
                 for mark in ((stream, n) for n in range(low + 1, high + 1)):
-                    if tier.interest.concerns(stream) and tier.is_missing(mark):
-                        tier.wants.offered(mark, sender, now_us, patience_us=tier.settings.round_us)
+                    if member.interest.concerns(stream) and member.is_missing(mark):
+                        member.wants.offered(mark, sender, now_us, patience_us=member.settings.round_us)
         return True
