@@ -52,7 +52,7 @@ def envelopes(draw: Any) -> Envelope:
     own = draw(st.sampled_from([(), ((sender, message.seq),), per_topic, per_seq]) | MARKS)
     some = tuple((s, n) for s, n in covers.items() if draw(st.booleans()))
     needs = draw(st.sampled_from([(), tuple(covers.items()), some]) | MARKS)
-    extra = draw(st.none() | NODES)
+    extra = draw(st.none() | NODES | st.just({stream: 1000 + n // 4 for stream, n in covers.items()}))
     return Envelope(message, Stamp(own, needs, covers, draw(NUMBERS) // 2, extra))
 
 

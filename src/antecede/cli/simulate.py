@@ -155,8 +155,8 @@ def _scenario(given: dict[str, Any]) -> Scenario:
     if "deadline_ms" in knobs:
         text = knobs["deadline_ms"]
         knobs["deadline_ms"] = None if text == "none" else _span(text, "--deadline-ms")
-    elif base is None and find_recipe(knobs.get("recipe", "solicit")).deadlines not in ("none", "lifetime"):
-        knobs["deadline_ms"] = (300.0, 600.0)
+    elif base is None and (kind := find_recipe(knobs.get("recipe", "solicit")).deadlines) not in ("none", "lifetime"):
+        knobs["deadline_ms"] = (300.0, 300.0 if kind == "same" else 600.0)
     return dataclasses.replace(base, **knobs) if base is not None else Scenario(**knobs)
 
 

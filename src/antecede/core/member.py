@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from antecede.core.effects import Effect, Join, Send
-from antecede.core.frames import Frame, Snapshot, SnapshotRequest
+from antecede.core.frames import Data, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message
 from antecede.core.spread.flat import Flat
@@ -91,6 +91,9 @@ class Member(Tier):
         self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
 
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        self.spread.compared(frame, sender)
+
     def forward(self, envelope: Envelope, now_us: int) -> None:
         self.spread.forward(envelope, now_us)
 
@@ -102,6 +105,8 @@ class Member(Tier):
                 self.out.append(Send((sender,), Snapshot(self.beginning(self.interest), self.cut())))
             elif not self.common(frame, sender, now_us):
                 self.spread.took(frame, sender, now_us)
+            elif isinstance(frame, Data):
+                self.spread.arrived(frame.envelopes, sender, now_us)
         elif isinstance(frame, SnapshotRequest):
             self.out.append(Send((sender,), Snapshot({}, (), blank=True)))
         elif isinstance(frame, Snapshot):

@@ -8,6 +8,7 @@ from functools import partial
 
 from antecede.core.broker import Broker
 from antecede.core.client import Client
+from antecede.core.delta import DeltaInbox
 from antecede.core.eager import EagerInbox
 from antecede.core.home_broker import HomeBroker
 from antecede.core.inbox import Inbox
@@ -16,6 +17,7 @@ from antecede.core.machine import Dice, Machine, Settings
 from antecede.core.member import Member
 from antecede.core.message import ORDERS
 from antecede.core.order.colour import ColourReader
+from antecede.core.order.delta import DeltaWriter
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.index import IndexReader
 from antecede.core.order.matrix import Column, MatrixWriter, place_of
@@ -25,11 +27,13 @@ from antecede.core.order.vector import VectorWriter
 from antecede.core.round_broker import RoundBroker
 from antecede.core.round_clock import RoundClock
 from antecede.core.round_subscriber import RoundSubscriber
+from antecede.core.spread.ack import Acks
 from antecede.core.spread.flat import Flat
 from antecede.core.spread.gossip import Gossip
 from antecede.core.spread.lazy import Lazy
 from antecede.core.spread.lpbcast import UNLIMITED, Lpbcast
 from antecede.core.spread.multicast import Multicast
+from antecede.core.spread.piggyback import Piggyback
 from antecede.core.spread.pull import Pull
 from antecede.core.subscriber import Subscriber
 from antecede.core.tier import Writer
@@ -55,7 +59,7 @@ class Recipe:
     asks: bool = True
     digests: bool = True
     deadlines: str = "yes"
-    """`yes`, `optional`, `none`, or `lifetime`: every message ends with its lifetime, deadlines are optional."""
+    """`yes`, `same` (equally long for all), `optional`, `none`, or `lifetime`: every message ends with its lifetime, deadlines are optional."""
     uniform: bool = False
     """All messages live equally long towards subscribers: a deadline can only be later, and for brokers only."""
     eager: bool = False
@@ -85,6 +89,19 @@ RECIPES: dict[str, Recipe] = {
         Recipe("dcco", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
         Recipe("dcco-vector", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
         Recipe("psync", "Peterson, Buchholz, Schlichting 1989", "graph", deadlines="none", whole=True),
+        Recipe(
+            "delta", "Baldoni, Mostefaoui, Raynal 1996", "delta", flat=True, asks=False, digests=False, deadlines="same"
+        ),
+        Recipe("piggyback", "002 s3A", "vector", flat=True, spread="piggyback", deadlines="optional"),
+        Recipe(
+            "ackcast",
+            "Pingali, Towsley, Kurose 1994",
+            "none",
+            flat=True,
+            spread="ackcast",
+            deadlines="none",
+            orders=("none",),
+        ),  # fmt: skip
         Recipe("fifo", "order per sender", "vector", flat=True, deadlines="none", orders=("fifo", "none")),
         *(
             Recipe(
@@ -118,6 +135,8 @@ SPREADS: dict[str, Callable[[Broker], Multicast]] = {
 
 FLAT_SPREADS: dict[str, Callable[[Member], Flat]] = {
     "multicast": Flat,
+    "piggyback": Piggyback,
+    "ackcast": Acks,
     "lpbcast-chain": partial(Lpbcast, forwards=UNLIMITED, chain=True),
     "lpbcast-once": partial(Lpbcast, digests=True),
     "lpbcast-unlimited": partial(Lpbcast, forwards=UNLIMITED),
@@ -191,6 +210,7 @@ def build(
         return Member(
             name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
             digests=recipe.digests, orders=recipe.orders, spread=FLAT_SPREADS[recipe.spread],
+            inbox=DeltaInbox if recipe.order == "delta" else Inbox,
         )  # fmt: skip
     return Broker(
         name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
@@ -226,6 +246,8 @@ def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -
         return GraphWriter(
             name, interest, deadlines=settings.deadlines, slack_us=slack_us, grace_us=grace_us, whole=recipe.whole
         )
+    if recipe.order == "delta":
+        return DeltaWriter(name)
     return _vector(recipe, name, settings)
 
 

@@ -198,7 +198,7 @@ class Tier(ABC):
     def _want_before(self, stamp: Stamp, hint: str, now_us: int) -> None:
         """What an unordered message names as the one before it is not waited for, but must not stay away either (unless
         it may be lost for good: where nobody compares, nothing is promised)."""
-        if self.asks and self.rounds.enabled:
+        if self.asks and self.rounds.enabled and self.rounds.steady:
             for mark in stamp.covers.items():
                 if self.interest.concerns(mark[0]) and self.is_missing(mark):
                     self.wants.want(mark, hint, None, now_us, patience_us=self.settings.patience_us)
@@ -230,7 +230,7 @@ class Tier(ABC):
         if message.seq > self.tops.get(sender, 0):
             self.tops[sender] = message.seq
         self.store.add(envelope)
-        if self.rounds.at_us is None:
+        if self.rounds.at_us is None and self.rounds.steady:
             self.rounds.begin(now_us)
 
     def beginning(self, interest: Interest) -> dict[str, int]:

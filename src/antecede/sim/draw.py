@@ -46,9 +46,10 @@ def draw(seed: int, recipe: str, index: int, reading: str = "repaired", facts: R
     loss = pick(dice, (0.0, 0.02, 0.1, 0.1, 0.3)) * between(dice, 0.5, 1.0)
     busy_ms = 1000 * messages / rate + 6 * high
     deadline_ms: tuple[float, float] | None = None
-    if facts.deadlines != "none" and dice.random() < (1.0 if facts.deadlines == "yes" else 0.75):
+    if facts.deadlines != "none" and dice.random() < (1.0 if facts.deadlines in ("yes", "same") else 0.75):
         shortest = high * between(dice, 1.5, 12)
-        deadline_ms = (round(shortest, 3), round(shortest * between(dice, 1.0, 4.0), 3))
+        longest = shortest * between(dice, 1.0, 4.0)
+        deadline_ms = (round(shortest, 3), round(shortest if facts.deadlines == "same" else longest, 3))
 
     def half(value: float) -> float:
         return value if dice.random() < 0.5 else 0.0

@@ -217,8 +217,10 @@ class Scenario:
         """Refuse what this recipe cannot do."""
         if self.deadline_ms is not None and facts.deadlines == "none":
             raise InputError(f"Recipe {self.recipe} has no deadlines: use --deadline-ms none.")
-        if self.deadline_ms is None and facts.deadlines == "yes":
+        if self.deadline_ms is None and facts.deadlines in ("yes", "same"):
             raise InputError(f"Recipe {self.recipe} needs deadlines: give --deadline-ms LO:HI.")
+        if facts.deadlines == "same" and self.deadline_ms is not None and self.deadline_ms[0] != self.deadline_ms[1]:
+            raise InputError(f"In recipe {self.recipe} all messages live equally long: give --deadline-ms X:X.")
         for order in parse_mix(self.mix):
             if order not in facts.orders:
                 raise InputError(f"Recipe {self.recipe} has no order {order}: it has {' and '.join(facts.orders)}.")

@@ -79,9 +79,11 @@ class StampRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
     own_at: list[int] | None = None
     """Indexes of the own streams; None: one per topic."""
     nodes: NodesRow | None = None
+    until: list[int] | None = None
+    """How much later than it the newest cause of each stream expires (usually sooner: below zero)."""
 
 
-_STAMP_DEFAULTS: tuple[object, ...] = (OWN_NONE, 0, [], NEEDS_NONE, [], None, None)
+_STAMP_DEFAULTS: tuple[object, ...] = (OWN_NONE, 0, [], NEEDS_NONE, [], None, None, None)
 
 BatchRow: TypeAlias = tuple[list[bytes], list[bytes], list[int], list[Raw], list[Raw], list[bytes]]
 """Heads (sender, topics, spare streams); tables (layouts, names of nodes); for each envelope the index of its head, of
@@ -284,10 +286,12 @@ def _stamp_row(
         else:
             needs = deltas(indexes)
     names = None
-    nodes = None
-    if stamp.extra is not None:
+    nodes = until = None
+    if isinstance(stamp.extra, dict):
+        until = [until_us - (message.deadline_us or 0) for until_us in layout.pick(stamp.extra)]
+    elif stamp.extra is not None:
         names, nodes = encode_nodes(cast("tuple[Node, ...]", stamp.extra))
-    row: list[object] = [own, stamp.rank, deltas(layout.pick(covers)), needs, lag, own_at, nodes]
+    row: list[object] = [own, stamp.rank, deltas(layout.pick(covers)), needs, lag, own_at, nodes, until]
     while row and row[-1] == _STAMP_DEFAULTS[len(row) - 1]:
         row.pop()
     return row, names
@@ -337,6 +341,11 @@ def _read_stamp(
     needs = _read_needs(row, streams, spare, covers, numbers) if row.needs else ()
     if row.nodes is not None and names is not None:
         return Stamp(own, needs, covers, row.rank, decode_nodes(names, row.nodes))
+    if row.until is not None:
+        times = [message_us + (message.deadline_us or 0) for message_us in row.until]
+        if times and not -MAX_NUMBER <= min(times) <= max(times) <= MAX_NUMBER:
+            raise RemoteProtocolError("a time that no clock can show")
+        return Stamp(own, needs, covers, row.rank, dict(zip(streams, times, strict=True)))
     return Stamp(own, needs, covers, row.rank) if own or covers or needs or row.rank else NO_STAMP
 
 

@@ -22,11 +22,14 @@ __all__ = ["Rounds"]
 
 
 class Rounds:
-    __slots__ = ("_in_step", "at_us", "enabled", "tier")
+    __slots__ = ("_goal", "_in_step", "at_us", "enabled", "steady", "tier")
 
     def __init__(self, tier: Tier, *, enabled: bool) -> None:
         self.tier = tier
         self.enabled = enabled
+        self.steady = True
+        """Whether every message is compared; otherwise only what there is when somebody says `begin`."""
+        self._goal = 0
         self.at_us: int | None = None
         """When the next round is; None: nobody lacks anything."""
         self._in_step: dict[str, int] = {}
@@ -42,6 +45,7 @@ class Rounds:
 
     def begin(self, now_us: int) -> None:
         tier = self.tier
+        self._goal = tier.store.version
         if self.enabled and self.at_us is None:
             round_us = tier.settings.round_us
             self.at_us = now_us + (round_us >> 1) + int(round_us * tier.dice.random())
@@ -63,7 +67,7 @@ class Rounds:
     def hold(self, now_us: int) -> None:
         tier = self.tier
         self.at_us = None
-        version = tier.store.version
+        version = tier.store.version if self.steady else self._goal
         if tier.writer is not None:
             tier.writer.forget(now_us)
         behind = self._some_behind(version)

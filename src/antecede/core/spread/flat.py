@@ -6,10 +6,11 @@ frames of their own, and may want to be woken.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Send
-from antecede.core.frames import Data, Frame
+from antecede.core.frames import Data, Digest, Frame
 from antecede.core.message import Envelope
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ class Flat:
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
         """A message of another was delivered here."""
+
+    def arrived(self, envelopes: Sequence[Envelope], sender: str, now_us: int) -> None:
+        """Messages came from `sender`, new ones or repeats."""
+
+    def compared(self, frame: Digest, sender: str) -> None:
+        """A digest came."""
 
     def took(self, frame: Frame, sender: str, now_us: int) -> bool:
         """A frame that is none of the usual ones; False: it is not of this spread either."""
