@@ -13,6 +13,7 @@ from antecede.core.frames import Ack, Attach, Attached, Detach, Frame, Items, Pu
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message, Stamp, header_of
 from antecede.core.order.index import INDEX, IndexReader, item_stamp
+from antecede.core.order.loose import asked_for
 from antecede.core.order.vector import VectorWriter
 from antecede.core.tier import Tier
 
@@ -129,7 +130,7 @@ class Client(Tier):
         order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         stamps: list[Stamp] | None = None
-        order, after = self.asked_for(order, after)
+        order, after = asked_for(order, after, self.orders)
         if after is not None:
             stamps = [self._stamps[one] for one in after if one in self._stamps]
             if len(stamps) < len(after):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from antecede.core.topics import matches
 
-__all__ = ["Interest", "group_of", "stream_of"]
+__all__ = ["Interest", "group_of", "next_after", "stream_of"]
 
 
 def stream_of(sender: str, group: str) -> str:
@@ -25,6 +25,16 @@ def group_of(stream: str) -> str:
 
 _groups: dict[str, str] = {}
 """Remembered answers: the same streams come again and again."""
+
+
+def next_after(name: str, names: Iterable[str]) -> str | None:
+    """The next one in the ring of names.
+
+    >>> next_after("b", ["c", "a"]), next_after("d", ["c", "a"]), next_after("a", [])
+    ('c', 'a', None)
+    """
+    ring = sorted(names)
+    return next((one for one in ring if one > name), ring[0] if ring else None)
 
 
 class Interest:

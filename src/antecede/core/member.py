@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from antecede.core.effects import Effect, Join, Send
 from antecede.core.frames import Data, Digest, Frame, Snapshot, SnapshotRequest
-from antecede.core.interest import Interest
+from antecede.core.interest import Interest, next_after
 from antecede.core.message import Envelope, Mark, Message
 from antecede.core.spread.flat import Flat
 from antecede.core.tier import Tier
@@ -38,6 +38,13 @@ class Member(Tier):
 
     def peers(self) -> Sequence[str]:
         return list(self.others)
+
+    def equals(self) -> Sequence[str]:
+        return self.others
+
+    def neighbours(self) -> Sequence[str]:
+        first = next_after(self.name, self.others)
+        return () if first is None else (first,)
 
     def sources(self, mark: Mark) -> Sequence[str]:
         return self.others
@@ -103,22 +110,26 @@ class Member(Tier):
         if self.joined:
             if isinstance(frame, SnapshotRequest):
                 self.out.append(Send((sender,), Snapshot(self.beginning(self.interest), self.cut())))
-            elif not self.common(frame, sender, now_us):
-                self.spread.took(frame, sender, now_us)
-            elif isinstance(frame, Data):
-                self.spread.arrived(frame.envelopes, sender, now_us)
+            else:
+                self.on_frame(frame, sender, now_us)
         elif isinstance(frame, SnapshotRequest):
             self.out.append(Send((sender,), Snapshot({}, (), blank=True)))
         elif isinstance(frame, Snapshot):
             if not frame.blank:
                 self.reader.start_at(frame.past)
                 self._join(sender, frame.cut)
-                self.take_early(now_us)
+                self.early.take(now_us)
             else:
                 self._blank.add(sender)
                 if self._blank.issuperset(self.others):
                     self._join(None, ())
-                    self.take_early(now_us)
+                    self.early.take(now_us)
         else:
-            self.keep_early(frame, sender)
+            self.early.keep(frame, sender)
         return self.flush(now_us)
+
+    def on_frame(self, frame: Frame, sender: str, now_us: int) -> None:
+        if not self.common(frame, sender, now_us):
+            self.spread.took(frame, sender, now_us)
+        elif isinstance(frame, Data):
+            self.spread.arrived(frame.envelopes, sender, now_us)

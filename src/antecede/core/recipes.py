@@ -24,6 +24,7 @@ from antecede.core.order.matrix import Column, MatrixWriter, place_of
 from antecede.core.order.reader import Reader
 from antecede.core.order.rounds import ColoursReader, RoundsWriter
 from antecede.core.order.vector import VectorWriter
+from antecede.core.order.writer import Writer
 from antecede.core.round_broker import RoundBroker
 from antecede.core.round_clock import RoundClock
 from antecede.core.round_subscriber import RoundSubscriber
@@ -36,7 +37,6 @@ from antecede.core.spread.multicast import Multicast
 from antecede.core.spread.piggyback import Piggyback
 from antecede.core.spread.pull import Pull
 from antecede.core.subscriber import Subscriber
-from antecede.core.tier import Writer
 from antecede.errors import InputError
 
 __all__ = ["FLAT_SPREADS", "RECIPES", "SPREADS", "Recipe", "build", "recipe_named"]
@@ -50,7 +50,8 @@ class Recipe:
     name: str
     paper: str
     order: str
-    """`vector`, `graph`, `rounds` (a vector, then a colour per broker) or `matrix` (a matrix, then one colour)."""
+    """`vector`, `graph`, `rounds` (a vector, then a colour per broker), `matrix` (a matrix, then one colour), `delta` (a
+    vector with deadlines) or `none`."""
     flat: bool = False
     """All processes are members of one group and all publish; otherwise brokers serve subscribers."""
     clients_publish: bool = False
@@ -59,19 +60,30 @@ class Recipe:
     asks: bool = True
     digests: bool = True
     deadlines: str = "yes"
-    """`yes`, `same` (equally long for all), `optional`, `none`, or `lifetime`: every message ends with its lifetime, deadlines are optional."""
+    """`yes`, `same` (equally long for all), `optional`, `none`, or `lifetime`: every message ends with its lifetime,
+    deadlines are optional."""
     uniform: bool = False
     """All messages live equally long towards subscribers: a deadline can only be later, and for brokers only."""
     eager: bool = False
     orders: tuple[str, ...] = ORDERS
     """What a publisher may ask for, the first unless it says otherwise."""
+    chance: bool = False
+    """Whom chance leaves out in its rounds a message is lost to: nothing is promised but that it is said so."""
     whole: bool = False
     """Subscribers get all that brokers know of a message's past, and work out themselves what they wait for."""
     readings: tuple[str, ...] = ("repaired",)
 
     @property
     def recovers(self) -> bool:
-        return self.asks
+        return self.asks and not self.chance
+
+
+def _unordered(name: str, paper: str, *, asks: bool = True, digests: bool = True, chance: bool = False) -> Recipe:
+    """A member of a flat group that promises no order, named after its way to spread."""
+    return Recipe(
+        name, paper, "none", flat=True, spread=name, asks=asks, digests=digests, deadlines="none", orders=("none",),
+        chance=chance,
+    )  # fmt: skip
 
 
 RECIPES: dict[str, Recipe] = {
@@ -93,35 +105,12 @@ RECIPES: dict[str, Recipe] = {
             "delta", "Baldoni, Mostefaoui, Raynal 1996", "delta", flat=True, asks=False, digests=False, deadlines="same"
         ),
         Recipe("piggyback", "002 s3A", "vector", flat=True, spread="piggyback", deadlines="optional"),
-        Recipe(
-            "ackcast",
-            "Pingali, Towsley, Kurose 1994",
-            "none",
-            flat=True,
-            spread="ackcast",
-            deadlines="none",
-            orders=("none",),
-        ),  # fmt: skip
         Recipe("fifo", "order per sender", "vector", flat=True, deadlines="none", orders=("fifo", "none")),
-        *(
-            Recipe(
-                name,
-                paper,
-                "none",
-                flat=True,
-                asks=asks,
-                digests=False,
-                deadlines="none",
-                spread=name,
-                orders=("none",),
-            )
-            for name, paper, asks in (
-                ("lpbcast-chain", "Eugster et al. 2001, as analysed", False),
-                ("lpbcast-once", "Eugster et al. 2001", True),
-                ("lpbcast-unlimited", "Eugster et al. 2001, without limits", False),
-                ("pbcast", "Birman et al. 1999", True),
-            )
-        ),
+        _unordered("lpbcast-chain", "Eugster et al. 2001, as analysed", asks=False, digests=False, chance=True),
+        _unordered("lpbcast-once", "Eugster et al. 2001", digests=False, chance=True),
+        _unordered("lpbcast-unlimited", "Eugster et al. 2001", asks=False, digests=False, chance=True),
+        _unordered("pbcast", "Birman et al. 1999", digests=False, chance=True),
+        _unordered("ackcast", "Pingali, Towsley, Kurose 1994"),
     )
 }
 

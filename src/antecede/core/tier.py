@@ -9,51 +9,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
-from antecede.core.effects import Ask, Discard, Effect, Send
-from antecede.core.frames import Data, Digest, Frame, Gone, Node, Ranges, Request
+from antecede.core.early import Early
+from antecede.core.effects import Ask, Effect, Send
+from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Peer, Settings
 from antecede.core.message import LOOSE, Envelope, Mark, Message, Stamp, id_of_mark, sender_of
-from antecede.core.order.loose import LooseWriter
+from antecede.core.order.loose import LooseWriter, asked_for
 from antecede.core.order.reader import Reader
+from antecede.core.order.writer import Writer
 from antecede.core.spread.answer import Answers
 from antecede.core.spread.digest import Rounds
 from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, ranges_of
+from antecede.core.spread.views import LocalView
 from antecede.core.store import Store
-from antecede.errors import InputError
 
-__all__ = ["Tier", "Writer"]
-
-MAX_EARLY = 4096
-"""Frames that are kept while joining: a few round trips of traffic. Raising it costs memory."""
-
-
-class Writer(Protocol):
-    """The Writer's end of an Order."""
-
-    dense: bool
-    cuts: bool
-    """Whether it wants to know what is stable."""
-    stable: dict[str, int]
-
-    def look_at(self, interest: Interest) -> None: ...
-    def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp: ...
-    def learn(self, envelope: Envelope) -> None: ...
-    def arrived(self, envelope: Envelope) -> Envelope: ...
-    def relay(self, envelope: Envelope) -> Envelope: ...
-    def bare(self, envelope: Envelope) -> Envelope: ...
-    def nodes(self) -> tuple[Node, ...]: ...
-    def adopt(self, nodes: Sequence[Node]) -> None: ...
-    def known(self, mark: Mark) -> Stamp | None: ...
-    def past(self) -> Mapping[str, int]: ...
-    def start_at(self, cut: Mapping[str, int]) -> None: ...
-    def gave_up(self, mark: Mark) -> None: ...
-    def project(self, envelope: Envelope, interest: Interest) -> Envelope: ...
-    def forget(self, now_us: int) -> None: ...
-    def heard(self, stable: Mapping[str, int]) -> None: ...
+__all__ = ["Tier"]
 
 
 class Tier(ABC):
@@ -77,7 +50,7 @@ class Tier(ABC):
         self.name = name
         self.interest = interest
         self.settings = settings
-        self._early: list[tuple[Data, str]] = []
+        self.early = Early(self)
         self.dice = dice
         self.writer = writer
         self.reader = reader
@@ -91,6 +64,7 @@ class Tier(ABC):
         """What came, as this process reads it."""
         self.inbox = inbox(reader, self.out, self._delivered, guard_us=guard_us, memory_us=settings.memory_us)
         self.wants = Solicitation(settings)
+        self.local = LocalView(dice, size=settings.view, near=settings.near)
         self.members: dict[str, Peer] = {}
         self.departed: dict[str, int] = {}
         self.tops: dict[str, int] = {}
@@ -107,6 +81,14 @@ class Tier(ABC):
     @abstractmethod
     def peers(self) -> Sequence[str]:
         """Whom digests go to."""
+
+    def equals(self) -> Sequence[str]:
+        """Those among its peers whom local views are drawn from."""
+        return ()
+
+    def neighbours(self) -> Sequence[str]:
+        """Equals that are compared with whatever the view is: so many that what anybody has gets to everybody."""
+        return ()
 
     @abstractmethod
     def sources(self, mark: Mark) -> Sequence[str]:
@@ -135,6 +117,8 @@ class Tier(ABC):
         self.members = dict(members)
         self.answers.ask_anew()
         self.viewed(now_us)
+        site = members[self.name].site if self.name in members else ""
+        self.local.update(self.equals(), [name for name, peer in members.items() if site and peer.site == site])
         self.want_again(now_us)
         if self.store.version:
             self.rounds.begin(now_us)
@@ -171,19 +155,9 @@ class Tier(ABC):
             return False
         return True
 
-    def keep_early(self, frame: Frame, sender: str) -> None:
-        """Messages that come before this process knows where it begins: they wait until then, so that they are not lost
-        when whoever sent them is."""
-        if isinstance(frame, Data):
-            if len(self._early) < MAX_EARLY:
-                self._early.append((frame, sender))
-            else:
-                self.out += [Discard(message.id, "overflow") for message in frame.messages()]
-
-    def take_early(self, now_us: int) -> None:
-        early, self._early = self._early, []
-        for frame, sender in early:
-            self.take(frame.envelopes, sender, now_us)
+    def on_frame(self, frame: Frame, sender: str, now_us: int) -> None:
+        """A frame for one that has joined."""
+        self.common(frame, sender, now_us)
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
         """Messages came, from `hint`: whoever sent them is asked first for what they need."""
@@ -191,17 +165,9 @@ class Tier(ABC):
         for envelope in envelopes:
             accept(arrived(envelope), now_us)
             if envelope.message.order == "none":
-                self._want_before(envelope.stamp, hint, now_us)
+                self.rounds.want_before(envelope.stamp, hint, now_us)
         if self.inbox.blocked:
             self.want_blocked(hint, now_us)
-
-    def _want_before(self, stamp: Stamp, hint: str, now_us: int) -> None:
-        """What an unordered message names as the one before it is not waited for, but must not stay away either (unless
-        it may be lost for good: where nobody compares, nothing is promised)."""
-        if self.asks and self.rounds.enabled and self.rounds.steady:
-            for mark in stamp.covers.items():
-                if self.interest.concerns(mark[0]) and self.is_missing(mark):
-                    self.wants.want(mark, hint, None, now_us, patience_us=self.settings.patience_us)
 
     def want_blocked(self, hint: str | None, now_us: int) -> None:
         blocked = self.inbox.blocked
@@ -268,7 +234,7 @@ class Tier(ABC):
         everything delivered so far."""
         assert self.writer is not None
         stamps: list[Stamp] | None = None
-        order, after = self.asked_for(order, after)
+        order, after = asked_for(order, after, self.orders)
         if after is not None:
             known = [self.store.by_id.get(one) for one in after]
             stamps = [e.stamp for e in known if e is not None and e.message.order != "none"]
@@ -290,17 +256,6 @@ class Tier(ABC):
         """Its number; where an Order has lifetimes also its end."""
         self._seq += 1
         return Message(self.name, self._seq, bare.topics, bare.payload, bare.deadline_us, None, bare.after, bare.order)
-
-    def asked_for(self, order: str | None, after: Sequence[str] | None) -> tuple[str, Sequence[str] | None]:
-        """The order of a publication and the causes it declares: `fifo` is to follow one's own messages only."""
-        order = order or self.orders[0]
-        if order not in self.orders:
-            raise InputError(f"{self.name} cannot publish in order {order!r}: here it is {' or '.join(self.orders)}.")
-        if order == "causal":
-            return order, after
-        if after is not None:
-            raise InputError(f"A message of order {order} follows no message of others: leave out its causes.")
-        return order, ()
 
     # -- what spreads ask of a role ---------------------------------------------------------------------------------
 

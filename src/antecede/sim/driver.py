@@ -59,6 +59,9 @@ class Driver:
         if scenario.latency:
             latency = Latency(read_latency(Path(scenario.latency)), names, stream(scenario.seed, "hosts"))
         self.network = Network(scenario, stream(scenario.seed, "network"), latency)
+        places = latency.sites(scenario.sites) if latency else {n: i % scenario.sites for i, n in enumerate(names)}
+        self.site = {name: f"site{place}" for name, place in places.items()} if scenario.sites > 1 else {}
+        """Where each process is, by the name it began with; nowhere in particular if there is one site."""
         self.settings = scenario.settings(facts, latency.range_us if latency else None)
         self.records = Records(scenario.run, sink, digest)
         self.now_us = scenario.start_us

@@ -115,6 +115,12 @@ class Scenario:
     alpha: int = 3
     """Rounds of a lifetime beyond ceil(log2 N), N being the larger of the two tiers (where an order counts by rounds).
     Costs waiting where something is lost (`colour`: always), buys time to ask for it."""
+    view: int = 0
+    """Rounds go to members of a local view of at most so many; 0: of all. Raising it costs memory, spreads evener."""
+    near: float = 0.0
+    """How often a round prefers a member of the same site. Raising it saves long links, slows what must cross them."""
+    sites: int = 1
+    """How many sites there are: processes are put there in turn, or by the matrix of --latency to the nearest."""
     payload_bytes: int = 32
     """Size of a payload. Costs bytes."""
     warmup_ms: float | None = None
@@ -133,12 +139,12 @@ class Scenario:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, (float(value[0]), float(value[1])))
-        for name in ("loss", "duplicate", "spike", "crash", "restart", "reply", "declare"):
+        for name in ("loss", "duplicate", "spike", "crash", "restart", "reply", "declare", "near"):
             value = getattr(self, name)
             if not 0.0 <= value <= 1.0:
                 raise InputError(f"{name} is {value}: a probability lies between 0 and 1.")
         for name, low in (("brokers", 1), ("subscribers", 0), ("homes", 1), ("fanout", 1), ("burst", 1),
-                          ("payload_bytes", 0), ("alpha", 0)):  # fmt: skip
+                          ("payload_bytes", 0), ("alpha", 0), ("view", 0), ("sites", 1)):  # fmt: skip
             value = getattr(self, name)
             if value < low:
                 raise InputError(f"{name} is {value}: it must be at least {low}.")
@@ -205,6 +211,8 @@ class Scenario:
             round_us=max(1, int(self.round_ms * 1000)),
             fanout=self.fanout,
             colours=self.colours if facts.deadlines == "lifetime" else 0,
+            view=self.view,
+            near=self.near,
             patience_us=high - low,
             retry_us=2 * high + 2_000,
             trip_us=2 * low,

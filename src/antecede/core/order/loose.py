@@ -8,10 +8,27 @@ Reader's end is in `reader.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from antecede.core.interest import stream_of
 from antecede.core.message import LOOSE, UNORDERED, Envelope, Message, Stamp
+from antecede.errors import InputError
 
-__all__ = ["LooseWriter"]
+__all__ = ["LooseWriter", "asked_for"]
+
+
+def asked_for(
+    order: str | None, after: Sequence[str] | None, offered: Sequence[str]
+) -> tuple[str, Sequence[str] | None]:
+    """The order of a publication and the causes it declares: `fifo` is to follow one's own messages only."""
+    order = order or offered[0]
+    if order not in offered:
+        raise InputError(f"There is no order {order!r} here: publish in {' or '.join(offered)}.")
+    if order == "causal":
+        return order, after
+    if after is not None:
+        raise InputError(f"A message of order {order} follows no message of others: leave out its causes.")
+    return order, ()
 
 
 class LooseWriter:

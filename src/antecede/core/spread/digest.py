@@ -7,12 +7,13 @@ a quiet system sends nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Send
 from antecede.core.frames import Digest
 from antecede.core.interest import Interest
+from antecede.core.message import Stamp
 from antecede.core.spread.chance import some_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ class Rounds:
             if again:
                 self.at_us = now_us + tier.settings.round_us
             return
-        for peer in some_of(tier.dice, behind, tier.settings.fanout):
+        tier.local.move()
+        for peer in tier.local.draw(behind, tier.settings.fanout):
             interest = tier.interest_of(peer)
             if interest is not None:
                 digest = self.digest(interest, {}, reply=True)
@@ -88,13 +90,31 @@ class Rounds:
 
     def _some_behind(self, version: int) -> list[str]:
         """Peers not in step: a few at random where they are many, all of them where those few happen to be."""
-        peers, in_step = self.tier.peers(), self._in_step
+        peers, in_step = self._peers(), self._in_step
         if len(peers) > 8 * self.tier.settings.fanout:
             some = some_of(self.tier.dice, peers, 3 * self.tier.settings.fanout)
             some = [peer for peer in some if in_step.get(peer, -1) < version]
             if some:
                 return some
         return [peer for peer in peers if in_step.get(peer, -1) < version]
+
+    def _peers(self) -> Sequence[str]:
+        """Whom a round may go to: with local views its own, the neighbours, and all of the tier below."""
+        tier = self.tier
+        if not tier.settings.view:
+            return tier.peers()
+        equals = set(tier.equals())
+        below = [name for name in tier.peers() if name not in equals]
+        return list(dict.fromkeys((*tier.neighbours(), *tier.local.names, *below)))
+
+    def want_before(self, stamp: Stamp, hint: str, now_us: int) -> None:
+        """What an unordered message names as the one before it is not waited for, but must not stay away either (unless
+        it may be lost for good: where nobody compares, nothing is promised)."""
+        tier = self.tier
+        if tier.asks and self.enabled and self.steady:
+            for mark in stamp.covers.items():
+                if tier.interest.concerns(mark[0]) and tier.is_missing(mark):
+                    tier.wants.want(mark, hint, None, now_us, patience_us=tier.settings.patience_us)
 
     def on_digest(self, frame: Digest, sender: str, now_us: int) -> None:
         tier = self.tier

@@ -17,7 +17,6 @@ from antecede.core.message import Envelope, Mark
 from antecede.core.spread.answer import BATCH
 from antecede.core.spread.flat import Flat
 from antecede.core.spread.solicit import ranges_of
-from antecede.core.spread.views import LocalView
 
 if TYPE_CHECKING:
     from antecede.core.member import Member
@@ -49,8 +48,6 @@ class Lpbcast(Flat):
         self.forwards = forwards
         self.digests = digests
         self.chain = chain
-        settings = member.settings
-        self.view = LocalView(member.dice, size=0 if chain else settings.view, near=0.0 if chain else settings.near)
         self._kept: dict[str, tuple[Envelope, int]] = {}
         """What is gossiped about, and for how many rounds it has been."""
 
@@ -75,12 +72,6 @@ class Lpbcast(Flat):
 
     # -- rounds ----------------------------------------------------------------------------------------------------
 
-    def viewed(self, now_us: int) -> None:
-        member = self.member
-        mine = member.members[member.name].site if member.name in member.members else ""
-        peers = list(member.peers())
-        self.view.update(peers, [name for name in peers if mine and member.members[name].site == mine])
-
     def hold(self, now_us: int) -> None:
         member = self.member
         kept = self._kept
@@ -102,13 +93,13 @@ class Lpbcast(Flat):
     def _targets(self) -> tuple[str, ...]:
         member = self.member
         if not self.chain:
-            return self.view.draw(member.settings.fanout)
-        others = self.view.names
+            return tuple(member.local.draw(member.local.names, member.settings.fanout))
+        others = member.others
         return tuple(name for name in others if member.dice.random() * len(others) < member.settings.fanout)
 
     def _tell(self, to: str, pushed: list[Envelope], marks: list[Mark]) -> None:
         """One frame; more only where it would not fit a datagram."""
-        names = () if self.chain else self.view.passed_on()
+        names = () if self.chain else self.member.local.passed_on()
         for start in range(0, max(1, len(pushed)), BATCH):
             batch = tuple(pushed[start : start + BATCH])
             if batch or (marks and not start):
@@ -120,7 +111,7 @@ class Lpbcast(Flat):
         if not isinstance(frame, Rumours):
             return False
         member = self.member
-        self.view.learn((sender, *frame.names))
+        member.local.learn((sender, *frame.names))
         member.take(frame.envelopes, sender, now_us)
         if member.asks:
             for stream, low, high in frame.digest:

@@ -1,8 +1,10 @@
 """Local views (Eugster et al. 2001; 001 s1; 004 GB1) and preference for near members (004 s1): whom a round goes to.
 
-A process believes in everybody its driver tells it of, but gossips within a view of at most `size` of them. Views move:
-each gossip carries a few names that its sender has lately heard or put out of its view; the receiver takes them and
-the sender itself in, and puts others out at random. So names keep circulating, and nobody is in no view for long.
+A process believes in everybody its driver tells it of, but goes each round to members of a view of at most `size` of
+them. Views move: a gossip carries a few names that its sender has lately heard or put out of its view; the receiver
+takes them and the sender itself in, and puts others out at random. So names keep circulating, and nobody is in no view
+for long. Where rounds only compare, one place is given to somebody else each round, and whoever must find out that
+nobody lacks anything also goes to its neighbours in a ring (`Tier.neighbours`), for chance alone may leave one out.
 `near` prefers members of the same site when targets are drawn. It never decides who is in a view: views that hold only
 near members would fall apart.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from antecede.core.machine import Dice
+from antecede.core.spread.chance import some_of
 
 __all__ = ["LocalView"]
 
@@ -62,6 +65,12 @@ class LocalView:
         while len(self.names) > self.size:
             self._pass_on(self.names.pop(self._below(len(self.names))))
 
+    def move(self) -> None:
+        """Another name takes one's place."""
+        if self.size and self.size < len(self._known):
+            others = [name for name in self._known if name not in self.names]
+            self.names[self._below(len(self.names))] = others[self._below(len(others))]
+
     def _pass_on(self, name: str) -> None:
         self._passing[name] = None
         if len(self._passing) > PASSED_ON:
@@ -71,11 +80,16 @@ class LocalView:
         """What the next gossip says beside its sender."""
         return tuple(self._passing)
 
-    def draw(self, count: int) -> tuple[str, ...]:
-        """So many of the view, each at most once; each time a near one is preferred with probability `near`."""
-        return tuple(self.draw_from(self.names, count))
+    def within(self, names: Sequence[str]) -> Sequence[str]:
+        """Of these the ones in the view; all of them where there are none, or no view."""
+        if not self.size:
+            return names
+        return [name for name in names if name in self.names] or names
 
-    def draw_from(self, names: Sequence[str], count: int) -> list[str]:
+    def draw(self, names: Sequence[str], count: int) -> list[str]:
+        """So many of these, each at most once; each time a near one is preferred with probability `near`."""
+        if not self.near:
+            return some_of(self._dice, names, count)
         left = list(names)
         if len(left) <= count:
             return left
