@@ -20,5 +20,14 @@ def test_an_unknown_name_says_what_there_is() -> None:
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
-    code = "import antecede, sys; print(any(m in sys.modules for m in ('pyarrow', 'numpy', 'msgspec')))"
+    heavy = ("pyarrow", "numpy", "msgspec", "pyspark", "antecede.spark")
+    code = f"import antecede, sys; print(any(m in sys.modules for m in {heavy}))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_the_room_of_spark_opens_without_spark() -> None:
+    code = (
+        "import antecede, sys; antecede.spark.__all__; print('antecede.spark' in sys.modules, 'pyspark' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True False\n"

@@ -1,6 +1,7 @@
 """Messages in cause-and-effect order, before their deadlines, over networks that lose them.
 
-The door of the package: what most people need, under one name. Everything is loaded when it is first used.
+The door of the package: what most people need, under one name. Everything is loaded when it is first used; the room
+`antecede.spark` has a door of its own.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "spark":
+        return import_module("antecede.spark")
     room = _ROOMS.get(name)
     if room is None:
         raise AttributeError(f"antecede has no {name!r}; it has {', '.join(__all__)}")
@@ -53,4 +56,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, "__version__", "spark"]

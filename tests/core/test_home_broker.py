@@ -125,7 +125,7 @@ def test_a_skipped_publication_is_asked_about_until_somebody_knows() -> None:
     publish(one, header_of(grouped("S1:1", "G1", deadline_us=50)), now=51, headers=True)
     assert frame_to(one.wake(one.rounds.at_us), "B", Digest).offer == {"S1@G1": 1}
     one.receive(Digest({}, {"S1@G1": 1}), "B", 200)
-    assert not one.rounds.offers(one.known_interest(("G1",)))
+    assert not one.offers(one.known_interest(("G1",)))
 
 
 def test_what_is_delivered_is_numbered_for_who_wants_it_except_its_publisher() -> None:

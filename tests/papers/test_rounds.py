@@ -214,7 +214,7 @@ def test_an_expired_predecessor_is_not_named() -> None:  # s3.4: "0 once expired
 
 
 def test_gossip_goes_to_f_at_random() -> None:  # "gossips about it to f >= 1 other processes ... at random"
-    brokers = {name: "G1" for name in "ABCDEFGH"}
+    brokers = dict.fromkeys("ABCDEFGH", "G1")
     rig = Rig("rounds", brokers=brokers, subscribers={"S": ("G1", "H")}, colours=10, round_us=50_000, fanout=2)
     rig.publish("A")
     assert len(rig.flying("A", what="A:1")) == 2

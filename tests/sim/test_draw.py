@@ -30,5 +30,17 @@ def test_deadlines_only_where_a_recipe_has_them() -> None:
     assert all(draw(1, "echo", i, facts=Facts(deadlines="yes")).deadline_ms is not None for i in range(50))
 
 
+def test_lifetimes_are_of_a_few_delays_and_fit_the_clocks() -> None:
+    for uniform in (False, True):
+        facts = Facts(deadlines="lifetime", uniform=uniform)
+        drawn = [draw(1, "echo", i, facts=facts) for i in range(200)]
+        for scenario in drawn:
+            scenario.fits(facts)
+            assert scenario.round_ms > scenario.skew_ms
+            assert scenario.colours * scenario.round_ms > 3 * scenario.delay_ms[1] + scenario.skew_ms
+        assert 50 < sum(s.deadline_ms is not None for s in drawn) < 150
+        assert len({s.colours for s in drawn}) > 10
+
+
 def test_the_same_index_is_the_same_scenario() -> None:
     assert draw(1, "echo", 7, facts=TWO_TIERS) == draw(1, "echo", 7, facts=TWO_TIERS)

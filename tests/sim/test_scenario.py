@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +102,18 @@ def test_what_a_recipe_cannot_do_is_refused() -> None:
         Scenario(deadline_ms=(1, 2)).fits(Facts(deadlines="none"))
     with pytest.raises(InputError, match="the subscribers publish"):
         Scenario(subscribers=0).fits(HOME)
+    with pytest.raises(InputError, match=r"all messages live 250 ms \(5 rounds\): a deadline cannot end sooner"):
+        Scenario(subscribers=6, alpha=2, deadline_ms=(249, 900)).fits(Facts(deadlines="lifetime", uniform=True))
+    Scenario(subscribers=6, alpha=2, deadline_ms=(250, 900)).fits(Facts(deadlines="lifetime", uniform=True))
+    Scenario(deadline_ms=(1, 2)).fits(Facts(deadlines="lifetime"))
+
+
+def test_a_lifetime_is_log_n_rounds_and_alpha_more() -> None:
+    scenario = Scenario(brokers=4, subscribers=3, alpha=1)
+    assert scenario.colours == 3 and replace(scenario, subscribers=6).colours == 4  # 001 Fig 2, 004 Fig 2
+    told = scenario.settings(Facts(deadlines="lifetime"))
+    assert told.colours == 3 and told.deadlines and scenario.settings(TWO_TIERS).colours == 0
+
+
+def test_another_way_to_spread_is_part_of_what_is_built() -> None:
+    assert Scenario(recipe="graph").builds == "graph" and Scenario(recipe="graph", spread="lazy").builds == "graph+lazy"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -68,3 +72,30 @@ def test_on_several_cores_it_is_the_same(tmp_path: Path) -> None:
     alone = Sweep(tmp_path / "one", "dcco", "repaired", 1, 7).run(workers=1)
     together = Sweep(tmp_path / "two", "dcco", "repaired", 1, 7).run(workers=2)
     assert alone == together and alone.pairs > 0
+
+
+def test_a_sweep_that_is_killed_leaves_no_workers_behind(tmp_path: Path) -> None:
+    script = tmp_path / "pool.py"
+    script.write_text(
+        "import multiprocessing, os, time\n"
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "from antecede.sim.sweep import end_with_parent\n"
+        "if __name__ == '__main__':\n"
+        "    context = multiprocessing.get_context('spawn')\n"
+        "    with ProcessPoolExecutor(1, mp_context=context, initializer=end_with_parent) as pool:\n"
+        "        print(pool.submit(os.getpid).result(), flush=True)\n"
+        "        time.sleep(60)\n",
+        encoding="ascii",
+    )
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        parent.kill()
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"worker {worker} outlives its sweep")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.spark import traces
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,3 +31,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     )
     yield made
     made.stop()
+
+
+@pytest.fixture(autouse=True)
+def streams_are_closed() -> Iterator[None]:
+    yield
+    while traces.OPEN:
+        with suppress(ValueError):  # the test closed it
+            traces.OPEN.pop().close()

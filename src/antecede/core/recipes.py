@@ -50,8 +50,8 @@ class Recipe:
     name: str
     paper: str
     order: str
-    """`vector`, `graph`, `rounds` (a vector, then a colour per broker), `matrix` (a matrix, then one colour), `delta` (a
-    vector with deadlines) or `none`."""
+    """`vector`, `graph`, `rounds` (a vector, then a colour per broker), `matrix` (a matrix, then one colour), `delta`
+    (a vector with deadlines) or `none`."""
     flat: bool = False
     """All processes are members of one group and all publish; otherwise brokers serve subscribers."""
     clients_publish: bool = False
@@ -86,14 +86,18 @@ def _unordered(name: str, paper: str, *, asks: bool = True, digests: bool = True
     )  # fmt: skip
 
 
+ONE = ("repaired", "printed")
+THREE = ("repaired", "printed-a", "printed-b", "printed-c")
+"""Readings of a paper: the default, and the text as it stands (`printed/`), each way in which it can be read."""
+
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
     for recipe in (
-        Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional"),
-        Recipe("graph", "001 s2.3", "graph", deadlines="optional"),
-        Recipe("pull", "003", "vector", spread="pull", deadlines="optional"),
-        Recipe("rounds", "001 s2.2", "rounds", spread="gossip", deadlines="lifetime", orders=STRICT),
-        Recipe("colour", "004", "matrix", deadlines="lifetime", uniform=True, orders=STRICT),
+        Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional", readings=ONE),
+        Recipe("graph", "001 s2.3", "graph", deadlines="optional", readings=("repaired", "printed-a", "printed-b")),
+        Recipe("pull", "003", "vector", spread="pull", deadlines="optional", readings=THREE),
+        Recipe("rounds", "001 s2.2", "rounds", spread="gossip", deadlines="lifetime", orders=STRICT, readings=ONE),
+        Recipe("colour", "004", "matrix", deadlines="lifetime", uniform=True, orders=STRICT, readings=ONE),
         Recipe("colour-eager", "004", "matrix", deadlines="lifetime", uniform=True, eager=True, orders=STRICT),
         Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional", orders=STRICT),
         Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none", orders=STRICT),
@@ -166,6 +170,12 @@ def build(
         recipe = recipe_named(recipe)
     if reading not in recipe.readings:
         raise InputError(f"Recipe {recipe.name!r} has no reading {reading!r}; it has {', '.join(recipe.readings)}.")
+    if reading != "repaired":
+        from antecede.core.printed.specimens import specimen
+
+        return specimen(
+            recipe, reading, SPREADS[recipe.spread], name=name, role=role, groups=groups, settings=settings, dice=dice
+        )
     guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
     if recipe.deadlines == "lifetime":
         return _by_rounds(recipe, name, role, groups, settings, dice, guard_us)

@@ -81,11 +81,8 @@ class RoundBroker(Broker):
 
     def _keep(self, envelope: Envelope, now_us: int) -> None:
         """Nobody is to hear of a message before its round; `_send_waiting` keeps it then."""
-        message = envelope.message
-        if message.sender != self.name:
+        if envelope.message.sender != self.name:
             super()._keep(envelope, now_us)
-        elif message.seq > self.tops.get(message.sender, 0):
-            self.tops[message.sender] = message.seq
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
         expires_us = envelope.message.expires_us
@@ -124,9 +121,14 @@ class RoundBroker(Broker):
         return self._below.setdefault(filters, Below(filters))
 
     def beginning(self, interest: Interest) -> dict[str, int]:
-        """Whose messages up to which round lie in the past, wherever they went: a sender's earlier ones are causes."""
+        """Whose messages up to which round lie in the past, wherever they went: a sender's earlier ones are causes.
+
+        Of its own only what has left: a subscriber that began behind the others would wait for them for long elsewhere.
+        """
         assert self.writer is not None
-        return _newest(self.writer.past())
+        newest = _newest(self.writer.past())
+        newest[self.name] = self.tops.get(self.name, 0)
+        return newest
 
     def offers(self, interest: Interest) -> dict[str, int]:
         if not isinstance(interest, Below):

@@ -99,7 +99,7 @@ def _of_late(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:
     mixed, local, placed = dice.random() < 0.3, dice.random() < 0.3, dice.random() < 0.2
     return replace(
         drawn,
-        mix=mix if mixed and len(facts.orders) > 1 else "",
+        mix=mix if mixed and len(facts.orders) > 1 and drawn.reading == "repaired" else "",
         view=view if local else 0,
         near=near if placed else 0.0,
         sites=sites if placed else 1,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
@@ -92,6 +93,18 @@ def _judge_all(seed: int, recipe: str, reading: str, indices: Sequence[int]) -> 
     return [judge(seed, recipe, reading, index) for index in indices]
 
 
+def end_with_parent() -> None:
+    """In a worker: a sweep that is killed leaves nobody behind."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 class Sweep:
     """`count` scenarios of one recipe; results lie in `directory/sweep.jsonl`."""
 
@@ -137,7 +150,7 @@ class Sweep:
         # `spawn`: the same on every system, and nothing of this process leaks into the runs.
         context = multiprocessing.get_context("spawn")
         chunks = iter([left[i : i + CHUNK] for i in range(0, len(left), CHUNK)])
-        with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        with ProcessPoolExecutor(workers, mp_context=context, initializer=end_with_parent) as pool:
             waiting: set[Future[list[Judged]]] = set()
             try:
                 while True:

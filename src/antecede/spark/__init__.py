@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from antecede.spark.rows import trace_schema
+    from antecede.spark.session import register
 
-__all__ = ["trace_schema"]
+__all__ = ["register", "trace_schema"]
 
 _ROOMS = {
+    "register": "antecede.spark.session",
     "trace_schema": "antecede.spark.rows",
 }
 

@@ -7,6 +7,9 @@ from other writers) is evened out here and nowhere else.
 
 from __future__ import annotations
 
+import functools
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +18,7 @@ from pyspark.sql.types import ArrayType, DataType, IntegerType, LongType, String
 from antecede.errors import InputError
 from antecede.trace.record import COLUMNS, arrow_schema
 
-__all__ = ["as_trace_batch", "plain_schema", "trace_schema"]
+__all__ = ["as_spark_batch", "as_trace_batch", "plain_schema", "spark_arrow_schema", "trace_schema"]
 
 
 def trace_schema() -> StructType:
@@ -49,3 +52,38 @@ def as_trace_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
                 raise InputError(f"column {field.name} does not fit into {field.type}: {error}") from error
         arrays.append(array)
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+@functools.cache
+def _arrow_of(text: str) -> pa.Schema:
+    from pyspark.sql.pandas import types
+
+    convert: Any = types.to_arrow_schema
+    schema = StructType.fromJson(json.loads(text))
+    try:
+        made: pa.Schema = convert(schema, timezone="UTC")
+    except TypeError:  # Spark before 4.3 knows no such word, and means the same
+        made = convert(schema)
+    return made
+
+
+def spark_arrow_schema(schema: StructType) -> pa.Schema:
+    """The Arrow schema in which Spark expects rows of `schema`; times are in UTC."""
+    return _arrow_of(schema.json())
+
+
+def as_spark_batch(
+    batch: pa.RecordBatch, schema: StructType, values: Mapping[str, Any] | None = None
+) -> pa.RecordBatch:
+    """`batch` in exactly the columns and types Spark expects for `schema`; `values` fill whole columns."""
+    wanted = spark_arrow_schema(schema)
+    arrays: list[Any] = []
+    for field in wanted:
+        if values and field.name in values:
+            value = values[field.name]
+            given = pa.nulls(batch.num_rows) if value is None else pa.array([value]).take([0] * batch.num_rows)
+            arrays.append(given.cast(field.type))
+        else:
+            column: Any = batch.column(field.name)
+            arrays.append(column if column.type == field.type else column.cast(field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=wanted)

@@ -7,6 +7,7 @@ that anything missing is said in one sentence before Spark can say it in a hundr
 
 from __future__ import annotations
 
+import atexit
 import importlib.metadata
 import os
 import re
@@ -22,7 +23,7 @@ from antecede.spark.settings import LOOPBACK, on_this_machine, settings_for
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SUPPORTED", "TESTED", "check_packages", "session", "supported"]
+__all__ = ["SUPPORTED", "TESTED", "check_packages", "register", "session", "supported"]
 
 SUPPORTED = ((4, 0), (5, 0))
 """Versions of Spark from the first, below the second."""
@@ -37,6 +38,7 @@ NOISE = re.compile(
     r"WARNING: Using incubator modules|Using Spark's default log4j profile|Setting default log level to|"
     r"To adjust logging level use|Setting Spark log level to|.* WARN (NativeCodeLoader|Utils): |"
     r"WARNING: (A|Use) .*(sun\.misc\.Unsafe|--enable-native-access|restricted method|terminally deprecated)|"
+    r"WARNING: package \S+ not in |"
     r"WARNING: (sun\.misc\.Unsafe|java\.lang\.System::load|Please consider reporting|Restricted methods)"
 )
 
@@ -88,25 +90,35 @@ def session(
     Else one is built: on `local[*]`, or on `master` (`local[4]`, `spark://host:7077`, `yarn`, ..., or `sc://host:15002`
     for Spark Connect). `settings` are Spark's, by name, and win over those of `antecede.spark.settings`.
     """
-    from antecede.spark.ship import check_workers, ship
+    from antecede.spark.ship import check_workers, is_connect, ship
 
     check_packages()
     spark = running()
     if spark is not None:
         agrees(spark, master, settings or {})
         refuse_version(spark.version, "the running Spark")
-        ship(spark)
+        register(spark)
         return spark
     remote = master if master is not None and master.startswith("sc://") else None
     if remote is not None or (master is None and "SPARK_REMOTE" in os.environ):
         spark = connected(remote, settings or {})
     else:
-        spark = started(settings_for(master or "local[*]", app, settings))
+        spark = started(master, app, settings or {})
     refuse_version(spark.version, "the Spark server")
     ship(spark)
-    if remote is not None or not on_this_machine(master or "local[*]"):
+    if is_connect(spark) or not on_this_machine(spark.sparkContext.master or ""):
         check_workers(spark)  # on this machine the workers run this interpreter
+    register(spark)
     return spark
+
+
+def register(spark: SparkSession) -> None:
+    """Let `spark`, any session, know the format `antecede`, and its workers this package. Again costs little."""
+    from antecede.spark.ship import ship
+    from antecede.spark.source import AntecedeSource
+
+    ship(spark)
+    spark.dataSource.register(AntecedeSource)
 
 
 def running() -> SparkSession | None:
@@ -150,24 +162,43 @@ def connected(url: str | None, settings: Mapping[str, object]) -> SparkSession:
     return spark
 
 
-def started(settings: Mapping[str, str]) -> SparkSession:
+def started(master: str | None, app: str, given: Mapping[str, object]) -> SparkSession:
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-    master = settings["spark.master"]
     # Left unset, workers take any `python3` on the PATH, which has no pyarrow, and die without a word.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    if on_this_machine(master):
-        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)  # executors of local-cluster have no other way to know
-    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    chosen = master or "local[*]"
     try:
-        gateway = launched(conf) if SparkContext._gateway is None else None
-        SparkContext(conf=conf, gateway=gateway)
-        return SparkSession.builder.getOrCreate()
+        if "PYSPARK_GATEWAY_PORT" in os.environ:
+            conf = submitted(master, app, given)
+        else:
+            conf = SparkConf(loadDefaults=False).setAll(list(settings_for(chosen, app, given).items()))
+            if SparkContext._gateway is None:
+                if on_this_machine(chosen):
+                    os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)  # executors of local-cluster know no other way
+                SparkContext._ensure_initialized(gateway=launched(conf))
+        SparkContext(conf=conf)
+        spark = SparkSession.builder.getOrCreate()
+        atexit.register(spark.stop)  # else its workers complain at the end that nobody listens any more
+        return spark
     except EnvironmentFault:
         raise
     except Exception as error:
-        raise EnvironmentFault(f"Spark did not start on {master}: {first_line(error)}") from error
+        raise EnvironmentFault(f"Spark did not start on {chosen}: {first_line(error)}") from error
+
+
+def submitted(master: str | None, app: str, given: Mapping[str, object]) -> Any:
+    """Started by spark-submit: what its command line and defaults say holds; ours fills the gaps."""
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()
+    conf = SparkConf()
+    said = dict(conf.getAll())
+    for name, value in settings_for(master or said.get("spark.master", "local[*]"), app, given).items():
+        if name not in said or name in given or (name == "spark.master" and master is not None):
+            conf.set(name, value)
+    return conf
 
 
 def launched(conf: Any) -> Any:
@@ -176,8 +207,6 @@ def launched(conf: Any) -> Any:
 
     launch_gateway: Any = java_gateway.launch_gateway
 
-    if "PYSPARK_GATEWAY_PORT" in os.environ:
-        return launch_gateway(conf)  # spark-submit started it
     os.environ["JAVA_HOME"] = str(find_java().home)
     reading, writing = os.pipe()
     last: list[str] = []

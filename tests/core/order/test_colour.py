@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antecede.core.effects import Deliver, Discard, Effect
 from antecede.core.eager import EagerInbox
+from antecede.core.effects import Deliver, Discard, Effect
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Stamp
@@ -60,6 +60,15 @@ def test_rounds_that_may_hold_a_predecessor_of_what_is_out_are_barred() -> None:
     assert not reader.barred(coloured(reader, "B:4").stamp), "newer than the newest predecessor: concurrent"
     reader.delivered(coloured(reader, "A:6", 2).stamp, forced=False)
     assert reader.barrier == 3 and not ColourReader(CLOCK, eager=False).barred(coloured(reader, "B:3").stamp)
+
+
+def test_whatever_is_not_newer_than_the_newest_predecessor_may_precede() -> None:
+    reader = ColourReader(CLOCK, eager=False)
+    later = coloured(reader, "B:6", 5).stamp
+    assert reader.precedes(coloured(reader, "A:5").stamp, later) and reader.precedes(
+        coloured(reader, "A:4").stamp, later
+    )
+    assert not reader.precedes(coloured(reader, "A:6").stamp, later)
 
 
 def test_what_is_asked_for_is_a_round_of_which_nothing_is_here() -> None:

@@ -114,6 +114,21 @@ def test_whoever_needs_a_skipped_message_needs_what_that_one_needed() -> None:
     assert reader.blocker(stamp) is None
 
 
+def test_in_dense_streams_what_a_skipped_message_needed_is_asked_for_too() -> None:
+    reader = dense()
+    reader.skipped((("A", 1),), needing(("B", 2), own=("A", 1)))
+    stamp = needing(("A", 1), own=("C", 1))
+    assert reader.blocker(stamp) == ("B", 1) and reader.missing(stamp) == [("B", 1), ("B", 2)]
+
+
+def test_a_message_of_several_groups_is_asked_for_once_by_a_mark_that_is_missing() -> None:
+    reader = sparse()
+    stamp = needing(("A@G1", 1), ("A@G2", 1), ("B@G1", 1))
+    assert reader.missing(stamp) == [("A@G1", 1), ("B@G1", 1)]
+    reader.start_at({"A@G1": 1})
+    assert reader.missing(stamp) == [("A@G2", 1), ("B@G1", 1)]
+
+
 def test_a_skip_does_not_lie_behind_with_its_causes() -> None:
     reader = dense()
     reader.skipped((("A", 1),), needing(("B", 2), own=("A", 1)))

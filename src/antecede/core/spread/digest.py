@@ -56,7 +56,7 @@ class Rounds:
         offer = tier.offers(peer_interest)
         front, marks = tier.reader.front, tier.inbox.marks
         behind = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
-        have = behind
+        have: Mapping[str, int] = behind
         if marks:  # what is held is not lacking either: its holder asks for the rest itself
             have = {s: max(n, theirs[s]) if theirs.get(s) in marks.get(s, ()) else n for s, n in behind.items()}
         have = tier.haves(have, behind)

@@ -1,0 +1,192 @@
+"""Aggregation over causally consistent cuts, as a step for `df.transform(...)`: batch and streaming.
+
+    ordered.transform(fuse(id="message", parents="after", group="process", topic="groups", time="at_us",
+                           values=["temperature"], interests={"indoor": "motes/indoor/+"}, every=100))
+
+The input is what `causal_order` gives: only delivered rows count, by their `causal_pos`. For each group, cut and
+interest there is one row: what was counted (never an effect without its cause; `cuts` says what that means), what is
+missing, and the cut itself as a list of ids (`causes`) after which the result could be published.
+
+Decided in this file: how Spark's columns become plain ones before they cross into Python, and where state lives: a
+batch folds each group in one task, a stream keeps the fold of each group as one value of versioned bytes. Both run the
+same fold over rows sorted by `causal_pos`, so a stream gives the rows of the batch however it is cut; the batch adds
+its last, unfinished cut only when asked (`last=True`), since a stream never knows that it has ended.
+
+Results are appended once: a cut is final when its last row is there, since nothing can come before it any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+from pyspark.sql.types import ArrayType, MapType, NumericType, StringType, StructType, TimestampType
+
+from antecede.errors import InputError
+from antecede.spark.cuts import HOLD, CutRule, Fold
+from antecede.spark.readings import SEPARATOR, Function, Interest, Plan, folded, fuse_table, plan_of
+
+__all__ = ["Function", "Interest", "fuse", "fuse_table"]
+
+Step = Callable[[DataFrame], DataFrame]
+ONE_GROUP = "one"
+"""The name of the key where no column says what a group is."""
+
+
+def fuse(
+    *,
+    id: str = "id",
+    parents: str | None = None,
+    clock: str | None = None,
+    sender: str | None = None,
+    group: str | None = None,
+    topic: str | None = None,
+    time: str | None = None,
+    values: Sequence[str] = (),
+    interests: Mapping[str, object] | None = None,
+    every: int | None = None,
+    every_us: int | None = None,
+    marks: str | None = None,
+    over: str = "latest",
+    functions: Mapping[str, Function] | None = None,
+    senders: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
+    hold: int = HOLD,
+    last: bool = False,
+) -> Step:
+    """A step from ordered rows to results, one per group, cut and interest.
+
+    Columns of the ordered rows, by name: `id`; `parents` (a list of ids) or `clock` (a map from sender to number), as
+    they were given to `causal_order` - without them rows are held for what they themselves miss, not for what their
+    causes miss; `sender`, unless ids are `sender:seq`; `group`; `topic` (a string or a list); `time` (a timestamp or
+    microseconds); `values` (numbers).
+
+    Where ids are `sender:seq`, or with a clock, a skipped cause is made up for by any later message of its sender.
+    Otherwise nobody knows who sent it: what comes after it is left out for good, and remembered.
+
+    interests   name -> topic filter, several, an `Interest` with a condition, or None; by default one, `all`
+    every, every_us, marks   where cuts fall: every so many rows of a group; every so much of the rows' own time; after
+                each row of which the boolean column `marks` is true
+    over        what is aggregated: the `latest` counted reading of each sender, or all `new` ones since the cut before
+    functions   name of a new column -> `Function`: your own aggregate over pandas or Arrow
+    senders     who is expected, for all interests or for each by name; by default whoever was ever heard
+    hold        held rows kept per sender
+    last        batch only: also the last, unfinished cut
+    """
+    if hold < 1:
+        raise InputError(f"hold is {hold}: it must be at least 1.")
+    if clock is not None and sender is None:
+        raise InputError("With clock= say also which column names the sender: fuse(clock=..., sender=...).")
+    rule = CutRule(every, every_us, marks)
+    if every_us is not None and time is None:
+        raise InputError("every_us cuts by the rows' own time: name its column, fuse(every_us=..., time=...).")
+    plan = plan_of(interests, values, functions, senders, over, sender is None)
+
+    def step(df: DataFrame) -> DataFrame:
+        if last and df.isStreaming:
+            raise InputError("A stream has no last cut: leave out last=True.")
+        named = {"id": id, "parents": parents, "clock": clock, "sender": sender, "group": group, "topic": topic,
+                 "time": time, "marks": marks}  # fmt: skip
+        plain = prepare(df, plan, named)
+        key = plain.schema[group or ONE_GROUP]
+        whole = StructType([key, *from_arrow_schema(plan.schema()).fields])
+        grouped = plain.groupBy(key.name)
+        if df.isStreaming:
+            out = grouped.transformWithStateInPandas(Fuser(plan, rule, hold, whole), whole, "Append", "None")
+        else:
+            # Not a method of the processor above: a plain function travels with less.
+            def fold(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
+                results = folded(table, plan, rule, hold, last)
+                return results.add_column(0, whole[0].name, pa.array([key[0].as_py()] * len(results), key[0].type))
+
+            out = grouped.applyInArrow(fold, whole)
+        return out if group is not None else out.drop(ONE_GROUP)
+
+    return step
+
+
+class Fuser(StatefulProcessor):
+    """The fold of each group, kept between batches as one value of bytes."""
+
+    def __init__(self, plan: Plan, rule: CutRule, hold: int, schema: StructType) -> None:
+        self.plan, self.rule, self.hold, self.key = plan, rule, hold, schema[0].name
+
+    def init(self, handle: Any) -> None:
+        self.saved = handle.getValueState("fold", "state BINARY")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
+        fold = Fold(self.rule, len(self.plan.interests), self.plan.split, self.hold)
+        if self.saved.exists():
+            fold.load(bytes(self.saved.get()[0]))
+        found = [r for frame in rows for r in self.plan.readings(pa.Table.from_pandas(frame, preserve_index=False))]
+        results = self.plan.results(fold.push(found))
+        self.saved.update((fold.save(),))
+        if len(results):
+            frame = results.to_pandas(integer_object_nulls=True)
+            frame.insert(0, self.key, [key[0]] * len(frame))
+            yield frame
+
+    def close(self) -> None:
+        pass
+
+
+def prepare(df: DataFrame, plan: Plan, named: Mapping[str, str | None]) -> DataFrame:
+    """Delivered rows only, as plain columns: no list crosses into Python, and nothing that is not needed."""
+    have = df.columns
+    wanted = ["causal_pos", *(name for name in named.values() if name), *plan.values]
+    for name in wanted:
+        if name not in have:
+            cure = " (order the rows with causal_order first)" if name == "causal_pos" else ""
+            raise InputError(f"There is no column {name!r}{cure}; there are {', '.join(have)}.")
+    for name in plan.values:
+        if not isinstance(df.schema[name].dataType, NumericType):
+            raise InputError(f"The value {name!r} is {df.schema[name].dataType.simpleString()}, not a number.")
+
+    def column(role: str, kind: str) -> Column:
+        name = named[role]
+        return F.lit(None).cast(kind) if name is None else F.col(f"`{name}`").cast(kind)
+
+    def joined(name: str | None) -> Column:
+        """A list (or a map from sender to number) as one string."""
+        if name is None or name not in have:
+            return F.lit(None).cast("string")
+        kind, value = df.schema[name].dataType, F.col(f"`{name}`")
+        if isinstance(kind, MapType):
+            entries = F.map_entries(value)
+            return F.array_join(F.transform(entries, lambda e: F.concat(e["key"], F.lit(":"), e["value"])), SEPARATOR)
+        if isinstance(kind, ArrayType):
+            return F.array_join(value.cast("array<string>"), SEPARATOR)
+        if isinstance(kind, StringType):
+            return value
+        raise InputError(f"The column {name!r} is {kind.simpleString()}: it must be a list of names.")
+
+    rows = df.where(F.col("causal_pos").isNotNull())
+    if "fate" in have:
+        rows = rows.where(F.col("fate") == "delivered")
+    time = named["time"]
+    if time is not None and isinstance(df.schema[time].dataType, TimestampType):
+        time_us = F.unix_micros(F.col(f"`{time}`"))
+    else:
+        time_us = column("time", "bigint")
+    group = named["group"]
+    plain = [
+        F.col(f"`{group}`") if group is not None else F.lit(0).alias(ONE_GROUP),
+        F.col("causal_pos").cast("bigint").alias("pos"),
+        column("id", "string").alias("id"),
+        column("sender", "string").alias("sender"),
+        joined(named["parents"]).alias("parents"),
+        joined("missing").alias("missing"),
+        joined(named["clock"]).alias("clock"),
+        time_us.alias("time_us"),
+        column("marks", "boolean").alias("mark"),
+        joined(named["topic"]).alias("topics"),
+    ]
+    for i, interest in enumerate(plan.interests.values()):
+        if interest.where is not None:
+            plain.append(F.coalesce(F.expr(interest.where).cast("boolean"), F.lit(False)).alias(f"where_{i}"))
+    plain += [F.col(f"`{name}`").cast("double").alias(f"value_{i}") for i, name in enumerate(plan.values)]
+    return rows.select(*plain)

@@ -1,0 +1,45 @@
+"""The table of settings: each says why, those for this machine stay on it, and the caller wins."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from antecede.spark.settings import SETTINGS, cores, on_this_machine, settings_for
+
+
+def test_every_setting_says_why_and_none_is_set_twice() -> None:
+    assert all(len(setting.reason) > 5 for setting in SETTINGS)
+    assert len({setting.name for setting in SETTINGS}) == len(SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("master", "here"),
+    [
+        ("local", True),
+        ("local[*]", True),
+        ("local[4, 2]", True),
+        ("local-cluster[2,1,1024]", True),
+        ("spark://127.0.0.1:7077", False),
+        ("yarn", False),
+        ("localhost", False),
+    ],
+)
+def test_which_masters_are_on_this_machine(master: str, here: bool) -> None:
+    assert on_this_machine(master) is here
+    chosen = settings_for(master, "x")
+    assert (chosen.get("spark.driver.bindAddress") == "127.0.0.1") is here
+    assert ("spark.sql.shuffle.partitions" in chosen) is here
+    assert chosen["spark.master"] == master
+
+
+def test_cores() -> None:
+    assert [cores(m) for m in ("local", "local[3]", "local[3,1]", "local-cluster[2,3,512]")] == [1, 3, 3, 6]
+    assert cores("local[*]") == len(os.sched_getaffinity(0))
+
+
+def test_the_caller_wins() -> None:
+    chosen = settings_for("local[2]", "x", {"spark.sql.shuffle.partitions": 7, "spark.ui.enabled": True})
+    assert chosen["spark.sql.shuffle.partitions"] == "7" and chosen["spark.ui.enabled"] == "true"
+    assert settings_for("local[5]", "x")["spark.sql.shuffle.partitions"] == "5"
