@@ -18,8 +18,9 @@ from antecede.core.spread.chance import some_of
 
 __all__ = ["LocalView"]
 
-PASSED_ON = 4
-"""How many names a gossip carries beside its sender. Raising it costs bytes and makes views move faster."""
+PASSED_ON = 1
+"""How many names a gossip carries beside its sender. Raising it makes views move faster and some members better known
+than others: with one, views of l are as if drawn evenly (nobody knows a member with probability e**-l)."""
 
 
 class LocalView:
