@@ -1,4 +1,4 @@
-"""Unordered messages: numbers of their own, a name for the one before, and a Reader that is not led astray by either."""
+"""Unordered messages: numbers of their own, a name for the one before, and a Reader that neither leads astray."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_what_has_expired_is_not_named_but_what_lives_behind_it_is() -> None:
 def test_what_may_be_asked_for() -> None:
     assert asked_for(None, None, ("fifo", "none")) == ("fifo", ())
     assert asked_for("causal", ["p:1"], ("causal",)) == ("causal", ["p:1"])
-    with pytest.raises(InputError, match="There is no order 'none' here: publish in causal or fifo."):
+    with pytest.raises(InputError, match="There is no order 'none' here: publish in causal or fifo"):
         asked_for("none", None, ("causal", "fifo"))
     with pytest.raises(InputError, match="A message of order none follows no message of others"):
         asked_for("none", [], ("causal", "none"))

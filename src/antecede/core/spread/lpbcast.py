@@ -99,7 +99,7 @@ class Lpbcast(Flat):
 
     def _tell(self, to: str, pushed: list[Envelope], marks: list[Mark]) -> None:
         """One frame; more only where it would not fit a datagram."""
-        names = () if self.chain else self.member.local.passed_on()
+        names = () if self.chain else self.member.local.passed_on(self.member.name)
         for start in range(0, max(1, len(pushed)), BATCH):
             batch = tuple(pushed[start : start + BATCH])
             if batch or (marks and not start):
@@ -111,7 +111,7 @@ class Lpbcast(Flat):
         if not isinstance(frame, Rumours):
             return False
         member = self.member
-        member.local.learn((sender, *frame.names))
+        member.local.learn(frame.names)
         member.take(frame.envelopes, sender, now_us)
         if member.asks:
             for stream, low, high in frame.digest:

@@ -1,9 +1,10 @@
 """Local views (Eugster et al. 2001; 001 s1; 004 GB1) and preference for near members (004 s1): whom a round goes to.
 
 A process believes in everybody its driver tells it of, but goes each round to members of a view of at most `size` of
-them. Views move: a gossip carries a few names that its sender has lately heard or put out of its view; the receiver
-takes them and the sender itself in, and puts others out at random. So names keep circulating, and nobody is in no view
-for long. Where rounds only compare, one place is given to somebody else each round, and whoever must find out that
+them. Views move: a gossip carries a name that its sender has put out of its view and, now and then, the sender's own;
+the receiver takes them in and puts others out, which it passes on in turn. So names wander, and none is forgotten: if
+every gossip told of its sender, those who have nothing to gossip about would soon be in nobody's view. Where rounds
+only compare, one place is given to somebody else each round, and whoever must find out that
 nobody lacks anything also goes to its neighbours in a ring (`Tier.neighbours`), for chance alone may leave one out.
 `near` prefers members of the same site when targets are drawn. It never decides who is in a view: views that hold only
 near members would fall apart.
@@ -18,9 +19,10 @@ from antecede.core.spread.chance import some_of
 
 __all__ = ["LocalView"]
 
-PASSED_ON = 1
-"""How many names a gossip carries beside its sender. Raising it makes views move faster and some members better known
-than others: with one, views of l are as if drawn evenly (nobody knows a member with probability e**-l)."""
+WAITING = 4
+"""How many names at most wait to be passed on, one with each gossip. Raising it forgets fewer in a burst."""
+TELLS = 0.1
+"""How often a gossip tells of its sender. Raising it makes views move faster, and the talkative better known."""
 
 
 class LocalView:
@@ -35,7 +37,7 @@ class LocalView:
         self.names: list[str] = []
         self._known: dict[str, None] = {}
         self._near_by: frozenset[str] = frozenset()
-        self._passing: dict[str, None] = {}
+        self._passing: list[str] = []
         """Names to be passed on."""
 
     def update(self, peers: Sequence[str], near_by: Iterable[str]) -> None:
@@ -44,7 +46,7 @@ class LocalView:
         new = [name for name in peers if name not in self._known]
         self._known = dict.fromkeys(peers)
         self._near_by = frozenset(near_by)
-        self._passing = {name: None for name in self._passing if name in self._known}
+        self._passing = [name for name in self._passing if name in self._known]
         self.names = [name for name in self.names if name in self._known]
         if not self.size or self.size >= len(peers):
             self.names = list(peers)
@@ -56,15 +58,14 @@ class LocalView:
             self.names.append(missing.pop(self._below(len(missing))))
 
     def learn(self, names: Iterable[str]) -> None:
-        """Names that came with a gossip, its sender's among them."""
+        """Names that came with a gossip."""
         if not self.size or self.size >= len(self._known):
             return
         for name in names:
             if name in self._known and name not in self.names:
+                if len(self.names) >= self.size:
+                    self._pass_on(self.names.pop(self._below(len(self.names))))
                 self.names.append(name)
-                self._pass_on(name)
-        while len(self.names) > self.size:
-            self._pass_on(self.names.pop(self._below(len(self.names))))
 
     def move(self) -> None:
         """Another name takes one's place."""
@@ -73,13 +74,16 @@ class LocalView:
             self.names[self._below(len(self.names))] = others[self._below(len(others))]
 
     def _pass_on(self, name: str) -> None:
-        self._passing[name] = None
-        if len(self._passing) > PASSED_ON:
-            del self._passing[list(self._passing)[self._below(len(self._passing))]]
+        self._passing.append(name)
+        if len(self._passing) > WAITING:
+            self._passing.pop(self._below(len(self._passing)))
 
-    def passed_on(self) -> tuple[str, ...]:
-        """What the next gossip says beside its sender."""
-        return tuple(self._passing)
+    def passed_on(self, sender: str) -> tuple[str, ...]:
+        """The names that the next gossip of `sender` carries; they are not said again."""
+        if not self.size or self.size >= len(self._known):
+            return ()
+        names = [self._passing.pop(0)] if self._passing else []
+        return (*names, sender) if self._dice.random() < TELLS else tuple(names)
 
     def within(self, names: Sequence[str]) -> Sequence[str]:
         """Of these the ones in the view; all of them where there are none, or no view."""
