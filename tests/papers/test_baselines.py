@@ -142,7 +142,7 @@ def one_group(members: int) -> str:
 
 
 def chain(members: int, fanout: int, loss: float, rounds: int) -> list[float]:
-    """Eugster et al. 2001: P(j | i) = C(n - i, j - i) (1 - q**i)**(j - i) q**(i (n - j)), q = 1 - F (1 - e) / (n - 1)."""
+    """Eugster et al. 2001: P(j | i) = C(n - i, j - i) (1 - q**i)**(j - i) q**(i (n - j)), q = 1 - F(1 - e)/(n - 1)."""
     q = 1 - fanout / (members - 1) * (1 - loss)
     now = {1: 1.0}
     expected = [1.0]
