@@ -92,7 +92,7 @@ def test_how_members_spread(recipe: str, spread: type) -> None:
 
 def test_what_orders_there_are() -> None:
     assert RECIPES["solicit"].orders == ("causal", "fifo", "none") and RECIPES["fifo"].orders == ("fifo", "none")
-    assert RECIPES["home"].orders == RECIPES["rounds"].orders == ("causal", "fifo")
+    assert RECIPES["home-plain"].orders == RECIPES["rounds"].orders == ("causal", "fifo")
     one = machine("lpbcast-once", "A", "member", "G1")
     with pytest.raises(InputError, match="There is no order 'causal' here: publish in none"):
         one.publish(("G1",), b"", 0, order="causal")

@@ -80,7 +80,9 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Publish: st.builds(f.Publish, BATCHES, st.booleans()),
     f.Published: st.builds(f.Published, IDS),
     f.Received: st.builds(f.Received, IDS),
-    f.Attach: st.builds(f.Attach, NUMBERS, st.lists(NAMES, max_size=3).map(tuple), st.none() | MAPS, IDS, NUMBERS),
+    f.Attach: st.builds(
+        f.Attach, NUMBERS, st.lists(NAMES, max_size=3).map(tuple), st.none() | MAPS, IDS, NUMBERS, NUMBERS
+    ),
     f.Attached: st.builds(f.Attached, NUMBERS, MAPS, IDS),
     f.Items: st.builds(f.Items, NUMBERS, st.lists(ITEMS, max_size=4).map(tuple)),
     f.Top: st.builds(f.Top, NUMBERS, NUMBERS),

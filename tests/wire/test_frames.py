@@ -30,7 +30,7 @@ FIELDS = {
     f.Publish: "envelopes headers_only",
     f.Published: "ids",
     f.Received: "ids",
-    f.Attach: "attachment filters frontier unacked published",
+    f.Attach: "attachment filters frontier unacked published loose",
     f.Attached: "attachment start cut",
     f.Items: "attachment items",
     f.Item: "index after envelope gone",

@@ -135,7 +135,7 @@ class Received(Base):
 class Attach(Base):
     """Subscriber to broker. `frontier`: marks of everything in its past; None: begin at the broker's own cut.
 
-    Of what it published, up to number `published`, it will publish again `unacked` and nothing else.
+    Of what it published, up to number `published` (unordered: `loose`), it will publish again `unacked`, nothing else.
     """
 
     kind: ClassVar[str] = "attach"
@@ -144,6 +144,7 @@ class Attach(Base):
     frontier: Mapping[str, int] | None
     unacked: tuple[str, ...] = ()
     published: int = 0
+    loose: int = 0
 
 
 @dataclass(slots=True, eq=False)

@@ -99,7 +99,7 @@ RECIPES: dict[str, Recipe] = {
         Recipe("rounds", "001 s2.2", "rounds", spread="gossip", deadlines="lifetime", orders=STRICT, readings=ONE),
         Recipe("colour", "004", "matrix", deadlines="lifetime", uniform=True, orders=STRICT, readings=ONE),
         Recipe("colour-eager", "004", "matrix", deadlines="lifetime", uniform=True, eager=True, orders=STRICT),
-        Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional", orders=STRICT),
+        Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional"),
         Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none", orders=STRICT),
         Recipe("cbcast", "Birman, Schiper, Stephenson 1991", "vector", deadlines="none"),
         Recipe("dcco", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),

@@ -294,10 +294,11 @@ _kind(
         None if f.frontier is None else _map_row(f.frontier),
         _ids_row(f.unacked),
         f.published,
+        f.loose,
     ),
-    tuple[Number, bytes | None, MapRow | None, IdsRow, Number],
+    tuple[Number, bytes | None, MapRow | None, IdsRow, Number, Number],
     lambda r: Attach(
-        r[0], () if r[1] is None else split_names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), r[4]
+        r[0], () if r[1] is None else split_names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), r[4], r[5]
     ),
 )
 _kind(

@@ -87,3 +87,15 @@ def test_what_comes_from_one_that_is_gone_is_compared_too() -> None:
     assert found["B"].rounds.at_us is None, "there was nothing to compare"
     found["B"].receive(data, "A", 600)
     assert found["B"].rounds.at_us is not None
+
+
+def test_only_what_there_was_at_the_change_of_view_is_compared() -> None:
+    found = members(round_us=1000)
+    b = found["B"]
+    b.receive(frame_to(found["A"].publish(("G1",), b"", 0)[1], "B", Data), "A", 10)
+    see(found, "A B C D", 500)
+    b.receive(frame_to(found["A"].publish(("G1",), b"", 600)[1], "B", Data), "A", 610)
+    for name in "ACD":
+        b.receive(Digest({}, {"A~": 2}), name, 700)
+    b.receive(frame_to(found["A"].publish(("G1",), b"", 800)[1], "B", Data), "A", 810)
+    assert sent(b.wake(b.rounds.at_us), Digest) == [] and b.rounds.at_us is None, "newer ones are acknowledged instead"

@@ -32,21 +32,21 @@ def asked_for(
 
 
 class LooseWriter:
-    __slots__ = ("_before", "_seq", "flat", "name", "slack_us")
+    __slots__ = ("_before", "flat", "name", "seq", "slack_us")
 
     def __init__(self, name: str, *, flat: bool, slack_us: int) -> None:
         self.name = name
         self.flat = flat
         self.slack_us = slack_us
         """What is named stays so this much beyond its deadline: other clocks may be behind."""
-        self._seq = 0
+        self.seq = 0
         self._before: dict[str, list[tuple[int, int | None]]] = {}
         """Per stream: own messages that have not expired, and their deadlines."""
 
     def envelope(self, topics: tuple[str, ...], payload: bytes, deadline_us: int | None, now_us: int) -> Envelope:
         """The next message of its own, stamped."""
-        self._seq += 1
-        message = Message(self.name, self._seq, topics, payload, deadline_us, None, UNORDERED, "none")
+        self.seq += 1
+        message = Message(self.name, self.seq, topics, payload, deadline_us, None, UNORDERED, "none")
         name = self.name + LOOSE
         streams = (name,) if self.flat else tuple(stream_of(name, topic) for topic in topics)
         covers = {}
