@@ -160,6 +160,12 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("tier.py", "                self.rounds.want_before(envelope.stamp, hint, now_us)\n", "                pass\n", "an unordered one that is lost is asked for"),
     Mutant("tier.py", 'past[stream] = self.tops.get(stream.partition("@")[0], 0)', "pass", "a newcomer begins behind unordered ones too"),
     Mutant("spread/answer.py", "            return []  # each names the one before it", "            pass  # each names the one before it", "what is given up is not its sender's ordered one"),
+    Mutant("order/index.py", "if not self.plain and LOOSE not in own[0][0]:", "if not self.plain:", "an unordered item is no cause"),
+    Mutant("order/index.py", "        if LOOSE in stamp.own[0][0]:\n            return 0\n", "", "an unordered item has no causes"),
+    Mutant("client.py", "**self.upper.past(), **self.heard.front}", "**self.upper.past()}", "the frontier tells of unordered messages"),
+    Mutant("client.py", 'if envelope.message.order == "none" and self._has(item, now_us):', "if False:", "an unordered one of an earlier home is a repeat"),
+    Mutant("client.py", "if late and not item.gone and message.id not in self.inbox.seen:", "if False:", "what others say has expired is late, no repeat"),
+    Mutant("home_broker.py", "log.loose if LOOSE in mark[0] else log.published", "log.published", "unordered publications are counted apart"),
     # -- baselines -------------------------------------------------------------------------------------------------
     Mutant("order/graph.py", "            return self.relay(envelope)\n", "            pass\n", "psync sends the graph to subscribers"),
     Mutant("order/delta.py", "if n > self._until.get(stream, (0, 0))[0]:", "if True:", "older news change nothing"),
