@@ -123,8 +123,6 @@ class Log:
     def _after(self, stamp: Stamp) -> int:
         if self.plain:
             return (1 << (self.top - 1 - self.acked)) - 1
-        if LOOSE in stamp.own[0][0]:
-            return 0
         after, covers = 0, stamp.covers
         for stream, chain in self._chains.items():
             newest = covers.get(stream)
