@@ -50,6 +50,15 @@ def test_one_cause_after_the_other() -> None:
     assert told(out) == ["discard A:1 expired", "deliver B:1 causes", "deliver C:1 causes"]
 
 
+def test_a_cause_that_may_still_come_is_not_called_expired_with_another() -> None:
+    one, out = inbox()
+    one.accept(timed("C:1", 200, {"A": (1, 100), "B": (1, 101)}), 50)
+    one.wake(101)
+    assert told(out) == ["discard A:1 expired"]
+    one.accept(timed("B:1", 101, {"A": (1, 100)}), 101)
+    assert told(out)[1:] == ["deliver B:1 causes", "deliver C:1 causes"]
+
+
 def test_a_cause_that_is_held_is_not_given_up() -> None:
     one, out = inbox()
     one.accept(timed("B:1", 150, {"A": (1, 140)}), 50)

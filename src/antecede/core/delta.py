@@ -19,8 +19,7 @@ class DeltaInbox(Inbox):
     def _due_us(self, stamp: Stamp, deadline_us: int) -> int:
         """When the first of its missing causes has expired, or it must go out itself."""
         until = _deadlines(stamp)
-        awaited = [until[stream] + 1 for stream, n in self.reader.missing(stamp) if n not in self.marks.get(stream, ())]
-        return min([deadline_us, *awaited]) - self.guard_us
+        return min([deadline_us, *(until[stream] + 1 for stream, _ in self.reader.missing(stamp))]) - self.guard_us
 
     def _release(self, held: Held, now_us: int) -> None:
         deadline_us = held.envelope.message.deadline_us
@@ -28,9 +27,8 @@ class DeltaInbox(Inbox):
             super()._release(held, now_us)
             return
         until = _deadlines(held.envelope.stamp)
-        for mark in self.reader.missing(held.envelope.stamp):
-            stream, n = mark
-            if now_us > until[stream] - self.guard_us and n not in self.marks.get(stream, ()):
+        for mark in self.reader.missing(held.envelope.stamp):  # one that is held went out at its own deadline, before
+            if now_us > until[mark[0]] - self.guard_us:
                 self.out.append(Discard(id_of_mark(mark), "expired"))
                 self.reader.skipped((mark,), None)
         self._settle(now_us)
