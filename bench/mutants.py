@@ -166,7 +166,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("client.py", "if late and not item.gone and message.id not in self.inbox.seen:", "if False:", "what others say has expired is late, no repeat"),
     Mutant("home_broker.py", "log.loose if LOOSE in mark[0] else log.published", "log.published", "unordered publications are counted apart"),
     # -- baselines -------------------------------------------------------------------------------------------------
-    Mutant("order/graph.py", "            return self.relay(envelope)\n", "            pass\n", "psync sends the graph to subscribers"),
+    Mutant("order/graph.py", "        if self.whole:\n", "        if False:\n", "psync sends the graph to subscribers"),
+    Mutant("order/graph.py", "                self._whole.clear()\n", "", "what is stable does not travel to subscribers either"),
     Mutant("order/delta.py", "if n > self._until.get(stream, (0, 0))[0]:", "if True:", "older news change nothing"),
     Mutant("order/delta.py", "        self._hear(envelope.stamp, envelope.message)\n", "", "deadlines of what was delivered are known"),
     Mutant("delta.py", "until[stream] + 1 for", "until[stream] for", "a cause may come in its last microsecond"),

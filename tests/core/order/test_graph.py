@@ -228,3 +228,19 @@ def test_where_subscribers_read_the_graph_it_is_not_projected() -> None:
     below = GraphWriter("S", Interest(()), deadlines=False, slack_us=0, grace_us=0, whole=True)
     below.look_at(Interest(("G1",)))
     assert below.arrived(travels).stamp.needs == (("A@G1", 1),)
+
+
+def test_what_is_stable_no_longer_travels_to_them() -> None:
+    whole = GraphWriter("A", Interest(("G1",)), deadlines=False, slack_us=0, grace_us=0, whole=True)
+    envelopes = [Envelope(told, whole.stamp(told, None)) for told in (Message("A", n, ("G1",)) for n in (1, 2))]
+
+    def nodes() -> int:
+        extra = whole.project(envelopes[1], Interest(("G1",))).stamp.extra
+        assert isinstance(extra, tuple)
+        return len(extra)
+
+    assert nodes() == 2
+    whole.heard({"A@G1": 1})
+    whole.forget(1)
+    whole.forget(2)
+    assert nodes() == 1

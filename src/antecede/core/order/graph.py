@@ -55,6 +55,8 @@ class GraphWriter:
         self.interest = interest
         self.whole = whole
         """Whether the tier below gets the graph too, and reads it with a Writer of its own (`psync`)."""
+        self._whole: dict[str, Envelope] = {}
+        """As it went there, while it is the same for all."""
         self.deadlines = deadlines
         self.cuts = not deadlines
         """With deadlines nodes retire by themselves; what is stable need not be found out."""
@@ -268,7 +270,10 @@ class GraphWriter:
         if not isinstance(entry, Entry):
             return envelope
         if self.whole:
-            return self.relay(envelope)
+            message_id = envelope.message.id
+            if message_id not in self._whole:
+                self._whole[message_id] = self.relay(envelope)
+            return self._whole[message_id]
         concerns = interest.concerns
         covers = {stream: n for stream, n in entry.tops.items() if concerns(stream)}
         return Envelope(envelope.message, Stamp(entry.marks, self._needs(entry, interest), covers, envelope.stamp.rank))
@@ -300,6 +305,7 @@ class GraphWriter:
                 continue
             elif not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):
                 del travel[message_id]
+                self._whole.clear()
 
 
 def _merge(preds: Sequence[Entry]) -> dict[str, int]:
