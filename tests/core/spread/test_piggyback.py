@@ -40,6 +40,7 @@ def test_what_everybody_is_known_to_have_stays_at_home() -> None:
     a.publish(("G1",), b"", 0)
     a.receive(Digest({}, {"A": 1}), "B", 1)
     assert ids(frame_to(a.publish(("G1",), b"", 2)[1], "B", Data)) == ["A:1", "A:2"], "C may lack it"
+    a.receive(Digest({}, {"A": 2}), "B", 3)
     a.receive(Digest({}, {"A": 2}, {"A": 1}), "C", 3)
     assert ids(frame_to(a.publish(("G1",), b"", 4)[1], "B", Data)) == ["A:2", "A:3"], "held is not delivered"
 
