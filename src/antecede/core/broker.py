@@ -16,7 +16,7 @@ from antecede.core.joining import Joining
 from antecede.core.message import Envelope, Mark, Message
 from antecede.core.round_clock import RoundClock
 from antecede.core.spread.multicast import Multicast
-from antecede.core.tier import Tier
+from antecede.core.tier import Parts, Tier
 
 __all__ = ["Broker", "BrokerBase"]
 
@@ -27,8 +27,8 @@ class BrokerBase(Tier):
     role = "broker"
     all_brokers: tuple[str, ...] = ()
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
         self.joining = Joining(self)
         self._carriers: dict[str, tuple[str, ...]] = {}
 
@@ -52,7 +52,7 @@ class BrokerBase(Tier):
 
     def peers(self) -> Sequence[str]:
         """All brokers: what went to several groups may be had from brokers of any of them."""
-        return list(self.all_brokers)
+        return self.all_brokers
 
     def equals(self) -> Sequence[str]:
         return self.all_brokers
@@ -120,10 +120,8 @@ class BrokerBase(Tier):
 class Broker(BrokerBase):
     """A broker that publishes itself and passes on to subscribers; how far and when, its Spread decides."""
 
-    def __init__(
-        self, *args: object, clock: RoundClock, spread: Callable[[Broker], Multicast] = Multicast, **kwargs: object
-    ) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, parts: Parts, clock: RoundClock, spread: Callable[[Broker], Multicast] = Multicast) -> None:
+        super().__init__(parts)
         self.clock = clock
         self.spread = spread(self)
         self.links: dict[str, tuple[int, Interest]] = {}

@@ -27,9 +27,9 @@ from antecede.core.interest import Interest
 from antecede.core.message import LOOSE, Envelope, Mark, Message, Stamp, header_of
 from antecede.core.order.index import INDEX, IndexReader, item_stamp
 from antecede.core.order.loose import asked_for
-from antecede.core.order.reader import Reader
+from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import VectorWriter
-from antecede.core.tier import Tier
+from antecede.core.tier import Parts, Tier
 
 __all__ = ["Client"]
 
@@ -50,11 +50,11 @@ class Unacked:
 class Client(Tier):
     role = "subscriber"
 
-    def __init__(self, *args: object, upper: VectorWriter, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, parts: Parts, *, upper: VectorWriter) -> None:
+        super().__init__(parts)
         self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
-        self.heard = Reader(lambda stream: True, dense=False)
+        self.heard = Reader(everything, dense=False)
         """Which unordered messages it has had, from whatever home: they are no part of that clock."""
         self.attachment = 0
         self.home: str | None = None

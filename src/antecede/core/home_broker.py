@@ -32,6 +32,7 @@ from antecede.core.interest import Interest
 from antecede.core.message import LOOSE, Envelope, Mark, Message, header_of, id_of_mark, sender_of
 from antecede.core.order.index import Log
 from antecede.core.spread.answer import BATCH, in_time
+from antecede.core.tier import Parts
 from antecede.errors import InputError
 
 __all__ = ["HomeBroker"]
@@ -40,8 +41,8 @@ __all__ = ["HomeBroker"]
 class HomeBroker(BrokerBase):
     plain = False
 
-    def __init__(self, *args: object, plain: bool = False, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, parts: Parts, *, plain: bool = False) -> None:
+        super().__init__(parts)
         self.plain = plain
         self.logs: dict[str, Log] = {}
         self._unsafe: dict[str, tuple[str, Envelope]] = {}

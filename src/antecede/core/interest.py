@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from antecede.core.topics import matches
 
 __all__ = ["Interest", "group_of", "next_after", "stream_of"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+MOST = 200_000
+"""Answers remembered by one `Remembered`, which then begins anew."""
+
+
+class Remembered(dict[K, V]):
+    """Answers to questions that come again and again. Its `__getitem__` is a function that costs a look-up."""
+
+    __slots__ = ("work_out",)
+
+    def __init__(self, work_out: Callable[[K], V]) -> None:
+        super().__init__()
+        self.work_out = work_out
+
+    def __missing__(self, question: K) -> V:
+        if len(self) >= MOST:
+            self.clear()
+        answer = self[question] = self.work_out(question)
+        return answer
 
 
 def stream_of(sender: str, group: str) -> str:
     return f"{sender}@{group}"
 
 
-def group_of(stream: str) -> str:
-    """The group of a stream; "" for a stream that is a sender (a flat group)."""
-    group = _groups.get(stream)
-    if group is None:
-        if len(_groups) > 200_000:
-            _groups.clear()
-        group = _groups[stream] = stream.partition("@")[2]
-    return group
-
-
-_groups: dict[str, str] = {}
-"""Remembered answers: the same streams come again and again."""
+group_of: Callable[[str], str] = Remembered[str, str](lambda stream: stream.partition("@")[2]).__getitem__
+"""The group of a stream; "" for a stream that is a sender (a flat group)."""
 
 
 def next_after(name: str, names: Iterable[str]) -> str | None:
@@ -40,25 +53,28 @@ def next_after(name: str, names: Iterable[str]) -> str | None:
 class Interest:
     """Filters with their answers remembered: the same few topics and streams are asked for all the time."""
 
-    __slots__ = ("_streams", "_topics", "filters")
+    __slots__ = ("_streams", "concerns", "filters", "key", "wants")
 
     def __init__(self, filters: Iterable[str]) -> None:
         self.filters = tuple(filters)
-        self._topics: dict[tuple[str, ...], bool] = {}
-        self._streams: dict[str, bool] = {}
+        self.key = self.filters
+        """Interests of one key are interested in the same messages and the same streams."""
+        self.wants: Callable[[tuple[str, ...]], bool] = Remembered(self._wants).__getitem__
+        """Whether a message with these topics is wanted."""
+        self._streams = Remembered(self._concerns)
+        self.concerns: Callable[[str], bool] = self._streams.__getitem__
+        """Whether a stream may hold what is wanted."""
 
-    def wants(self, topics: tuple[str, ...]) -> bool:
-        known = self._topics.get(topics)
-        if known is None:
-            known = any(matches(f, t) for f in self.filters for t in topics)
-            self._topics[topics] = known
-        return known
-
-    def concerns(self, stream: str) -> bool:
-        known = self._streams.get(stream)
-        if known is None:
-            known = self._streams[stream] = self.concerns_group(group_of(stream))
-        return known
+    def among(self, numbers: Mapping[str, int]) -> dict[str, int]:
+        """Of these streams the ones that concern it."""
+        streams = self._streams
+        return {stream: n for stream, n in numbers.items() if streams[stream]}
 
     def concerns_group(self, group: str) -> bool:
         return not group or any(matches(f, group) for f in self.filters)
+
+    def _wants(self, topics: tuple[str, ...]) -> bool:
+        return any(matches(f, t) for f in self.filters for t in topics)
+
+    def _concerns(self, stream: str) -> bool:
+        return self.concerns_group(group_of(stream))

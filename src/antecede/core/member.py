@@ -14,7 +14,7 @@ from antecede.core.frames import Data, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, next_after
 from antecede.core.message import Envelope, Mark, Message
 from antecede.core.spread.flat import Flat
-from antecede.core.tier import Tier
+from antecede.core.tier import Parts, Tier
 
 __all__ = ["Member"]
 
@@ -25,8 +25,8 @@ class Member(Tier):
     _join_at: int | None = None
     _join_tries = 0
 
-    def __init__(self, *args: object, spread: Callable[[Member], Flat] = Flat, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, parts: Parts, spread: Callable[[Member], Flat] = Flat) -> None:
+        super().__init__(parts)
         self._blank: set[str] = set()
         self.spread = spread(self)
 
@@ -37,7 +37,7 @@ class Member(Tier):
         self.spread.viewed(now_us)
 
     def peers(self) -> Sequence[str]:
-        return list(self.others)
+        return self.others
 
     def equals(self) -> Sequence[str]:
         return self.others

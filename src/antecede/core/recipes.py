@@ -37,6 +37,7 @@ from antecede.core.spread.multicast import Multicast
 from antecede.core.spread.piggyback import Piggyback
 from antecede.core.spread.pull import Pull
 from antecede.core.subscriber import Subscriber
+from antecede.core.tier import Parts
 from antecede.errors import InputError
 
 __all__ = ["FLAT_SPREADS", "RECIPES", "SPREADS", "Recipe", "build", "recipe_named"]
@@ -181,41 +182,28 @@ def build(
         return _by_rounds(recipe, name, role, groups, settings, dice, guard_us)
     interest = Interest(groups)
     writer = _writer(recipe, name, interest, settings)
-    reader = Reader(interest.concerns, dense=writer.dense)
     if recipe.clients_publish:
         if role == "subscriber":
-            return Client(
-                name,
-                interest,
-                settings,
-                dice,
-                writer=None,
-                reader=IndexReader(),
-                guard_us=guard_us,
-                digests=False,
-                orders=recipe.orders,
-                upper=_vector(recipe, name, settings),
+            parts = Parts(
+                name, interest, settings, dice, None, IndexReader(), guard_us, digests=False, orders=recipe.orders
             )
-        return HomeBroker(
-            name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us,
-            plain=recipe.name == "home-plain",
-        )  # fmt: skip
+            return Client(parts, upper=_vector(recipe, name, settings))
+        reader = Reader(interest.concerns, dense=writer.dense)
+        parts = Parts(name, interest, settings, dice, writer, reader, guard_us)
+        return HomeBroker(parts, plain=recipe.name == "home-plain")
+    reader = Reader(interest.concerns, dense=writer.dense)
     if role == "subscriber":
+        below = writer if recipe.whole else None
         return Subscriber(
-            name, interest, settings, dice, writer=writer if recipe.whole else None, reader=reader, guard_us=guard_us,
-            asks=recipe.asks, digests=False,
-        )  # fmt: skip
-    if recipe.flat:
-        return Member(
-            name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
-            digests=recipe.digests, orders=recipe.orders, spread=FLAT_SPREADS[recipe.spread],
-            inbox=DeltaInbox if recipe.order == "delta" else Inbox,
-        )  # fmt: skip
-    return Broker(
-        name, interest, settings, dice, writer=writer, reader=reader, guard_us=guard_us, asks=recipe.asks,
-        digests=recipe.digests, orders=recipe.orders, spread=SPREADS[recipe.spread],
-        clock=RoundClock(settings.round_us, 0),
+            Parts(name, interest, settings, dice, below, reader, guard_us, asks=recipe.asks, digests=False)
+        )
+    parts = Parts(
+        name, interest, settings, dice, writer, reader, guard_us, recipe.asks, recipe.digests, orders=recipe.orders,
+        inbox=DeltaInbox if recipe.order == "delta" else Inbox,
     )  # fmt: skip
+    if recipe.flat:
+        return Member(parts, FLAT_SPREADS[recipe.spread])
+    return Broker(parts, RoundClock(settings.round_us, 0), SPREADS[recipe.spread])
 
 
 def _by_rounds(
@@ -226,17 +214,16 @@ def _by_rounds(
     clock.check(recipe.name, settings)
     matrix = recipe.order == "matrix"
     if role == "subscriber":
+        reader = ColourReader(clock, eager=recipe.eager) if matrix else ColoursReader(clock)
+        inbox = EagerInbox if recipe.eager else Inbox
         return RoundSubscriber(
-            name, Interest(groups), settings, dice, writer=None, guard_us=guard_us, digests=False,
-            reader=ColourReader(clock, eager=recipe.eager) if matrix else ColoursReader(clock),
-            inbox=EagerInbox if recipe.eager else Inbox,
-        )  # fmt: skip
+            Parts(name, Interest(groups), settings, dice, None, reader, guard_us, digests=False, inbox=inbox)
+        )
     interest = Column(groups, place_of(name)) if matrix else Interest(groups)
-    return RoundBroker(
-        name, interest, settings, dice, guard_us=guard_us, spread=SPREADS[recipe.spread], clock=clock,
-        writer=MatrixWriter(name, interest, clock) if matrix else RoundsWriter(name, clock),
-        reader=Reader(interest.concerns, dense=False), uniform=recipe.uniform, orders=recipe.orders,
-    )  # fmt: skip
+    writer = MatrixWriter(name, interest, clock) if matrix else RoundsWriter(name, clock)
+    reader = Reader(interest.concerns, dense=False)
+    parts = Parts(name, interest, settings, dice, writer, reader, guard_us, orders=recipe.orders)
+    return RoundBroker(parts, clock, SPREADS[recipe.spread], uniform=recipe.uniform)
 
 
 def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -> Writer:

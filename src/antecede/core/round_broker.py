@@ -11,8 +11,7 @@ Towards subscribers streams are senders, whatever the groups: colours and rounds
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from antecede.core.broker import Broker
 from antecede.core.effects import Effect
@@ -21,7 +20,10 @@ from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message
 from antecede.core.order.colour import ROUNDS
 from antecede.core.order.matrix import Column, MatrixWriter, place_of
+from antecede.core.round_clock import RoundClock
 from antecede.core.spread.answer import in_time
+from antecede.core.spread.multicast import Multicast
+from antecede.core.tier import Parts
 
 __all__ = ["Below", "RoundBroker"]
 
@@ -35,10 +37,16 @@ class Below(Interest):
 
     __slots__ = ()
 
+    def __init__(self, filters: Iterable[str]) -> None:
+        super().__init__(filters)
+        self.key = ("", *self.filters)
+
 
 class RoundBroker(Broker):
-    def __init__(self, *args: object, uniform: bool, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, parts: Parts, clock: RoundClock, spread: Callable[[Broker], Multicast], *, uniform: bool
+    ) -> None:
+        super().__init__(parts, clock, spread)
         self.uniform = uniform
         self._waiting: deque[Envelope] = deque()
         """Published, and waiting for their rounds to begin."""
@@ -130,7 +138,7 @@ class RoundBroker(Broker):
         newest[self.name] = self.tops.get(self.name, 0)
         return newest
 
-    def offers(self, interest: Interest) -> dict[str, int]:
+    def offers(self, interest: Interest) -> Mapping[str, int]:
         if not isinstance(interest, Below):
             return super().offers(interest)
         return {sender: max(rounds) for sender, rounds in self._kept_for(interest).items()}

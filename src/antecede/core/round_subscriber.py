@@ -11,15 +11,16 @@ from collections.abc import Mapping
 from antecede.core.frames import Digest, Frame, Request
 from antecede.core.message import Mark
 from antecede.core.order.colour import ROUNDS
-from antecede.core.spread.solicit import ranges_of
+from antecede.core.spread.solicit import open_ranges, ranges_of
 from antecede.core.subscriber import Subscriber
+from antecede.core.tier import Parts
 
 __all__ = ["RoundSubscriber"]
 
 
 class RoundSubscriber(Subscriber):
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
         self._lacks: dict[str, list[int]] = {}
         """Rounds of a sender that a summary named and that are not here."""
 
@@ -29,7 +30,8 @@ class RoundSubscriber(Subscriber):
     def request(self, marks: list[Mark]) -> Frame:
         """By round, where only that is known; of what a summary named exactly that; else all that lies between."""
         named = [mark for mark in marks if mark[0] == ROUNDS or mark[1] in self._lacks.get(mark[0], ())]
-        return Request((*ranges_of(named), *self.open_ranges([mark for mark in marks if mark not in named])))
+        others = [mark for mark in marks if mark not in named]
+        return Request((*ranges_of(named), *open_ranges(others, self.reader.front, self.inbox.marks)))
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         for stream, mask in frame.done.items():

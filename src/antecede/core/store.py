@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 
 from antecede.core.effects import Collect, Effect
-from antecede.core.interest import group_of
+from antecede.core.interest import Interest, group_of
 from antecede.core.message import Envelope
 
 __all__ = ["Store"]
@@ -21,6 +21,7 @@ class Store:
     __slots__ = (
         "_expiry",
         "_headers_until",
+        "_offers",
         "_tick",
         "by_id",
         "grace_us",
@@ -47,6 +48,8 @@ class Store:
         self._expiry: list[tuple[int, int, Envelope]] = []
         self._headers_until: deque[tuple[int, Envelope]] = deque()
         self._tick = 0
+        self._offers: dict[tuple[str, ...], dict[str, int]] = {}
+        """What `offers` answered since something was last taken in or let go of."""
 
     def __len__(self) -> int:
         return len(self.by_id)
@@ -65,10 +68,21 @@ class Store:
             if n > tops.get(stream, 0):
                 tops[stream] = n
         self.version += 1
+        self._offers.clear()
         deadline = message.deadline_us
         if deadline is not None:
             self._tick += 1
             heappush(self._expiry, (deadline + self.slack_us, self._tick, envelope))
+
+    def offers(self, interest: Interest) -> dict[str, int]:
+        """The newest message kept per stream that concerns a peer. One answer is shared by all: nobody changes it."""
+        offers = self._offers.get(interest.key)
+        if offers is None:
+            offers = self._offers[interest.key] = {}
+            for group, tops in self.tops.items():
+                if tops and interest.concerns_group(group):
+                    offers.update(tops)
+        return offers
 
     def add_header(self, envelope: Envelope, now_us: int) -> None:
         for stream, n in envelope.stamp.own:
@@ -99,6 +113,7 @@ class Store:
                     tops[stream] = max(self.index[stream])
                 else:
                     del tops[stream]
+        self._offers.clear()
         self.out.append(Collect(envelope.message.id))
 
     def kept_headers(self) -> list[Envelope]:

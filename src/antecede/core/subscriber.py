@@ -13,7 +13,7 @@ from antecede.core.effects import Discard, Effect, Join, Leave, Send
 from antecede.core.frames import Attach, Attached, Detach, Frame
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message, split_id
-from antecede.core.tier import Tier
+from antecede.core.tier import Parts, Tier
 from antecede.core.topics import matches
 from antecede.errors import InputError
 
@@ -28,8 +28,8 @@ class Subscriber(Tier):
     _attach_at: int | None = None
     _tries = 0
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
         self._wanted: tuple[str, ...] = ()
         self._joined: dict[str, None] = {}
         self._start: dict[str, int] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from antecede.core.early import Early
 from antecede.core.effects import Ask, Effect, Send
@@ -16,62 +17,67 @@ from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Peer, Settings
-from antecede.core.message import LOOSE, Envelope, Mark, Message, Stamp, id_of_mark, sender_of
+from antecede.core.message import LOOSE, ORDERS, Envelope, Mark, Message, Stamp, id_of_mark, sender_of
 from antecede.core.order.loose import LooseWriter, asked_for
 from antecede.core.order.reader import Reader
 from antecede.core.order.writer import Writer
 from antecede.core.spread.answer import Answers
 from antecede.core.spread.digest import Rounds
-from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, ranges_of
+from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, open_ranges, ranges_of
 from antecede.core.spread.views import LocalView
 from antecede.core.store import Store
 
-__all__ = ["Tier"]
+__all__ = ["Parts", "Tier"]
+
+
+class Parts(NamedTuple):
+    """What a process is put together from."""
+
+    name: str
+    interest: Interest
+    settings: Settings
+    dice: Dice
+    writer: Writer | None
+    reader: Reader
+    guard_us: int
+    asks: bool = True
+    digests: bool = True
+    inbox: type[Inbox] = Inbox
+    orders: tuple[str, ...] = ORDERS
+    """What a publisher may ask for here; the first unless it says otherwise."""
 
 
 class Tier(ABC):
     role = "member"
 
-    def __init__(
-        self,
-        name: str,
-        interest: Interest,
-        settings: Settings,
-        dice: Dice,
-        *,
-        writer: Writer | None,
-        reader: Reader,
-        guard_us: int,
-        asks: bool = True,
-        digests: bool = True,
-        orders: tuple[str, ...] = ("causal", "fifo", "none"),
-        inbox: type[Inbox] = Inbox,
-    ) -> None:
-        self.name = name
-        self.interest = interest
+    def __init__(self, parts: Parts) -> None:
+        settings = parts.settings
+        self.name = parts.name
+        self.interest = parts.interest
         self.settings = settings
         self.early = Early(self)
-        self.dice = dice
-        self.writer = writer
-        self.reader = reader
-        self.asks = asks
-        self.orders = orders
-        """What a publisher may ask for here; the first unless it says otherwise."""
-        self.loose = LooseWriter(name, flat=reader.dense, slack_us=2 * settings.clock_bound_us)
+        self.dice = parts.dice
+        self.writer = parts.writer
+        self.reader = parts.reader
+        self.asks = parts.asks
+        self.orders = parts.orders
+        self.loose = LooseWriter(parts.name, flat=parts.reader.dense, slack_us=2 * settings.clock_bound_us)
         self.out: list[Effect] = []
         self.store = Store(self.out, grace_us=settings.grace_us, slack_us=2 * settings.clock_bound_us)
-        self.arrived = reader.arrived if writer is None else writer.arrived
+        self.arrived = parts.reader.arrived if parts.writer is None else parts.writer.arrived
         """What came, as this process reads it."""
-        self.inbox = inbox(reader, self.out, self._delivered, guard_us=guard_us, memory_us=settings.memory_us)
+        self.inbox = parts.inbox(
+            parts.reader, self.out, self._delivered, guard_us=parts.guard_us, memory_us=settings.memory_us
+        )
         self.wants = Solicitation(settings)
-        self.local = LocalView(dice, size=settings.view, near=settings.near)
+        self.local = LocalView(parts.dice, size=settings.view, near=settings.near)
         self.members: dict[str, Peer] = {}
         self.departed: dict[str, int] = {}
         self.tops: dict[str, int] = {}
         """Newest delivered or published message per sender: this process's past, as a cut."""
         self.joined = False
         self._seq = 0
-        self.rounds = Rounds(self, enabled=digests)
+        self.rounds = Rounds(self, enabled=parts.digests)
         self.answers = Answers(self)
         self._collect_at: int | None = None
         self._interests: dict[tuple[str, ...], Interest] = {}
@@ -204,7 +210,7 @@ class Tier(ABC):
         past = {} if self.writer is None else dict(self.writer.past())
         for stream in [stream for stream in {**self.reader.front, **self.reader.over} if LOOSE in stream]:
             past[stream] = self.tops.get(stream.partition("@")[0], 0)
-        return {stream: n for stream, n in past.items() if interest.concerns(stream)}
+        return interest.among(past)
 
     def cut(self) -> tuple[str, ...]:
         return tuple(f"{sender}:{self.tops[sender]}" for sender in sorted(self.tops))
@@ -274,15 +280,13 @@ class Tier(ABC):
         self.inbox.skip(envelope, "expired", now_us)
         self.store.add_header(envelope, now_us)
 
-    def offers(self, interest: Interest) -> dict[str, int]:
-        """The newest message kept per stream that concerns a peer."""
-        offers: dict[str, int] = {}
-        for group, tops in self.store.tops.items():
-            if tops and interest.concerns_group(group):
-                offers.update(tops)
-        for stream, n in self.extra_offers(interest).items():
-            offers[stream] = max(n, offers.get(stream, 0))
-        return offers
+    def offers(self, interest: Interest) -> Mapping[str, int]:
+        """The newest message kept per stream that concerns a peer, and what else a role offers."""
+        offers = self.store.offers(interest)
+        extra = self.extra_offers(interest)
+        if not extra:
+            return offers
+        return {**offers, **{stream: max(n, offers.get(stream, 0)) for stream, n in extra.items()}}
 
     def ranges_from(self, peer: str, ranges: Ranges) -> Ranges:
         """What a peer asks for, in the names of streams that are used here."""
@@ -319,23 +323,10 @@ class Tier(ABC):
         return tuple(dict.fromkeys(map(id_of_mark, marks)))
 
     def request(self, marks: list[Mark]) -> Frame:
-        if not self.reader.dense:
-            return Request(self.open_ranges(marks))
-        loose = [mark for mark in marks if LOOSE in mark[0]]
-        return Request((*ranges_of([mark for mark in marks if LOOSE not in mark[0]]), *self.open_ranges(loose)))
-
-    def open_ranges(self, marks: list[Mark]) -> Ranges:
-        """Streams with holes: everything between what lies behind and the mark, except what is here."""
-        ranges = []
-        for stream, n in sorted(marks):
-            low = self.reader.front.get(stream, 0)
-            here = self.reader.over.get(stream, ()) if LOOSE in stream else self.inbox.marks.get(stream, ())
-            for held in sorted(k for k in here if low < k < n):
-                if held - 1 > low:
-                    ranges.append((stream, low, held - 1))
-                low = held
-            ranges.append((stream, low, n))
-        return tuple(ranges)
+        dense = [mark for mark in marks if LOOSE not in mark[0]] if self.reader.dense else []
+        sparse = [mark for mark in marks if LOOSE in mark[0]] if self.reader.dense else marks
+        loose = {stream: numbers for stream, numbers in self.reader.over.items() if LOOSE in stream}
+        return Request((*ranges_of(dense), *open_ranges(sparse, self.reader.front, {**self.inbox.marks, **loose})))
 
     def _ask(self, now_us: int) -> None:
         for peer, marks in self.wants.due(now_us, self.is_missing, self._sources_from, self.answers.orphaned).items():

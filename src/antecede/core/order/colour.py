@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from antecede.core.message import Envelope, Mark, Stamp
-from antecede.core.order.reader import Reader
+from antecede.core.order.reader import Reader, everything
 from antecede.core.order.rounds import own_below
 from antecede.core.round_clock import RoundClock
 
@@ -40,7 +40,7 @@ class ColourReader(Reader):
     __slots__ = ("barrier", "clock", "eager", "rounds")
 
     def __init__(self, clock: RoundClock, *, eager: bool) -> None:
-        super().__init__(lambda stream: True, dense=False)
+        super().__init__(everything, dense=False)
         self.clock = clock
         self.eager = eager
         self.barrier = 0

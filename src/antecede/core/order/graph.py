@@ -274,8 +274,7 @@ class GraphWriter:
             if message_id not in self._whole:
                 self._whole[message_id] = self.relay(envelope)
             return self._whole[message_id]
-        concerns = interest.concerns
-        covers = {stream: n for stream, n in entry.tops.items() if concerns(stream)}
+        covers = interest.among(entry.tops)
         return Envelope(envelope.message, Stamp(entry.marks, self._needs(entry, interest), covers, envelope.stamp.rank))
 
     # -- forgetting ------------------------------------------------------------------------------------------------
@@ -316,9 +315,7 @@ def _merge(preds: Sequence[Entry]) -> dict[str, int]:
     tops = dict(largest.tops)
     for entry in preds:
         if entry is not largest:
-            for stream, n in entry.tops.items():
-                if n > tops.get(stream, 0):
-                    tops[stream] = n
+            tops.update([(stream, n) for stream, n in entry.tops.items() if n > tops.get(stream, 0)])
         for stream, n in entry.marks:
             if n > tops.get(stream, 0):
                 tops[stream] = n

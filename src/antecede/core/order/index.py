@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from antecede.core.frames import Item
 from antecede.core.interest import Interest
 from antecede.core.message import LOOSE, Envelope, Mark, Stamp
-from antecede.core.order.reader import Reader
+from antecede.core.order.reader import Reader, everything
 
 __all__ = ["INDEX", "IndexReader", "Log", "item_stamp"]
 
@@ -25,7 +25,7 @@ INDEX = ""
 
 class IndexReader(Reader):
     def __init__(self) -> None:
-        super().__init__(lambda stream: True, dense=False)
+        super().__init__(everything, dense=False)
 
     def precedes(self, a: Stamp, b: Stamp) -> bool:
         return a.own[0] in b.needs

@@ -46,6 +46,7 @@ class Column(Interest):
     def __init__(self, filters: Iterable[str], place: str) -> None:
         super().__init__(filters)
         self.place = place
+        self.key = (place, *self.filters)
 
     def concerns_group(self, group: str) -> bool:
         return group == self.place

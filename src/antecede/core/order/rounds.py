@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, Stamp
-from antecede.core.order.reader import Reader
+from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import VectorWriter
 from antecede.core.round_clock import RoundClock
 
@@ -51,7 +51,7 @@ class ColoursReader(Reader):
     __slots__ = ("clock",)
 
     def __init__(self, clock: RoundClock) -> None:
-        super().__init__(lambda stream: True, dense=False)
+        super().__init__(everything, dense=False)
         self.clock = clock
 
     def arrived(self, envelope: Envelope) -> Envelope:

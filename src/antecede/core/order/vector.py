@@ -36,7 +36,7 @@ class VectorWriter:
         self._own: dict[str, list[int]] = {}
         self._last: Stamp | None = None
         self._leaves: dict[str, dict[Mark, Mapping[str, int]]] = {}
-        """Per group: mark -> what it covers (nothing is known of those that were only heard of)."""
+        """Per group: mark -> what it covers (nothing is known of those that were only heard of). None if flat."""
         self._tips: dict[Mark, Stamp] = {}
         """What was delivered or published here and precedes nothing else that was: together they cover the past."""
 
@@ -55,7 +55,7 @@ class VectorWriter:
             needs = {}
         if after is None:
             covers = close(self._tips.values())
-            for leaves in self._leaves.values():
+            for leaves in (self._tips,) if self.flat else self._leaves.values():
                 needs.update(dict.fromkeys(leaves))
         else:
             covers = close([*after, self._last] if self._last is not None else after)
@@ -84,6 +84,8 @@ class VectorWriter:
         for tip in [tip for tip in tips if tip[1] <= covers.get(tip[0], 0)]:
             del tips[tip]
         tips[stamp.own[0]] = stamp
+        if self.flat:
+            return  # of the one group: its leaves are the tips
         addressed = set()
         for mark in stamp.own:
             group = group_of(mark[0])
@@ -95,13 +97,12 @@ class VectorWriter:
                 for leaf in [leaf for leaf in leaves if leaf[1] <= covers.get(leaf[0], 0)]:
                     del leaves[leaf]
             leaves[mark] = covers
-        if not self.flat:
-            for mark in stamp.needs:
-                group = group_of(mark[0])
-                if group not in addressed:
-                    leaves = self._leaves.get(group)
-                    if leaves is None or mark not in leaves:
-                        self._hear_of(mark, group)
+        for mark in stamp.needs:
+            group = group_of(mark[0])
+            if group not in addressed:
+                leaves = self._leaves.get(group)
+                if leaves is None or mark not in leaves:
+                    self._hear_of(mark, group)
 
     def _hear_of(self, mark: Mark, group: str) -> None:
         """A cause in a group that the message itself is not addressed to: perhaps a leaf there."""

@@ -25,6 +25,7 @@ from antecede.core.round_clock import RoundClock
 from antecede.core.round_subscriber import RoundSubscriber
 from antecede.core.spread.multicast import Multicast
 from antecede.core.subscriber import Subscriber
+from antecede.core.tier import Parts
 
 if TYPE_CHECKING:
     from antecede.core.recipes import Recipe
@@ -45,53 +46,55 @@ def specimen(
 ) -> Machine:
     if recipe.name == "solicit":
         return PrintedMember(name, groups, settings, dice)
-    interest = Interest(groups)
     guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
-    common: dict[str, Any] = {"guard_us": guard_us}
-    below: dict[str, Any] = {"writer": None, "digests": False, **common}
+    parts = Parts(name, Interest(groups), settings, dice, None, Reader(_everything, dense=False), guard_us)
+    if role == "subscriber":
+        return _subscriber(recipe, reading, parts._replace(digests=False))
+    return _broker(recipe, reading, parts, spread)
+
+
+def _subscriber(recipe: Recipe, reading: str, parts: Parts) -> Machine:
     if recipe.name == "pull":
-        greater = pull.READINGS[reading]
-        reader = pull.PrintedPullReader(interest.concerns, greater)
-        if role == "subscriber":
-            return Subscriber(name, interest, settings, dice, reader=reader, inbox=WaitingList, **below)
-        return Broker(
-            name, interest, settings, dice, reader=reader, inbox=WaitingList, writer=VectorWriter(name, flat=False),
-            spread=spread, clock=RoundClock(settings.round_us, 0), **common,
-        )  # fmt: skip
+        reader = pull.PrintedPullReader(parts.interest.concerns, pull.READINGS[reading])
+        return Subscriber(parts._replace(reader=reader, inbox=WaitingList))
+    if recipe.name == "graph":
+        return Subscriber(parts) if graph.READINGS[reading] == "leave out" else _Waits(parts)
+    clock = _clock(recipe, parts.settings)
+    if recipe.name == "rounds":
+        return RoundSubscriber(parts._replace(reader=rounds.RuleOneReader(clock), inbox=rounds.RuleOneInbox))
+    return RoundSubscriber(parts._replace(reader=ColourReader(clock, eager=True), inbox=colour.IntegerColours))
+
+
+def _broker(recipe: Recipe, reading: str, parts: Parts, spread: Callable[[Broker], Multicast]) -> Machine:
+    name, interest, settings = parts.name, parts.interest, parts.settings
+    known = Reader(interest.concerns, dense=False)
+    if recipe.name == "pull":
+        reader = pull.PrintedPullReader(interest.concerns, pull.READINGS[reading])
+        parts = parts._replace(writer=VectorWriter(name, flat=False), reader=reader, inbox=WaitingList)
+        return Broker(parts, RoundClock(settings.round_us, 0), spread)
     if recipe.name == "graph":
         foreign = graph.READINGS[reading]
-        concerns = interest.concerns if foreign == "leave out" else _everything
-        if role == "subscriber":
-            kind = Subscriber if foreign == "leave out" else _Waits
-            return kind(name, interest, settings, dice, reader=Reader(concerns, dense=False), **below)
         writer = graph.PrintedGraphWriter(
             name, interest, deadlines=settings.deadlines, slack_us=2 * settings.clock_bound_us,
             grace_us=settings.grace_us, foreign=foreign,
         )  # fmt: skip
-        return Broker(
-            name, interest, settings, dice, reader=Reader(concerns, dense=False), writer=writer, spread=spread,
-            clock=RoundClock(settings.round_us, 0), **common,
-        )  # fmt: skip
+        parts = parts._replace(writer=writer, reader=known if foreign == "leave out" else parts.reader)
+        return Broker(parts, RoundClock(settings.round_us, 0), spread)
+    clock = _clock(recipe, settings)
+    if recipe.name == "rounds":
+        return RoundBroker(parts._replace(writer=RoundsWriter(name, clock), reader=known), clock, spread, uniform=False)
+    column = Column(interest.filters, place_of(name))
+    parts = parts._replace(
+        interest=column, writer=colour.PrintedMatrixWriter(name, column, clock),
+        reader=Reader(column.concerns, dense=False),
+    )  # fmt: skip
+    return RoundBroker(parts, clock, spread, uniform=True)
+
+
+def _clock(recipe: Recipe, settings: Settings) -> RoundClock:
     clock = RoundClock(settings.round_us, settings.colours)
     clock.check(recipe.name, settings)
-    if recipe.name == "rounds":
-        if role == "subscriber":
-            return RoundSubscriber(
-                name, interest, settings, dice, reader=rounds.RuleOneReader(clock), inbox=rounds.RuleOneInbox, **below
-            )
-        return RoundBroker(
-            name, interest, settings, dice, reader=Reader(interest.concerns, dense=False),
-            writer=RoundsWriter(name, clock), spread=spread, clock=clock, uniform=False, **common,
-        )  # fmt: skip
-    if role == "subscriber":
-        return RoundSubscriber(
-            name, interest, settings, dice, reader=ColourReader(clock, eager=True), inbox=colour.IntegerColours, **below
-        )
-    column = Column(groups, place_of(name))
-    return RoundBroker(
-        name, column, settings, dice, reader=Reader(column.concerns, dense=False),
-        writer=colour.PrintedMatrixWriter(name, column, clock), spread=spread, clock=clock, uniform=True, **common,
-    )  # fmt: skip
+    return clock
 
 
 def _everything(stream: str) -> bool:

@@ -78,10 +78,13 @@ class Rounds:
                 self.at_us = now_us + tier.settings.round_us
             return
         tier.local.move()
+        digests: dict[tuple[str, ...], Digest] = {}
         for peer in tier.local.draw(behind, tier.settings.fanout):
             interest = tier.interest_of(peer)
             if interest is not None:
-                digest = self.digest(interest, {}, reply=True)
+                digest = digests.get(interest.key)
+                if digest is None:  # whoever wants the same gets the same frame
+                    digest = digests[interest.key] = self.digest(interest, {}, reply=True)
                 if digest.offer:
                     tier.out.append(Send((peer,), digest))
                 else:
@@ -124,12 +127,7 @@ class Rounds:
         if tier.asks:
             self._want_offered(frame.offer, sender, now_us)
         tier.compared(frame, sender, now_us)
-        offer = tier.offers(interest)
-        have = frame.have
-        for stream, n in offer.items():
-            if have.get(stream, 0) < n:
-                break
-        else:
+        if _covers(frame.have, tier.offers(interest)):
             self._in_step[sender] = tier.store.version
         if frame.stable and tier.writer is not None:
             tier.writer.heard(frame.stable)
@@ -139,10 +137,18 @@ class Rounds:
     def _want_offered(self, offer: Mapping[str, int], sender: str, now_us: int) -> None:
         tier = self.tier
         front, concerns, patience_us = tier.reader.front, tier.interest.concerns, tier.settings.patience_us
-        for stream, n in offer.items():
-            reached = front.get(stream, 0)
-            if n > reached and concerns(stream):
+        for stream, n in [(stream, n) for stream, n in offer.items() if n > front.get(stream, 0)]:
+            if concerns(stream):
                 for k in tier.reader.offered(stream, n):
                     mark = (stream, k)
                     if tier.is_missing(mark):
                         tier.wants.offered(mark, sender, now_us, patience_us=patience_us)
+
+
+def _covers(have: Mapping[str, int], offer: Mapping[str, int]) -> bool:
+    if have == offer:  # the usual case, and the quickest to see
+        return True
+    for stream, n in offer.items():
+        if have.get(stream, 0) < n:
+            return False
+    return True

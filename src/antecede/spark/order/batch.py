@@ -1,0 +1,99 @@
+"""Batch: one pass over each domain, rows sorted by Spark, payload as Arrow from end to end.
+
+Spark sorts by group and arrival and spills as it must; a task sees each domain's rows in their order and keeps only the
+names that lie behind and the rows that wait. One domain is one task: it is sequential by nature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from antecede.errors import InputError
+from antecede.spark.order.columns import WORKING, Columns, added_schema, col, sequence
+from antecede.spark.order.domain import Domain
+from antecede.spark.order.rows import Rows, feed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+__all__ = ["order_batches", "order_table", "out_schema"]
+
+FLUSH = 10_000
+"""Rows: what comes out of small domains is put together to batches of at least this."""
+
+
+def order_table(read: DataFrame, columns: Columns) -> DataFrame:
+    """`read`: the table with its working columns."""
+    parted = read.repartition(1) if columns.group is None else read.repartition("_group")
+    tied = parted.sortWithinPartitions(*map(col, sequence(columns, read.schema)))
+    return tied.mapInArrow(order_batches(columns), out_schema(read.schema))
+
+
+def out_schema(schema: StructType) -> StructType:
+    """The user's columns and those that are added."""
+    from pyspark.sql import types as t
+
+    added = t.StructType.fromDDL(added_schema())
+    return t.StructType([*(field for field in schema.fields if field.name not in WORKING), *added.fields])
+
+
+def order_batches(columns: Columns) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What a task does with its sorted rows."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from Task(columns).run(batches)
+
+    return run
+
+
+class Task:
+    """Domains one after the other; only one is open."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.rules = columns.rules(streaming=False)
+        self.rows = Rows()
+        self.domain: Domain | None = None
+        self.group: str | None = None
+
+    def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            feed(batch, self.rows, self.open)
+            if self.rows.ready >= FLUSH:
+                yield from self.rows.emit()
+            if self.domain is not None:
+                self.rows.compact(self.domain)
+        self.end()
+        yield from self.rows.emit()
+
+    def open(self, group: str | None) -> Domain:
+        if self.domain is None or group != self.group:
+            self.end()
+            self.domain, self.group = Domain(self.rules), group
+        return self.domain
+
+    def end(self) -> None:
+        """All rows of the domain have come."""
+        domain = self.domain
+        if domain is None:
+            return
+        if not self.columns.bounded and self.columns.unknown is None:
+            for row, need in domain.unknown():
+                self.complain(row.name, need)
+        domain.finish()
+        self.rows.collect(domain)
+        self.domain = None
+
+    def complain(self, name: str, need: str) -> None:
+        grouped = self.columns.group is not None
+        raise InputError(
+            f"{name} comes after {need}, which is not in {f'group {self.group}' if grouped else 'the table'}: say "
+            "unknown='skip' to go on without what is missing, or wait_us or deadline for how long to wait for it"
+            + (", or foreign='project' if it is in another group" if grouped else "")
+        )

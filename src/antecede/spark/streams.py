@@ -1,0 +1,104 @@
+"""The same pipeline, continuous: three streaming queries, each restartable from its own checkpoint.
+
+Decided in this file: the order stage and the quarantine each read the source, the fuse stage reads what the order stage
+has committed (`ordered`, through its manifests), so that each row passes each stage exactly once whatever is killed
+when; without `trigger_s` all that is there is done and the queries end, with it they go on until they are interrupted.
+The audit is a matter of the finished tables: it is run at the end. What is still held is in the state of the order
+stage: rows in less rows out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from antecede.spark import steps
+from antecede.spark.intake import faulty, read_rows, sound
+from antecede.spark.manifest import committed, is_table
+from antecede.spark.outcome import Report, Stage
+from antecede.spark.sink import table_rows
+from antecede.spark.stamps import key_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from antecede.spark.pipeline import Work
+
+__all__ = ["run_continuous"]
+
+LOOK_S = 1
+"""How often it is looked whether a query has failed, or the first batch is there."""
+
+
+def run_continuous(work: Work) -> Report:
+    """Until all is done, or until interrupted (Ctrl-C, `StreamingQuery.stop`)."""
+    queries: list[StreamingQuery] = []
+    forever = work.config.mode.trigger_s is not None
+    try:
+        queries.append(_start(work, "quarantine", faulty(_rows(work))))
+        ordered = sound(_rows(work)).transform(steps.order(work.config))
+        queries.append(_start(work, "ordered", ordered, work.config.output.partition_by))
+        if not forever:
+            _await(queries)
+        if work.config.fuse is not None and _has_rows(work, queries, forever):
+            rows = work.spark.readStream.format("antecede").load(str(work.root / "ordered"))
+            queries.append(_start(work, "fused", rows.transform(steps.fused(work.config))))
+        _await(queries)
+    except KeyboardInterrupt:
+        pass  # the usual way to end it: what is committed is reported
+    finally:
+        for query in queries:
+            query.stop()
+    return _report(work)
+
+
+def _rows(work: Work) -> DataFrame:
+    return read_rows(work.spark, work.config, stream=True)
+
+
+def _start(work: Work, name: str, rows: DataFrame, partition_by: tuple[str, ...] = ()) -> StreamingQuery:
+    writer: Any = rows.writeStream.format("antecede").queryName(f"antecede {name}")
+    writer = writer.option("checkpointLocation", str(work.root / "checkpoints" / name))
+    if partition_by:
+        writer = writer.option("partition_by", ",".join(partition_by))
+    every_s = work.config.mode.trigger_s
+    writer = (
+        writer.trigger(availableNow=True) if every_s is None else writer.trigger(processingTime=f"{every_s} seconds")
+    )
+    query: StreamingQuery = writer.start(str(work.root / name))
+    return query
+
+
+def _await(queries: list[StreamingQuery]) -> None:
+    """Until all have ended; the failure of one ends all."""
+    while any(query.isActive for query in queries):
+        for query in queries:
+            query.awaitTermination(LOOK_S)
+    for query in queries:
+        query.awaitTermination()  # raises what it failed with
+
+
+def _has_rows(work: Work, queries: list[StreamingQuery], forever: bool) -> bool:
+    """Whether anything was ordered yet: before that the columns are not known. A stream that goes on is waited for."""
+    root = work.root / "ordered"
+    while not (is_table(root) and committed(root)):
+        if not forever:
+            return False
+        for query in queries:
+            if query.awaitTermination(LOOK_S) or not query.isActive:
+                return False
+    return True
+
+
+def _report(work: Work) -> Report:
+    stages = []
+    by = {"quarantine": "reason", "ordered": "fate", "fused": "interest"}
+    for name, column in by.items():
+        if is_table(work.root / name) and committed(work.root / name):
+            stages.append(Stage(name, sum(table_rows(work.root / name).values()), work.counts(name, column)))
+    rows_in = read_rows(work.spark, work.config).count()
+    if work.config.audit.wanted and any(stage.name == "ordered" for stage in stages):
+        key = key_of("findings", [[stage.name, stage.rows] for stage in stages])
+        stages.append(work.stage("findings", {"findings": key}, work.findings))
+    out = sum(stage.rows for stage in stages if stage.name in ("quarantine", "ordered"))
+    return work.report(rows_in, stages, held=max(0, rows_in - out))
