@@ -57,7 +57,7 @@ def _rows(work: Work) -> DataFrame:
 
 
 def _start(work: Work, name: str, rows: DataFrame, partition_by: tuple[str, ...] = ()) -> StreamingQuery:
-    writer: Any = rows.writeStream.format("antecede").queryName(f"antecede {name}")
+    writer: Any = rows.writeStream.format("antecede")
     writer = writer.option("checkpointLocation", str(work.root / "checkpoints" / name))
     if partition_by:
         writer = writer.option("partition_by", ",".join(partition_by))
