@@ -221,8 +221,8 @@ def _by_rounds(
         )
     interest = Column(groups, place_of(name)) if matrix else Interest(groups)
     writer = MatrixWriter(name, interest, clock) if matrix else RoundsWriter(name, clock)
-    reader = Reader(interest.concerns, dense=False)
-    parts = Parts(name, interest, settings, dice, writer, reader, guard_us, orders=recipe.orders)
+    above = Reader(interest.concerns, dense=False)
+    parts = Parts(name, interest, settings, dice, writer, above, guard_us, orders=recipe.orders)
     return RoundBroker(parts, clock, SPREADS[recipe.spread], uniform=recipe.uniform)
 
 

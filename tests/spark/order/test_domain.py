@@ -8,6 +8,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from antecede.core.effects import Deliver, Discard, Effect
+from antecede.core.inbox import Inbox
+from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.order.reader import Reader
 from antecede.spark.order.behind import NEVER, Rules
 from antecede.spark.order.domain import FATES, REASONS, Domain
 from antecede.wire import freeze, thaw

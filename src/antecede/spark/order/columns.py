@@ -82,9 +82,7 @@ def refuse(columns: Columns) -> None:
     if c.id is None and not c.numbered:
         raise InputError("name the column of the id with id= (only sender and seq, or a clock, make up for it)")
     if c.unknown not in (None, "skip"):
-        raise InputError(
-            f"unknown is {c.unknown!r}; it may be 'skip': what never comes is noted in `missing` and skipped"
-        )
+        raise InputError(f"unknown is {c.unknown!r}; it may be 'skip': what never comes is noted in `missing` and skipped")
     if c.foreign not in (None, "project", "none"):
         raise InputError(f"foreign is {c.foreign!r}; it may be 'project' (some parents are in other groups) or 'none'")
     if c.foreign == "project" and c.group is None:
@@ -113,9 +111,7 @@ def check(columns: Columns, schema: StructType) -> None:
         if column not in types:
             raise InputError(f"there is no column {column} for {name}; the table has {', '.join(types)}")
         if not fits(name, types[column]):
-            raise InputError(
-                f"column {column} is {types[column].simpleString()}; for {name} it must be {FITTING[name]}"
-            )
+            raise InputError(f"column {column} is {types[column].simpleString()}; for {name} it must be {FITTING[name]}")
     taken = [name for name in (*ADDED, *WORKING, "_parents") if name in types]
     if taken:
         raise InputError(f"the table already has a column {taken[0]}, which causal_order adds: rename or drop it")

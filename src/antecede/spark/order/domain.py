@@ -73,9 +73,7 @@ class Domain(Behind):
         get, append = past.get, self.out.append
         now, pos = self.now, self.pos
         turn = self.turn_at()
-        for slot, name, other, wanted, at, late, due in zip(
-            slots, names, others, needs, ats, lates, dues, strict=False
-        ):
+        for slot, name, other, wanted, at, late, due in zip(slots, names, others, needs, ats, lates, dues, strict=False):
             if at > now:
                 now = self.now = at
                 if due_heap and due_heap[0][0] < now:

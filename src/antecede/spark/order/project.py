@@ -67,7 +67,9 @@ def project(read: DataFrame) -> DataFrame:
     moved = read.select(*GRAPH).repartition(1).mapInArrow(projected, MOVED)
     here = read["_group"].eqNullSafe(moved["_to_group"]) & (read["_name"] == moved["_to_name"])
     needs = f.coalesce("_to_needs", "_needs").alias("_needs")
-    return read.join(moved, here, "left").select(*(needs if name == "_needs" else col(name) for name in read.columns))
+    return read.join(moved, here, "left").select(
+        *(needs if name == "_needs" else col(name) for name in read.columns)
+    )
 
 
 def projected(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -152,3 +152,5 @@ def arranged(chunks: list[pa.RecordBatch], order: list[str]) -> pa.RecordBatch:
     """The rows of a micro-batch in the order of arrival, group by group."""
     rows = chunks[0] if len(chunks) == 1 else pa.concat_batches(chunks)
     return rows.take(pa.compute.sort_indices(rows, [(name, "ascending") for name in order]))
+
+
