@@ -65,7 +65,7 @@ def recorded(scenario: Scenario) -> tuple[Run, float]:
 
 
 def scenario_of(recipe: str, messages: int, **knobs: Any) -> Scenario:
-    deadline_ms = None if RECIPES[recipe].deadlines == "none" else DEADLINE_MS
+    deadline_ms = None if RECIPES[recipe].deadlines in ("none", "lifetime") else DEADLINE_MS
     return Scenario(recipe=recipe, messages=messages, loss=0.05, deadline_ms=deadline_ms, **knobs)
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from antecede.cli import demo, main
 from antecede.core.recipes import RECIPES
+from antecede.errors import EnvironmentFault
 from antecede.sim.scenario import Scenario
+from antecede.spark.outcome import Report as PipelineReport
+from antecede.spark.outcome import Stage
 from antecede.trace.report import Finding, Report
 
 
@@ -20,7 +24,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_recipe_is_run_in_every_weather_and_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--seeds", "1", "--json"]) == 0
+    assert main(["demo", "--seeds", "1", "--no-spark", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {(line["recipe"], line["weather"]) for line in told["lines"]} == {
         (r, w) for r in RECIPES for w in demo.WEATHERS
@@ -64,6 +68,29 @@ def test_records_that_were_cut_short_are_not_clean() -> None:
     line = demo.Line("solicit", "", "calm", True)
     line.add(Scenario(), Report(unknown_tails=["A"]))
     assert line.verdict == "1 cut short" and len(line.replay) == 1
+
+
+REPORT = PipelineReport("out", 5, (Stage("quarantine", 0), Stage("ordered", 5, {"delivered": 5}), Stage("findings", 0)))
+
+
+def test_it_ends_with_a_pipeline(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(demo, "lines", lambda recipes: iter(()))
+    monkeypatch.setattr(demo, "demonstrate", lambda: REPORT)
+    assert main(["demo"]) == 0
+    assert "5 rows in = 5 rows out." in capsys.readouterr().out
+    monkeypatch.setattr(demo, "demonstrate", lambda: replace(REPORT, rows_in=6))
+    assert main(["demo", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["pipeline"]["reconciled"] is False
+
+
+def test_without_spark_it_says_why(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> PipelineReport:
+        raise EnvironmentFault("No Java 17 here: install one.")
+
+    monkeypatch.setattr(demo, "lines", lambda recipes: iter(()))
+    monkeypatch.setattr(demo, "demonstrate", fail)
+    assert main(["demo"]) == 0
+    assert "The pipeline on Spark was left out: No Java 17 here: install one." in capsys.readouterr().out
 
 
 def test_an_unknown_recipe_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

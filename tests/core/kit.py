@@ -145,10 +145,16 @@ class World:
     """Processes that publish and deliver as a plan says; what happened before what is written down on the side."""
 
     def __init__(
-        self, plan: Sequence[tuple[int, int, int]], writer: Callable[[str, Interest], Any], *, one: bool
+        self,
+        plan: Sequence[tuple[int, int, int]],
+        writer: Callable[[str, Interest], Any],
+        *,
+        one: bool,
+        end_us: Callable[[int], int] | None = None,
     ) -> None:
-        """`one`: everybody is in one group."""
+        """`one`: everybody is in one group. `end_us`: numbers are rounds, and this is where lifetimes end."""
         self.one = one
+        self.end_us = end_us
         self.told: dict[str, Told] = {}
         groups = {name: ("G1",) if one else CARRIED[name] for name in NAMES}
         self.writers = {name: writer(name, Interest(groups[name])) for name in NAMES}
@@ -184,7 +190,11 @@ class World:
         topics = tuple(g for place, g in enumerate(groups) if pick >> place & 1) or groups[:1]
         seq = sum(i.startswith(f"{name}:") for i in self.told) + 1
         deadline_us = None if action == 9 else 5 + pick
-        told = Message(name, seq, topics, b"", deadline_us)
+        expires_us = None
+        if self.end_us is not None:  # a round greater than all that was delivered or sent
+            seq = 1 + max((split_id(one)[1] for one in self.past[name]), default=0)
+            deadline_us = expires_us = self.end_us(seq)
+        told = Message(name, seq, topics, b"", deadline_us, expires_us)
         after = None
         past = set(self.past[name])
         if action == 8 and self.local[name]:

@@ -125,7 +125,7 @@ def test_a_skipped_publication_is_asked_about_until_somebody_knows() -> None:
     publish(one, header_of(grouped("S1:1", "G1", deadline_us=50)), now=51, headers=True)
     assert frame_to(one.wake(one.rounds.at_us), "B", Digest).offer == {"S1@G1": 1}
     one.receive(Digest({}, {"S1@G1": 1}), "B", 200)
-    assert not one.rounds.offers(one.known_interest(("G1",)))
+    assert not one.offers(one.known_interest(("G1",)))
 
 
 def test_what_is_delivered_is_numbered_for_who_wants_it_except_its_publisher() -> None:
@@ -237,3 +237,11 @@ def test_plain_mode_leaves_the_bitmap_out() -> None:
         one.receive(Data((grouped("X:1", "G1"),)), "S2", 0)
         items = frame_to(one.receive(Data((grouped("Y:1", "G1"),)), "S2", 0), "S1", Items).items
         assert [item.after for item in items] == [after]
+
+
+def test_of_unordered_messages_a_client_says_itself_what_it_will_publish_again() -> None:
+    one = home(deadlines=False)
+    one.receive(Attach(1, ("G1",), {}, ("S1~:2",), 9, 3), "S1", 0)
+    assert one.absent_since(("S1~@G1", 2), 50) is None, "it keeps it"
+    assert one.absent_since(("S1~@G1", 4), 50) is None, "it was published since"
+    assert one.absent_since(("S1~@G1", 3), 50) == 50 and one.absent_since(("S1@G1", 4), 50) == 50

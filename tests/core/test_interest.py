@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from antecede.core import interest as module
 from antecede.core.interest import Interest, group_of, stream_of
+from antecede.core.order.matrix import Column
+from antecede.core.round_broker import Below
 
 
 def test_a_stream_is_a_sender_in_a_group() -> None:
@@ -23,3 +28,21 @@ def test_streams_of_wanted_groups_concern_it_and_all_of_a_flat_group() -> None:
     for _ in range(2):
         assert interest.concerns("A@G1") and interest.concerns("A@room/7") and interest.concerns("A")
         assert not interest.concerns("A@G2")
+
+
+def test_numbers_of_streams_that_concern_it_stay_in_their_order() -> None:
+    numbers = {"B@G1": 2, "A@G2": 9, "A@G1": 1, "C": 4}
+    assert list(Interest(("G1",)).among(numbers).items()) == [("B@G1", 2), ("A@G1", 1), ("C", 4)]
+
+
+def test_answers_are_forgotten_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 3)
+    interest = Interest(("G1",))
+    for n in range(10):
+        assert interest.concerns(f"{n}@G1") and not interest.concerns(f"{n}@G2")
+        assert len(interest._streams) <= 3
+
+
+def test_interests_of_one_key_look_at_the_same_streams() -> None:
+    assert Interest(("G1", "G2")).key == Interest(("G1", "G2")).key != Interest(("G1",)).key
+    assert len({Interest(("G1",)).key, Column(("G1",), "A").key, Column(("G1",), "B").key, Below(("G1",)).key}) == 4

@@ -6,12 +6,25 @@ import pytest
 
 from antecede.core.broker import Broker
 from antecede.core.client import Client
+from antecede.core.eager import EagerInbox
 from antecede.core.home_broker import HomeBroker
 from antecede.core.member import Member
+from antecede.core.order.delta import DeltaWriter
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.index import IndexReader
+from antecede.core.order.matrix import MatrixWriter
+from antecede.core.order.rounds import RoundsWriter
 from antecede.core.order.vector import VectorWriter
 from antecede.core.recipes import RECIPES, build, recipe_named
+from antecede.core.round_broker import RoundBroker
+from antecede.core.round_subscriber import RoundSubscriber
+from antecede.core.spread.ack import Acks
+from antecede.core.spread.flat import Flat
+from antecede.core.spread.gossip import Gossip
+from antecede.core.spread.lazy import Lazy
+from antecede.core.spread.lpbcast import Lpbcast
+from antecede.core.spread.piggyback import Piggyback
+from antecede.core.spread.pull import Pull
 from antecede.core.subscriber import Subscriber
 from antecede.errors import InputError
 from tests.core.kit import machine
@@ -22,16 +35,29 @@ from tests.core.kit import machine
     [
         ("solicit", "member", Member, VectorWriter),
         ("dcco", "member", Member, VectorWriter),
+        ("dcco-vector", "member", Member, VectorWriter),
+        ("delta", "member", Member, DeltaWriter),
+        ("piggyback", "member", Member, VectorWriter),
+        ("fifo", "member", Member, VectorWriter),
+        ("ackcast", "member", Member, VectorWriter),
+        ("psync", "broker", Broker, GraphWriter),
+        ("psync", "subscriber", Subscriber, GraphWriter),
         ("graph", "broker", Broker, GraphWriter),
         ("graph", "subscriber", Subscriber, None),
         ("cbcast", "broker", Broker, VectorWriter),
         ("cbcast", "subscriber", Subscriber, None),
+        ("pull", "broker", Broker, VectorWriter),
+        ("pull", "subscriber", Subscriber, None),
+        ("rounds", "broker", RoundBroker, RoundsWriter),
+        ("rounds", "subscriber", RoundSubscriber, None),
+        ("colour", "broker", RoundBroker, MatrixWriter),
+        ("colour", "subscriber", RoundSubscriber, None),
         ("home", "broker", HomeBroker, VectorWriter),
         ("home", "subscriber", Client, None),
     ],
 )
 def test_what_a_role_is_built_from(recipe: str, role: str, kind: type, writer: type | None) -> None:
-    built = machine(recipe, "A", role, "G1")
+    built = machine(recipe, "A", role, "G1", colours=5)
     assert type(built) is kind
     assert built.writer is None if writer is None else type(built.writer) is writer
     assert built.reader.dense == RECIPES[recipe].flat
@@ -40,8 +66,10 @@ def test_what_a_role_is_built_from(recipe: str, role: str, kind: type, writer: t
 
 def test_a_broker_leaves_time_for_the_last_hop() -> None:
     """H15, trap 3."""
-    for recipe, role, guard_us in (("graph", "broker", 13), ("home", "broker", 13), ("graph", "subscriber", 3)):
-        assert machine(recipe, "A", role, "G1", guard_us=3, hop_us=10).inbox.guard_us == guard_us
+    for recipe in ("graph", "pull", "rounds", "colour", "colour-eager"):
+        for role, guard_us in (("broker", 13), ("subscriber", 3)):
+            assert machine(recipe, "A", role, "G1", guard_us=3, hop_us=10, colours=5).inbox.guard_us == guard_us
+    assert machine("home", "A", "broker", "G1", guard_us=3, hop_us=10).inbox.guard_us == 13
     assert machine("solicit", "A", "member", "G1", guard_us=3, hop_us=10).inbox.guard_us == 3
     assert machine("home", "S", "subscriber", guard_us=3, hop_us=10).inbox.guard_us == 3
 
@@ -54,6 +82,27 @@ def test_what_a_recipe_leaves_out() -> None:
     assert machine("home-plain", "A", "broker", "G1").plain and not machine("home", "A", "broker", "G1").plain
 
 
+@pytest.mark.parametrize(
+    ("recipe", "spread"),
+    [("solicit", Flat), ("fifo", Flat), ("piggyback", Piggyback), ("ackcast", Acks), ("pbcast", Lpbcast)],
+)
+def test_how_members_spread(recipe: str, spread: type) -> None:
+    assert type(machine(recipe, "A", "member", "G1").spread) is spread
+
+
+def test_what_orders_there_are() -> None:
+    assert RECIPES["solicit"].orders == ("causal", "fifo", "none") and RECIPES["fifo"].orders == ("fifo", "none")
+    assert RECIPES["home-plain"].orders == RECIPES["rounds"].orders == ("causal", "fifo")
+    one = machine("lpbcast-once", "A", "member", "G1")
+    with pytest.raises(InputError, match="There is no order 'causal' here: publish in none"):
+        one.publish(("G1",), b"", 0, order="causal")
+    assert [name for name, recipe in RECIPES.items() if recipe.chance and recipe.recovers] == []
+
+
+def test_psync_leaves_the_graph_to_its_subscribers() -> None:
+    assert machine("psync", "A", "broker", "G1").writer.whole and not machine("graph", "A", "broker", "G1").writer.whole
+
+
 def test_graph_is_told_of_deadlines_and_clocks() -> None:
     writer = machine("graph", "A", "broker", "G1", deadlines=False, clock_bound_us=7).writer
     assert not writer.deadlines and writer.slack_us == 14
@@ -64,3 +113,37 @@ def test_unknown_names_are_refused() -> None:
         recipe_named("nope")
     with pytest.raises(InputError, match="'solicit' has no reading 'sideways'"):
         build("solicit", "sideways", name="A", role="member", groups=(), settings=None, dice=None)  # type: ignore[arg-type]
+
+
+def test_one_clock_serves_order_and_spread() -> None:
+    built = machine("rounds", "A", "broker", "G1", colours=5, round_us=7_000)
+    assert built.clock is built.writer.clock is built.spread.broker.clock
+    assert (built.clock.colours, built.clock.round_us) == (5, 7_000) and type(built.spread) is Gossip
+    below = machine("colour-eager", "S", "subscriber", colours=5)
+    assert below.reader.eager and type(below.inbox) is EagerInbox
+    assert not machine("colour", "S", "subscriber", colours=5).reader.eager
+
+
+def test_an_order_can_have_another_way_to_spread() -> None:
+    assert recipe_named("cbcast+gossip").spread == "gossip" and recipe_named("cbcast").spread == "multicast"
+    assert type(machine("graph+lazy", "A", "broker", "G1").spread) is Lazy
+    assert type(machine("pull", "A", "broker", "G1").spread) is Pull
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("graph+shouting", "no way to spread called 'shouting'; known are multicast, pull, gossip, lazy"),
+        ("solicit+gossip", "'solicit' has its own way to spread"),
+        ("home+pull", "'home' has its own way to spread"),
+        ("nope+pull", "There is no recipe 'nope.pull'"),
+    ],
+)
+def test_what_does_not_fit_is_refused(name: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        recipe_named(name)
+
+
+def test_counting_by_rounds_needs_a_lifetime() -> None:
+    with pytest.raises(InputError, match="Recipe rounds has lifetimes of 0 rounds"):
+        machine("rounds", "A", "broker", "G1")

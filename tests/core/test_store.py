@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antecede.core.effects import Effect
+from antecede.core.interest import Interest
 from antecede.core.message import Envelope
 from antecede.core.store import Store
 from tests.core.kit import flat, grouped, told
@@ -71,6 +72,17 @@ def test_tops_follow_what_is_kept_and_the_version_what_came() -> None:
     assert store.tops == {"G1": {"A@G1": 3}, "G2": {"A@G2": 3}} and store.version == 2
     store.collect(21)
     assert store.tops == {"G1": {"A@G1": 1}, "G2": {}} and store.version == 2
+
+
+def test_what_is_offered_follows_what_is_kept() -> None:
+    store, _ = made()
+    one, both = Interest(("G1",)), Interest(("G1", "G2"))
+    store.add(grouped("A:3", "G1", "G2", deadline_us=20))
+    assert store.offers(one) == {"A@G1": 3} and store.offers(both) == {"A@G1": 3, "A@G2": 3}
+    store.add(grouped("B:1", "G2"))
+    assert store.offers(one) == {"A@G1": 3} and store.offers(both) == {"A@G1": 3, "A@G2": 3, "B@G2": 1}
+    store.collect(21)
+    assert store.offers(one) == {} and store.offers(both) == {"B@G2": 1}
 
 
 def test_headers_are_listed_in_the_order_in_which_they_expired() -> None:

@@ -54,11 +54,13 @@ class Rig:
         brokers: Mapping[str, str] | None = None,
         subscribers: Mapping[str, tuple[str, str]] | None = None,
         begin: bool = True,
+        reading: str = "repaired",
         **settings: Any,
     ) -> None:
         """`brokers`: name -> groups; `subscribers`: name -> (filters, brokers), words separated by blanks."""
         knobs = {"round_us": LONG_MS * MS, **settings}
         self.recipe = recipe
+        self.reading = reading
         self.settings = Settings(**knobs)
         self.now_us = 0
         self.flights: list[Flight] = []
@@ -88,7 +90,7 @@ class Rig:
 
     def spawn(self, name: str, role: str, groups: tuple[str, ...]) -> Process:
         machine = build(
-            RECIPES[self.recipe], "repaired", name=name, role=role, groups=() if role == "subscriber" else groups,
+            RECIPES[self.recipe], self.reading, name=name, role=role, groups=() if role == "subscriber" else groups,
             settings=self.settings, dice=Random(name),
         )  # fmt: skip
         process = self.processes[name] = Process(name, role, machine, groups, 0)
@@ -150,7 +152,8 @@ class Rig:
             tuple(topics.split()), b"", self.now_us, deadline_us=deadline_us, after=after
         )
         self.records.note(process, "publish", self.now_us, message=message.id, groups=message.topics,
-                          deadline_us=message.deadline_us, after=message.after)  # fmt: skip
+                          deadline_us=message.deadline_us, after=message.after,
+                          expires_us=message.expires_us)  # fmt: skip
         self._told(process, effects)
         return message.id
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import statistics
 
 import pytest
-from bench.floors import Floor, build_unordered, measure, median_unordered_ms, scenario
+from bench.floors import HOLDS, INCOMPLETE, Floor, build_unordered, measure, median_unordered_ms, scenario
 
 from antecede.core.recipes import RECIPES
 from antecede.sim.run import simulate
@@ -14,7 +14,7 @@ from antecede.trace.check import check
 
 SEEDS = range(5)
 TIMED = [name for name, recipe in RECIPES.items() if recipe.deadlines != "none"]
-UNTIMED = [name for name, recipe in RECIPES.items() if recipe.deadlines != "yes"]
+UNTIMED = [name for name, recipe in RECIPES.items() if recipe.deadlines in ("none", "optional")]
 RECOVERING = [name for name, recipe in RECIPES.items() if recipe.recovers]
 EXACT = [name for name in RECIPES if name != "home-plain"]
 """Plain mode with deadlines is safe but loses concurrent messages: the oracle says so."""
@@ -24,12 +24,14 @@ def share(floors: list[Floor]) -> float:
     return sum(f.delivered for f in floors) / sum(f.pairs for f in floors)
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("recipe", [name for name, recipe in RECIPES.items() if not recipe.chance])
 def test_without_faults_everything_is_delivered_and_soon(recipe: str) -> None:
     timed = recipe in TIMED
     floors = [measure(recipe, seed, deadlines=timed) for seed in SEEDS]
     assert all(f.clean for f in floors), [f.finding for f in floors]
-    assert share(floors) == 1.0
+    assert share(floors) == 1.0 or (recipe in INCOMPLETE and share(floors) > 0.99)
+    if recipe in HOLDS:
+        return
     unordered_ms = statistics.fmean(median_unordered_ms(recipe, seed, deadlines=timed) for seed in SEEDS)
     assert statistics.fmean(f.median_ms for f in floors) <= 1.1 * unordered_ms
 
@@ -38,7 +40,7 @@ def test_without_faults_everything_is_delivered_and_soon(recipe: str) -> None:
 def test_under_loss_nearly_everything_is_delivered_in_time(recipe: str) -> None:
     floors = [measure(recipe, seed, loss=0.1) for seed in SEEDS]
     assert recipe not in EXACT or all(f.clean for f in floors), [f.finding for f in floors]
-    assert share(floors) >= 0.99
+    assert share(floors) >= INCOMPLETE.get(recipe, 0.99)
 
 
 @pytest.mark.parametrize("recipe", [name for name in RECOVERING if name in UNTIMED])
@@ -46,6 +48,13 @@ def test_without_deadlines_everything_is_delivered(recipe: str) -> None:
     floors = [measure(recipe, seed, loss=0.1, deadlines=False) for seed in SEEDS]
     assert all(f.clean for f in floors), [f.finding for f in floors]
     assert share(floors) == 1.0
+
+
+@pytest.mark.parametrize("recipe", [name for name, recipe in RECIPES.items() if recipe.chance])
+def test_where_delivery_is_left_to_chance_nearly_everything_is_delivered_without_faults(recipe: str) -> None:
+    floors = [measure(recipe, seed, deadlines=False) for seed in SEEDS]
+    assert all(f.clean for f in floors), [f.finding for f in floors]
+    assert share(floors) >= 0.995
 
 
 def test_order_none_is_what_the_delay_is_compared_with() -> None:

@@ -44,13 +44,16 @@ FOUND = [
     ("graph", 31, 10002, "all who could have a message are asked before it is given up"),
     ("graph", 2026, 4449, "what a snapshot brings for others is not held"),
     ("graph", 2026, 7964, "where deadlines end the waiting, a lost group needs no cut"),
+    ("colour", 11, 44, "a newcomer is told of places whose broker is gone for now"),
+    ("colour", 11, 107, "the same, the other way round"),
+    ("colour", 13, 399, "a cut does not reach into what waits for its round"),
     ("graph", 77001, 1158, "what a cut hides in one group stands for what is owed in another"),
 ]
 
 
 @pytest.mark.parametrize(("recipe", "seed", "index", "lesson"), FOUND, ids=lambda value: str(value)[:40])
 def test_what_was_found_stays_mended(recipe: str, seed: int, index: int, lesson: str) -> None:
-    run = simulate(draw(seed, recipe, index))
+    run = simulate(draw(seed, recipe, index, early=True))
     report = check(run.rows, scenario=run.body())
     assert report.clean, f"antecede simulate --recipe {recipe} --seed {seed} --draw {index}: {report.findings[:3]}"
     assert run.quiet, lesson

@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from antecede.spark.cuts import Reading
+from antecede.spark.cuts import Cut, CutRule, Fold, Reading
+from antecede.spark.readings import named
 
 
 def history(
@@ -131,3 +132,25 @@ def twin(rows: list[Reading], ends: list[int], interests: int) -> list[dict[str,
         )
         old = {r.id for r in inside}
     return found
+
+
+def reading(name: str, pos: int, parents: tuple[str, ...] = (), missing: tuple[str, ...] = (), **more: Any) -> Reading:
+    sender, number = name.split(":")
+    whole = {"clock": (), "time_us": None, "mark": False, "interests": (0,), "values": ()} | more
+    return Reading(pos, name, sender, int(number), parents, missing, **whole)
+
+
+def fold_of(rule: CutRule, hold: int = 1000, interests: int = 1) -> Fold:
+    return Fold(rule, interests, named, hold)
+
+
+def plain(cut: Cut) -> dict[str, Any]:
+    return {
+        "number": cut.number,
+        "pos": cut.pos,
+        "causes": sorted(cut.causes),
+        "latest": [sorted(r.id for r in rows) for rows in cut.latest],
+        "fresh": [sorted(r.id for r in rows) for rows in cut.fresh],
+        "held": [[(first.id, count) for first, count in senders] for senders in cut.held],
+        "missing": cut.missing,
+    }

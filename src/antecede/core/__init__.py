@@ -17,6 +17,8 @@ and records. `network` yields what happens next: a frame arriving, or (frame Non
         network.wake_at(name, machine.next_wake())
 
 Where to read on: `machine` (the face), `tier` (the rules all roles share), `inbox` (every decision to deliver, hold or
-discard), `order/` (how causality is written and read), `spread/` (how gaps are found and filled), then the roles:
-`member` (flat groups), `broker` and `subscriber`, `home_broker` and `client`; `recipes` puts them together.
+discard), `order/` (how causality is written and read), `spread/` (to whom messages go by themselves, how gaps are found
+and filled), then the roles: `member` (flat groups), `broker` and `subscriber`, the same by rounds (`round_clock`,
+`round_broker`, `round_subscriber`), `home_broker` and `client`; `recipes` puts them together. `printed/` holds the
+papers' text as it stands.
 """

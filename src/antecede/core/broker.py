@@ -7,13 +7,15 @@ miss. It leaves `hop_us` for that last step. How a broker begins that comes back
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from antecede.core.effects import Discard, Effect, Send
-from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Snapshot, SnapshotRequest
-from antecede.core.interest import Interest, group_of
+from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Snapshot, SnapshotRequest
+from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
 from antecede.core.message import Envelope, Mark, Message
+from antecede.core.round_clock import RoundClock
+from antecede.core.spread.multicast import Multicast
 from antecede.core.tier import Parts, Tier
 
 __all__ = ["Broker", "BrokerBase"]
@@ -51,6 +53,14 @@ class BrokerBase(Tier):
     def peers(self) -> Sequence[str]:
         """All brokers: what went to several groups may be had from brokers of any of them."""
         return self.all_brokers
+
+    def equals(self) -> Sequence[str]:
+        return self.all_brokers
+
+    def neighbours(self) -> Sequence[str]:
+        """In every group the next broker that carries it: what went to several groups may be had from any of them."""
+        found = (next_after(self.name, names) for names in self._carriers.values())
+        return tuple(dict.fromkeys(name for name in found if name is not None))
 
     def sources(self, mark: Mark) -> Sequence[str]:
         """Who carries its group, then the others, who may have it by another of its groups: all of them before a
@@ -100,7 +110,7 @@ class BrokerBase(Tier):
         elif isinstance(frame, SnapshotRequest):
             self.joining.give(sender)
         else:
-            self.keep_early(frame, sender)
+            self.early.keep(frame, sender)
         return self.flush(now_us)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
@@ -108,10 +118,12 @@ class BrokerBase(Tier):
 
 
 class Broker(BrokerBase):
-    """A broker that publishes itself and forwards to subscribers by its Order's projection."""
+    """A broker that publishes itself and passes on to subscribers; how far and when, its Spread decides."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, clock: RoundClock, spread: Callable[[Broker], Multicast] = Multicast) -> None:
         super().__init__(parts)
+        self.clock = clock
+        self.spread = spread(self)
         self.links: dict[str, tuple[int, Interest]] = {}
         """Attached subscribers: attachment number and interest."""
         self._routes: dict[tuple[str, ...], list[tuple[Interest, tuple[str, ...]]]] = {}
@@ -125,14 +137,22 @@ class Broker(BrokerBase):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
-        assert self.writer is not None
-        envelope = self.compose(topics, payload, now_us, deadline_us, after)
-        others = self.carriers_of(envelope.message.topics)
-        if others:
-            self.out.append(Send(others, Data((self.writer.relay(envelope),))))
-        self.forward(envelope, now_us)
+        envelope = self.compose(topics, payload, now_us, deadline_us, after, order)
+        self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
+
+    # -- time ------------------------------------------------------------------------------------------------------
+
+    def own_wake(self) -> int | None:
+        joining, spread = self.joining.at_us, self.spread.at_us
+        return joining if spread is None or (joining is not None and joining < spread) else spread
+
+    def woken(self, now_us: int) -> None:
+        super().woken(now_us)
+        if self.spread.at_us is not None and now_us >= self.spread.at_us:
+            self.spread.hold(now_us)
 
     # -- the tier below --------------------------------------------------------------------------------------------
 
@@ -148,6 +168,10 @@ class Broker(BrokerBase):
         link = self.links.get(peer)
         return link[1] if link is not None else super().interest_of(peer)
 
+    def interest_below(self, filters: tuple[str, ...]) -> Interest:
+        """What a subscriber wants, in the names of streams that are used towards it."""
+        return self.known_interest(filters)
+
     def serves(self, peer: str) -> bool:
         return peer in self.links
 
@@ -157,10 +181,10 @@ class Broker(BrokerBase):
         return self.writer.relay(envelope) if link is None else self.writer.project(envelope, link[1])
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
-        assert self.writer is not None
-        if not self.links:
-            return
-        topics = envelope.message.topics
+        self.spread.forward(envelope, now_us)
+
+    def routes(self, topics: tuple[str, ...]) -> list[tuple[Interest, tuple[str, ...]]]:
+        """The subscribers that want such a message, those of one interest together."""
         routes = self._routes.get(topics)
         if routes is None:
             by_interest: dict[tuple[str, ...], tuple[Interest, list[str]]] = {}
@@ -168,8 +192,12 @@ class Broker(BrokerBase):
                 if interest.wants(topics):
                     by_interest.setdefault(interest.filters, (interest, []))[1].append(name)
             routes = self._routes[topics] = [(interest, tuple(names)) for interest, names in by_interest.values()]
-        for interest, names in routes:
-            self.out.append(Send(names, Data((self.writer.project(envelope, interest),))))
+        return routes
+
+    def offer_of(self, envelope: Envelope, peer: str) -> dict[str, int]:
+        """The marks of one message that concern a peer: what a digest would say of it alone."""
+        interest = self.interest_of(peer)
+        return {} if interest is None else {stream: n for stream, n in envelope.stamp.own if interest.concerns(stream)}
 
     def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
         done = dict(have)
@@ -188,7 +216,7 @@ class Broker(BrokerBase):
             if link is not None and link[0] <= frame.attachment:
                 self._unlink(sender)
 
-    def compared(self, frame: Digest, sender: str) -> None:
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         told = frame.done or frame.have if sender in self.links else frame.done
         if told:
             confirmed = self._confirmed.setdefault(sender, {})
@@ -214,7 +242,7 @@ class Broker(BrokerBase):
         link = self.links.get(sender)
         if sender in self.departed or (link is not None and link[0] > frame.attachment):
             return
-        interest = self.known_interest(frame.filters)
+        interest = self.interest_below(frame.filters)
         self.links[sender] = (frame.attachment, interest)
         self._routes.clear()
         start = self.beginning(interest)

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 
 from antecede.core.effects import Deliver, Discard, Effect
-from antecede.core.message import Envelope
+from antecede.core.message import Envelope, Stamp
 from antecede.core.order.reader import Reader
 
-__all__ = ["Held", "Inbox"]
+__all__ = ["Held", "Inbox", "by_rank"]
 
 
 class Held:
@@ -107,7 +107,7 @@ class Inbox:
         reader.watch(blocker, held)
         if deadline is not None:
             self._tick += 1
-            heappush(self._due, (deadline - self.guard_us, self._tick, held))
+            heappush(self._due, (self._due_us(stamp, deadline), self._tick, held))
         self.blocked.append(held)
 
     def skip(self, envelope: Envelope, reason: str, now_us: int) -> None:
@@ -132,6 +132,10 @@ class Inbox:
         self.held.clear()
         self.marks.clear()
         self._due.clear()
+
+    def _due_us(self, stamp: Stamp, deadline_us: int) -> int:
+        """When a held message goes out whatever is missing before it."""
+        return deadline_us - self.guard_us
 
     # -- time ------------------------------------------------------------------------------------------------------
 
@@ -174,7 +178,7 @@ class Inbox:
     def _release(self, held: Held, now_us: int) -> None:
         stamp, precedes = held.envelope.stamp, self.reader.precedes
         before = [h for h in self.held.values() if h is not held and precedes(h.envelope.stamp, stamp)]
-        before.sort(key=_by_rank)
+        before.sort(key=by_rank)
         for one in (*before, held):
             if not one.gone:
                 ready = self.reader.blocker(one.envelope.stamp) is None
@@ -219,6 +223,6 @@ class Inbox:
         self.on_deliver(envelope, now_us)
 
 
-def _by_rank(held: Held) -> tuple[int, str, int]:
+def by_rank(held: Held) -> tuple[int, str, int]:
     message = held.envelope.message
     return (held.envelope.stamp.rank, message.sender, message.seq)

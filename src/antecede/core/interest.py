@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from antecede.core.topics import matches
 
-__all__ = ["Interest", "group_of", "stream_of"]
+__all__ = ["Interest", "group_of", "next_after", "stream_of"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -40,13 +40,25 @@ group_of: Callable[[str], str] = Remembered[str, str](lambda stream: stream.part
 """The group of a stream; "" for a stream that is a sender (a flat group)."""
 
 
+def next_after(name: str, names: Iterable[str]) -> str | None:
+    """The next one in the ring of names.
+
+    >>> next_after("b", ["c", "a"]), next_after("d", ["c", "a"]), next_after("a", [])
+    ('c', 'a', None)
+    """
+    ring = sorted(names)
+    return next((one for one in ring if one > name), ring[0] if ring else None)
+
+
 class Interest:
     """Filters with their answers remembered: the same few topics and streams are asked for all the time."""
 
-    __slots__ = ("_streams", "concerns", "filters", "wants")
+    __slots__ = ("_streams", "concerns", "filters", "key", "wants")
 
     def __init__(self, filters: Iterable[str]) -> None:
         self.filters = tuple(filters)
+        self.key = self.filters
+        """Interests of one key are interested in the same messages and the same streams."""
         self.wants: Callable[[tuple[str, ...]], bool] = Remembered(self._wants).__getitem__
         """Whether a message with these topics is wanted."""
         self._streams = Remembered(self._concerns)

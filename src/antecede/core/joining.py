@@ -122,8 +122,8 @@ class Joining:
         for _, _, snapshot in self._snapshots:
             for header in snapshot.headers:
                 if broker.interest.wants(header.message.topics) and not in_time(header, now_us):
-                    broker.skip_expired(broker.writer.arrived(header), now_us)
+                    broker.skip_expired(broker.arrived(header), now_us)
         for sender, _, snapshot in self._snapshots:
             broker.take_wanted(snapshot.envelopes, sender, now_us)
         self._snapshots = []
-        broker.take_early(now_us)
+        broker.early.take(now_us)

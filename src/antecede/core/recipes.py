@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
 from antecede.core.broker import Broker
 from antecede.core.client import Client
+from antecede.core.delta import DeltaInbox
+from antecede.core.eager import EagerInbox
 from antecede.core.home_broker import HomeBroker
+from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
 from antecede.core.member import Member
+from antecede.core.message import ORDERS
+from antecede.core.order.colour import ColourReader
+from antecede.core.order.delta import DeltaWriter
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.index import IndexReader
+from antecede.core.order.matrix import Column, MatrixWriter, place_of
 from antecede.core.order.reader import Reader
+from antecede.core.order.rounds import ColoursReader, RoundsWriter
 from antecede.core.order.vector import VectorWriter
+from antecede.core.order.writer import Writer
+from antecede.core.round_broker import RoundBroker
+from antecede.core.round_clock import RoundClock
+from antecede.core.round_subscriber import RoundSubscriber
+from antecede.core.spread.ack import Acks
+from antecede.core.spread.flat import Flat
+from antecede.core.spread.gossip import Gossip
+from antecede.core.spread.lazy import Lazy
+from antecede.core.spread.lpbcast import UNLIMITED, Lpbcast
+from antecede.core.spread.multicast import Multicast
+from antecede.core.spread.piggyback import Piggyback
+from antecede.core.spread.pull import Pull
 from antecede.core.subscriber import Subscriber
-from antecede.core.tier import Parts, Writer
+from antecede.core.tier import Parts
 from antecede.errors import InputError
 
-__all__ = ["RECIPES", "Recipe", "build", "recipe_named"]
+__all__ = ["FLAT_SPREADS", "RECIPES", "SPREADS", "Recipe", "build", "recipe_named"]
+
+STRICT = ("causal", "fifo")
+"""Orders of recipes whose numbers leave no room for messages that nobody waits for."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -26,43 +51,109 @@ class Recipe:
     name: str
     paper: str
     order: str
-    """`vector`, `graph`, or `none`."""
+    """`vector`, `graph`, `rounds` (a vector, then a colour per broker), `matrix` (a matrix, then one colour), `delta`
+    (a vector with deadlines) or `none`."""
     flat: bool = False
     """All processes are members of one group and all publish; otherwise brokers serve subscribers."""
     clients_publish: bool = False
+    spread: str = "multicast"
+    """A key of SPREADS: to whom a message goes by itself."""
     asks: bool = True
     digests: bool = True
     deadlines: str = "yes"
-    """`yes`, `optional`, `none`."""
-    ordered: bool = True
+    """`yes`, `same` (equally long for all), `optional`, `none`, or `lifetime`: every message ends with its lifetime,
+    deadlines are optional."""
+    uniform: bool = False
+    """All messages live equally long towards subscribers: a deadline can only be later, and for brokers only."""
+    eager: bool = False
+    orders: tuple[str, ...] = ORDERS
+    """What a publisher may ask for, the first unless it says otherwise."""
+    chance: bool = False
+    """Whom chance leaves out in its rounds a message is lost to: nothing is promised but that it is said so."""
+    whole: bool = False
+    """Subscribers get all that brokers know of a message's past, and work out themselves what they wait for."""
     readings: tuple[str, ...] = ("repaired",)
 
     @property
     def recovers(self) -> bool:
-        return self.asks
+        return self.asks and not self.chance
 
+
+def _unordered(name: str, paper: str, *, asks: bool = True, digests: bool = True, chance: bool = False) -> Recipe:
+    """A member of a flat group that promises no order, named after its way to spread."""
+    return Recipe(
+        name, paper, "none", flat=True, spread=name, asks=asks, digests=digests, deadlines="none", orders=("none",),
+        chance=chance,
+    )  # fmt: skip
+
+
+ONE = ("repaired", "printed")
+THREE = ("repaired", "printed-a", "printed-b", "printed-c")
+"""Readings of a paper: the default, and the text as it stands (`printed/`), each way in which it can be read."""
 
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
     for recipe in (
-        Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional"),
-        Recipe("graph", "001 s2.3", "graph", deadlines="optional"),
+        Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional", readings=ONE),
+        Recipe("graph", "001 s2.3", "graph", deadlines="optional", readings=("repaired", "printed-a", "printed-b")),
+        Recipe("pull", "003", "vector", spread="pull", deadlines="optional", readings=THREE),
+        Recipe("rounds", "001 s2.2", "rounds", spread="gossip", deadlines="lifetime", orders=STRICT, readings=ONE),
+        Recipe("colour", "004", "matrix", deadlines="lifetime", uniform=True, orders=STRICT, readings=ONE),
+        Recipe("colour-eager", "004", "matrix", deadlines="lifetime", uniform=True, eager=True, orders=STRICT),
         Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional"),
-        Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none"),
+        Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none", orders=STRICT),
         Recipe("cbcast", "Birman, Schiper, Stephenson 1991", "vector", deadlines="none"),
         Recipe("dcco", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
+        Recipe("dcco-vector", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
+        Recipe("psync", "Peterson, Buchholz, Schlichting 1989", "graph", deadlines="none", whole=True),
+        Recipe(
+            "delta", "Baldoni, Mostefaoui, Raynal 1996", "delta", flat=True, asks=False, digests=False, deadlines="same"
+        ),
+        Recipe("piggyback", "002 s3A", "vector", flat=True, spread="piggyback", deadlines="optional"),
+        Recipe("fifo", "order per sender", "vector", flat=True, deadlines="none", orders=("fifo", "none")),
+        _unordered("lpbcast-chain", "Eugster et al. 2001, as analysed", asks=False, digests=False, chance=True),
+        _unordered("lpbcast-once", "Eugster et al. 2001", digests=False, chance=True),
+        _unordered("lpbcast-unlimited", "Eugster et al. 2001", asks=False, digests=False, chance=True),
+        _unordered("pbcast", "Birman et al. 1999", digests=False, chance=True),
+        _unordered("ackcast", "Pingali, Towsley, Kurose 1994"),
     )
 }
+
+SPREADS: dict[str, Callable[[Broker], Multicast]] = {
+    "multicast": Multicast,
+    "pull": Pull,
+    "gossip": Gossip,
+    "lazy": Lazy,
+}
+"""Ways to spread among brokers, by name; `RECIPE+SPREAD` is a recipe with another one."""
+
+FLAT_SPREADS: dict[str, Callable[[Member], Flat]] = {
+    "multicast": Flat,
+    "piggyback": Piggyback,
+    "ackcast": Acks,
+    "lpbcast-chain": partial(Lpbcast, forwards=UNLIMITED, chain=True),
+    "lpbcast-once": partial(Lpbcast, digests=True),
+    "lpbcast-unlimited": partial(Lpbcast, forwards=UNLIMITED),
+    "pbcast": partial(Lpbcast, multicast=True, forwards=0, digests=True),
+}
+"""Ways to spread among members of a flat group."""
 
 CHAIN = 8
 """Own previous messages named in a stamp where nothing expires (see VectorWriter.chain)."""
 
 
 def recipe_named(name: str) -> Recipe:
-    recipe = RECIPES.get(name)
+    base, plus, spread = name.partition("+")
+    recipe = RECIPES.get(base)
     if recipe is None:
         raise InputError(f"There is no recipe {name!r}; known are {', '.join(RECIPES)}.")
-    return recipe
+    if not plus:
+        return recipe
+    if spread not in SPREADS:
+        raise InputError(f"There is no way to spread called {spread!r}; known are {', '.join(SPREADS)}.")
+    if recipe.flat or recipe.clients_publish:
+        raise InputError(f"Recipe {base!r} has its own way to spread: only brokers that publish can have another.")
+    return replace(recipe, spread=spread)
 
 
 def build(
@@ -80,31 +171,69 @@ def build(
         recipe = recipe_named(recipe)
     if reading not in recipe.readings:
         raise InputError(f"Recipe {recipe.name!r} has no reading {reading!r}; it has {', '.join(recipe.readings)}.")
+    if reading != "repaired":
+        from antecede.core.printed.specimens import specimen
+
+        return specimen(
+            recipe, reading, SPREADS[recipe.spread], name=name, role=role, groups=groups, settings=settings, dice=dice
+        )
     guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
+    if recipe.deadlines == "lifetime":
+        return _by_rounds(recipe, name, role, groups, settings, dice, guard_us)
     interest = Interest(groups)
     writer = _writer(recipe, name, interest, settings)
     if recipe.clients_publish:
         if role == "subscriber":
-            parts = Parts(name, interest, settings, dice, None, IndexReader(), guard_us, digests=False)
+            parts = Parts(
+                name, interest, settings, dice, None, IndexReader(), guard_us, digests=False, orders=recipe.orders
+            )
             return Client(parts, upper=_vector(recipe, name, settings))
         reader = Reader(interest.concerns, dense=writer.dense)
         parts = Parts(name, interest, settings, dice, writer, reader, guard_us)
         return HomeBroker(parts, plain=recipe.name == "home-plain")
     reader = Reader(interest.concerns, dense=writer.dense)
     if role == "subscriber":
+        below = writer if recipe.whole else None
         return Subscriber(
-            Parts(name, interest, settings, dice, None, reader, guard_us, asks=recipe.asks, digests=False)
+            Parts(name, interest, settings, dice, below, reader, guard_us, asks=recipe.asks, digests=False)
         )
-    kind = Member if recipe.flat else Broker
-    return kind(
-        Parts(name, interest, settings, dice, writer, reader, guard_us, asks=recipe.asks, digests=recipe.digests)
-    )
+    parts = Parts(
+        name, interest, settings, dice, writer, reader, guard_us, recipe.asks, recipe.digests, orders=recipe.orders,
+        inbox=DeltaInbox if recipe.order == "delta" else Inbox,
+    )  # fmt: skip
+    if recipe.flat:
+        return Member(parts, FLAT_SPREADS[recipe.spread])
+    return Broker(parts, RoundClock(settings.round_us, 0), SPREADS[recipe.spread])
+
+
+def _by_rounds(
+    recipe: Recipe, name: str, role: str, groups: tuple[str, ...], settings: Settings, dice: Dice, guard_us: int
+) -> Machine:
+    """A machine that counts by rounds: one clock for its Order and its Spread."""
+    clock = RoundClock(settings.round_us, settings.colours)
+    clock.check(recipe.name, settings)
+    matrix = recipe.order == "matrix"
+    if role == "subscriber":
+        reader = ColourReader(clock, eager=recipe.eager) if matrix else ColoursReader(clock)
+        inbox = EagerInbox if recipe.eager else Inbox
+        return RoundSubscriber(
+            Parts(name, Interest(groups), settings, dice, None, reader, guard_us, digests=False, inbox=inbox)
+        )
+    interest = Column(groups, place_of(name)) if matrix else Interest(groups)
+    writer = MatrixWriter(name, interest, clock) if matrix else RoundsWriter(name, clock)
+    above = Reader(interest.concerns, dense=False)
+    parts = Parts(name, interest, settings, dice, writer, above, guard_us, orders=recipe.orders)
+    return RoundBroker(parts, clock, SPREADS[recipe.spread], uniform=recipe.uniform)
 
 
 def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -> Writer:
     if recipe.order == "graph":
         slack_us, grace_us = 2 * settings.clock_bound_us, settings.grace_us
-        return GraphWriter(name, interest, deadlines=settings.deadlines, slack_us=slack_us, grace_us=grace_us)
+        return GraphWriter(
+            name, interest, deadlines=settings.deadlines, slack_us=slack_us, grace_us=grace_us, whole=recipe.whole
+        )
+    if recipe.order == "delta":
+        return DeltaWriter(name)
     return _vector(recipe, name, settings)
 
 

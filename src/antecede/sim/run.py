@@ -83,7 +83,7 @@ def simulate(
     `digest`: keep a running digest of rows that go to a sink (it costs about as much as the run). `build` and `facts`
     put other machines in the place of the recipe's own.
     """
-    facts = facts or find_recipe(scenario.recipe)
+    facts = facts or find_recipe(scenario.builds)
     scenario.fits(facts)
     if build is None:
         from antecede.core.recipes import build as build_recipe

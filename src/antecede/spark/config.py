@@ -60,7 +60,6 @@ class Source(Part, frozen=True):
     options: dict[str, str] = {}
     receivers: tuple[str, ...] | None = None
     values: str | None = None
-    max_rows: int | None = None
 
     @property
     def paths(self) -> list[str]:
@@ -69,8 +68,12 @@ class Source(Part, frozen=True):
 
 class Order(Part, frozen=True):
     wait_us: int | None = None
-    skip: bool = False
+    unknown: Literal["skip"] | None = None
+    foreign: Literal["project", "none"] | None = None
+    group_of: str | None = None
+    first_seq: int | None = None
     max_held: int | None = None
+    remember_us: int | None = None
 
 
 class Wanted(Part, frozen=True):
@@ -88,6 +91,7 @@ class Fuse(Part, frozen=True):
     over: Literal["latest", "new"] = "latest"
     senders: tuple[str, ...] | None = None
     hold: int | None = None
+    patience: int | None = None
     interests: dict[str, str | list[str] | Wanted] = {}
 
 
@@ -162,10 +166,14 @@ path = "runs/first"          # one, or a list
 # arrived = "arrived_us"     # in which sequence rows came
 # topic = "topic"            # what interests are matched with
 
-[order]                      # how long to wait for causes that have not come; one of them must end the waiting
+[order]                      # how long to wait for causes that have not come; a deadline ends the waiting too
 wait_us = 500_000            # at most so long after the row's own time
-# skip = true                # not at all: what is not there when a row comes is passed over
-# max_held = 100_000         # at most so many rows of a group
+# unknown = "skip"           # batch: what is in no row of the group is passed over, and noted
+# foreign = "none"           # promise: no parent is in another group; "project": look for them (batch)
+# group_of = "split(parent, '/')[0]" # in which group a parent is, in SQL
+# first_seq = 1              # the number of a sender's first message
+# max_held = 100_000         # at most so many rows of a group; of more the oldest go out
+# remember_us = 3_600_000_000 # streams: how long it is known what was there; bounds the state
 
 [fuse]                       # left out: nothing is fused
 every = 100                  # a cut after every so many rows of a group
@@ -174,6 +182,8 @@ every = 100                  # a cut after every so many rows of a group
 # values = ["temperature"]   # what is aggregated
 # over = "latest"            # the latest reading of each sender, or all "new" ones since the cut before
 # senders = ["m1", "m2"]     # who is expected; left out: whoever was ever heard
+# hold = 1000                # rows of a sender that wait for a cause, before the oldest gives way
+# patience = 10_000          # rows of the group after which a sender that owes a cause is no longer waited for
 
 [fuse.interests]             # name = topic filter, several, or a condition
 all = "#"

@@ -4,8 +4,8 @@
                            values=["temperature"], interests={"indoor": "motes/indoor/+"}, every=100))
 
 The input is what `causal_order` gives: only delivered rows count, by their `causal_pos`. For each group, cut and
-interest there is one row: what was counted (never an effect without its cause; `cuts` says what that means), what is
-missing, and the cut itself as a list of ids (`causes`) after which the result could be published.
+interest there is one row: what was counted (never an effect without its cause; `counting` says what that means), what
+is missing, and the cut itself as a list of ids (`causes`) after which the result could be published.
 
 Decided in this file: how Spark's columns become plain ones before they cross into Python, and where state lives: a
 batch folds each group in one task, a stream keeps the fold of each group as one value of versioned bytes. Both run the
@@ -28,12 +28,14 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import ArrayType, MapType, NumericType, StringType, StructType, TimestampType
 
 from antecede.errors import InputError
-from antecede.spark.cuts import HOLD, CutRule, Fold
-from antecede.spark.readings import SEPARATOR, Function, Interest, Plan, folded, fuse_table, plan_of
+from antecede.spark.cuts import HOLD, CutRule
+from antecede.spark.readings import SEPARATOR, Bounds, Function, Interest, Plan, folded, fuse_table, plan_of
 
 __all__ = ["Function", "Interest", "fuse", "fuse_table"]
 
 Step = Callable[[DataFrame], DataFrame]
+FOREIGN = "foreign:"
+"""How `causal_order` marks a parent in another group."""
 ONE_GROUP = "one"
 """The name of the key where no column says what a group is."""
 
@@ -44,6 +46,7 @@ def fuse(
     parents: str | None = None,
     clock: str | None = None,
     sender: str | None = None,
+    seq: str | None = None,
     group: str | None = None,
     topic: str | None = None,
     time: str | None = None,
@@ -56,17 +59,19 @@ def fuse(
     functions: Mapping[str, Function] | None = None,
     senders: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
     hold: int = HOLD,
+    patience: int | None = None,
     last: bool = False,
 ) -> Step:
     """A step from ordered rows to results, one per group, cut and interest.
 
     Columns of the ordered rows, by name: `id`; `parents` (a list of ids) or `clock` (a map from sender to number), as
     they were given to `causal_order` - without them rows are held for what they themselves miss, not for what their
-    causes miss; `sender`, unless ids are `sender:seq`; `group`; `topic` (a string or a list); `time` (a timestamp or
-    microseconds); `values` (numbers).
+    causes miss; `sender` and, if there is one, `seq`, unless ids are `sender:seq`; `group`; `topic` (a string or a
+    list); `time` (a timestamp or microseconds); `values` (numbers).
 
-    Where ids are `sender:seq`, or with a clock, a skipped cause is made up for by any later message of its sender.
-    Otherwise nobody knows who sent it: what comes after it is left out for good, and remembered.
+    Where ids are `sender:seq`, with a clock, or missed by `sender` and `seq`, a skipped cause is made up for by any
+    later message of its sender. Otherwise nobody knows who sent it: what comes after it is left out for good. Causes
+    in other groups (`foreign:` in `missing`) are no matter of this group's cuts.
 
     interests   name -> topic filter, several, an `Interest` with a condition, or None; by default one, `all`
     every, every_us, marks   where cuts fall: every so many rows of a group; every so much of the rows' own time; after
@@ -74,33 +79,35 @@ def fuse(
     over        what is aggregated: the `latest` counted reading of each sender, or all `new` ones since the cut before
     functions   name of a new column -> `Function`: your own aggregate over pandas or Arrow
     senders     who is expected, for all interests or for each by name; by default whoever was ever heard
-    hold        held rows kept per sender
+    hold        held rows kept per sender; of more the oldest give way
+    patience    a sender that owes something to a row held for so many rows of the group leaves the cut: nothing of it
+                counts and nobody waits for it until it is heard again; None: it is waited for
     last        batch only: also the last, unfinished cut
     """
-    if hold < 1:
-        raise InputError(f"hold is {hold}: it must be at least 1.")
-    if clock is not None and sender is None:
-        raise InputError("With clock= say also which column names the sender: fuse(clock=..., sender=...).")
+    bounds = Bounds(hold, patience)
+    for name, given in (("clock", clock), ("seq", seq)):
+        if given is not None and sender is None:
+            raise InputError(f"With {name}= say also which column names the sender: fuse({name}=..., sender=...).")
     rule = CutRule(every, every_us, marks)
     if every_us is not None and time is None:
         raise InputError("every_us cuts by the rows' own time: name its column, fuse(every_us=..., time=...).")
-    plan = plan_of(interests, values, functions, senders, over, sender is None)
+    plan = plan_of(interests, values, functions, senders, over, sender is None, seq is not None)
 
     def step(df: DataFrame) -> DataFrame:
         if last and df.isStreaming:
             raise InputError("A stream has no last cut: leave out last=True.")
-        named = {"id": id, "parents": parents, "clock": clock, "sender": sender, "group": group, "topic": topic,
-                 "time": time, "marks": marks}  # fmt: skip
+        named = {"id": id, "parents": parents, "clock": clock, "sender": sender, "seq": seq, "group": group,
+                 "topic": topic, "time": time, "marks": marks}  # fmt: skip
         plain = prepare(df, plan, named)
         key = plain.schema[group or ONE_GROUP]
         whole = StructType([key, *from_arrow_schema(plan.schema()).fields])
         grouped = plain.groupBy(key.name)
         if df.isStreaming:
-            out = grouped.transformWithStateInPandas(Fuser(plan, rule, hold, whole), whole, "Append", "None")
+            out = grouped.transformWithStateInPandas(Fuser(plan, rule, bounds, whole), whole, "Append", "None")
         else:
             # Not a method of the processor above: a plain function travels with less.
             def fold(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
-                results = folded(table, plan, rule, hold, last)
+                results = folded(table, plan, rule, bounds, last)
                 return results.add_column(0, whole[0].name, pa.array([key[0].as_py()] * len(results), key[0].type))
 
             out = grouped.applyInArrow(fold, whole)
@@ -112,14 +119,14 @@ def fuse(
 class Fuser(StatefulProcessor):
     """The fold of each group, kept between batches as one value of bytes."""
 
-    def __init__(self, plan: Plan, rule: CutRule, hold: int, schema: StructType) -> None:
-        self.plan, self.rule, self.hold, self.key = plan, rule, hold, schema[0].name
+    def __init__(self, plan: Plan, rule: CutRule, bounds: Bounds, schema: StructType) -> None:
+        self.plan, self.rule, self.bounds, self.key = plan, rule, bounds, schema[0].name
 
     def init(self, handle: Any) -> None:
         self.saved = handle.getValueState("fold", "state BINARY")
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
-        fold = Fold(self.rule, len(self.plan.interests), self.plan.split, self.hold)
+        fold = self.bounds.fold(self.plan, self.rule)
         if self.saved.exists():
             fold.load(bytes(self.saved.get()[0]))
         found = [r for frame in rows for r in self.plan.readings(pa.Table.from_pandas(frame, preserve_index=False))]
@@ -159,7 +166,8 @@ def prepare(df: DataFrame, plan: Plan, named: Mapping[str, str | None]) -> DataF
             entries = F.map_entries(value)
             return F.array_join(F.transform(entries, lambda e: F.concat(e["key"], F.lit(":"), e["value"])), SEPARATOR)
         if isinstance(kind, ArrayType):
-            return F.array_join(value.cast("array<string>"), SEPARATOR)
+            names = F.filter(value.cast("array<string>"), lambda name: ~name.startswith(FOREIGN))
+            return F.array_join(names, SEPARATOR)
         if isinstance(kind, StringType):
             return value
         raise InputError(f"The column {name!r} is {kind.simpleString()}: it must be a list of names.")
@@ -178,6 +186,7 @@ def prepare(df: DataFrame, plan: Plan, named: Mapping[str, str | None]) -> DataF
         F.col("causal_pos").cast("bigint").alias("pos"),
         column("id", "string").alias("id"),
         column("sender", "string").alias("sender"),
+        column("seq", "bigint").alias("seq"),
         joined(named["parents"]).alias("parents"),
         joined("missing").alias("missing"),
         joined(named["clock"]).alias("clock"),

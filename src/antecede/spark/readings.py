@@ -19,7 +19,18 @@ from antecede.core.topics import matches
 from antecede.errors import InputError
 from antecede.spark.cuts import HOLD, Cut, CutRule, Fold, Reading
 
-__all__ = ["SEPARATOR", "Function", "Interest", "Plan", "folded", "fuse_table", "interest_of", "named", "plan_of"]
+__all__ = [
+    "SEPARATOR",
+    "Bounds",
+    "Function",
+    "Interest",
+    "Plan",
+    "folded",
+    "fuse_table",
+    "interest_of",
+    "named",
+    "plan_of",
+]
 
 SEPARATOR = "\n"
 """Lists of names cross into Python as one string each: a list column costs several times as much."""
@@ -88,19 +99,21 @@ class Plan:
     """Interest -> who is expected; None: whoever was ever heard."""
     over: str = "latest"
     told: bool = True
-    """Whether ids are `sender:seq`; else a column says who sent a row, and ids say nothing."""
+    """Whether ids are `sender:seq`; else a column says who sent a row."""
+    numbered: bool = False
+    """Whether a column says which of its sender's messages a row is; it may then be missed as `sender:seq` too."""
 
     def __post_init__(self) -> None:
         if self.over not in OVER:
             raise InputError(f"over is {self.over!r}: it is {' or '.join(OVER)}.")
 
     def split(self, id: str) -> tuple[str, int] | None:
-        return named(id) if self.told else None
+        return named(id) if self.told or self.numbered else None
 
     # -- columns to readings ---------------------------------------------------------------------------------------
 
     def readings(self, table: pa.Table) -> list[Reading]:
-        """Rows of the columns `pos`, `id`, `sender`, `parents`, `missing`, `clock`, `time_us`, `mark`, `topics`,
+        """Rows of the columns `pos`, `id`, `sender`, `seq`, `parents`, `missing`, `clock`, `time_us`, `mark`, `topics`,
         `where_i` and `value_i` (see `fuse.prepare`); lists are joined by SEPARATOR."""
         count = table.num_rows
         nothing: list[Any] = [None] * count
@@ -114,13 +127,16 @@ class Plan:
         filters = list(enumerate(interest.filters for interest in self.interests.values()))
         numbers = [[_finite(v) for v in column[f"value_{i}"]] for i in range(len(self.values))]
         rows = zip(
-            *(column[name] for name in ("pos", "id", "sender", "parents", "missing", "clock", "time_us", "mark")),
+            *(
+                column[name]
+                for name in ("pos", "id", "sender", "seq", "parents", "missing", "clock", "time_us", "mark")
+            ),
             column.get("topics", nothing),
             zip(*numbers, strict=True) if numbers else [()] * count,
             strict=True,
         )
         found = []
-        for row, (pos, id, sender, parents, missing, clock, time_us, mark, topic, reading) in enumerate(rows):
+        for row, (pos, id, sender, seq, parents, missing, clock, time_us, mark, topic, reading) in enumerate(rows):
             interests = taken.get(topic)
             if interests is None:
                 have = topic.split(SEPARATOR) if topic is not None else None
@@ -133,7 +149,7 @@ class Plan:
                     raise InputError(f"The id {id!r} is not sender:seq: name the column of the senders (sender=...).")
                 sender, number = place
             else:
-                number = pos
+                number = pos if seq is None else seq
             vector = _clock(clock) if clock else ()
             if vector:
                 number = dict(vector).get(sender, pos)
@@ -242,6 +258,22 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") and not isinstance(value, str | bytes) else value
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much and how long is held; see `counting`."""
+
+    hold: int = HOLD
+    patience: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("hold", "patience"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}: it must be at least 1.")
+
+    def fold(self, plan: Plan, rule: CutRule) -> Fold:
+        return Fold(rule, len(plan.interests), plan.split, self.hold, self.patience)
+
+
 def plan_of(
     interests: Mapping[str, object] | None,
     values: Sequence[str],
@@ -249,6 +281,7 @@ def plan_of(
     senders: Iterable[str] | Mapping[str, Iterable[str]] | None,
     over: str,
     told: bool,
+    numbered: bool = False,
 ) -> Plan:
     wanted = {name: interest_of(interest) for name, interest in (interests or {"all": None}).items()}
     if isinstance(values, str):
@@ -262,7 +295,7 @@ def plan_of(
     elif senders is not None:
         everybody = frozenset(senders)
         expected = dict.fromkeys(wanted, everybody)
-    plan = Plan(wanted, tuple(values), dict(functions or {}), expected, over, told)
+    plan = Plan(wanted, tuple(values), dict(functions or {}), expected, over, told, numbered)
     names = plan.schema().names
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -276,6 +309,7 @@ def fuse_table(
     id: str = "id",
     parents: str | None = None,
     sender: str | None = None,
+    seq: str | None = None,
     topic: str | None = None,
     time: str | None = None,
     values: Sequence[str] = (),
@@ -287,10 +321,11 @@ def fuse_table(
     functions: Mapping[str, Function] | None = None,
     senders: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
     hold: int = HOLD,
+    patience: int | None = None,
     last: bool = False,
 ) -> pa.Table:
     """What `fuse` does, for one group in memory and without Spark: no conditions in SQL, times in microseconds."""
-    plan = plan_of(interests, values, functions, senders, over, sender is None)
+    plan = plan_of(interests, values, functions, senders, over, sender is None, seq is not None)
     if any(interest.where for interest in plan.interests.values()):
         raise InputError("A condition in SQL needs Spark: filter the table, or use fuse.")
     if "fate" in table.column_names:
@@ -307,6 +342,7 @@ def fuse_table(
         "pos": table["causal_pos"],
         "id": table[id],
         "sender": nulls if sender is None else table[sender],
+        "seq": nulls.cast(pa.int64()) if seq is None else table[seq],
         "parents": joined(parents),
         "missing": joined("missing"),
         "clock": nulls,
@@ -315,11 +351,12 @@ def fuse_table(
         "topics": joined(topic),
     }
     plain |= {f"value_{i}": table[name].cast(pa.float64()) for i, name in enumerate(plan.values)}
-    return folded(pa.table(plain), plan, CutRule(every, every_us, marks), hold, last)
+    return folded(pa.table(plain), plan, CutRule(every, every_us, marks), Bounds(hold, patience), last)
 
 
-def folded(table: pa.Table, plan: Plan, rule: CutRule, hold: int, last: bool) -> pa.Table:
-    fold = Fold(rule, len(plan.interests), plan.split, hold)
+def folded(table: pa.Table, plan: Plan, rule: CutRule, bounds: Bounds, last: bool) -> pa.Table:
+    """All the rows of a group to all its results."""
+    fold = bounds.fold(plan, rule)
     cuts = list(fold.push(plan.readings(table)))
     rest = list(fold.close())  # also says when positions are not contiguous
     return plan.results(cuts + rest if last else cuts)

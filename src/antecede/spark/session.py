@@ -23,7 +23,7 @@ from antecede.spark.settings import LOOPBACK, on_this_machine, settings_for
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SUPPORTED", "TESTED", "check_packages", "register", "session", "supported"]
+__all__ = ["SUPPORTED", "TESTED", "check_packages", "register", "session", "supported", "warm_up"]
 
 SUPPORTED = ((4, 0), (5, 0))
 """Versions of Spark from the first, below the second."""
@@ -119,6 +119,11 @@ def register(spark: SparkSession) -> None:
 
     ship(spark)
     spark.dataSource.register(AntecedeSource)
+
+
+def warm_up(spark: SparkSession) -> None:
+    """Start the Python workers and load what every job needs, so that a clock started after this times the job."""
+    spark.range(4).mapInArrow(lambda batches: batches, "id bigint").groupBy("id").count().collect()
 
 
 def running() -> SparkSession | None:

@@ -19,8 +19,8 @@ LOOPBACK = "127.0.0.1"
 class Setting(NamedTuple):
     name: str
     value: str
-    where: Literal["everywhere", "here"]
-    """`here`: for masters on this machine only."""
+    where: Literal["everywhere", "loopback", "here"]
+    """`here`: for masters on this machine; `loopback`: for those, and for clusters at a loopback address."""
     reason: str
 
 
@@ -38,9 +38,11 @@ SETTINGS: tuple[Setting, ...] = (
             "transformWithState works on no other, and state may outgrow the Java heap"),
     Setting("spark.sql.session.timeZone", "UTC", "everywhere",
             "times are microseconds since the epoch; what is shown must not depend on the machine"),
-    Setting("spark.driver.host", LOOPBACK, "here",
+    Setting("spark.python.authenticate.socketTimeout", "120s", "everywhere",
+            "on a busy machine a Python worker takes longer than Spark's 15 s to start and call back"),
+    Setting("spark.driver.host", LOOPBACK, "loopback",
             "the machine's own name may resolve to an address that others reach, or to none"),
-    Setting("spark.driver.bindAddress", LOOPBACK, "here",
+    Setting("spark.driver.bindAddress", LOOPBACK, "loopback",
             "nothing listens beyond this machine unless the caller says so"),
     Setting("spark.driver.memory", "2g", "here",
             "driver and tasks share one Java; below this, sorts of a few million rows spill"),
@@ -54,6 +56,11 @@ SETTINGS: tuple[Setting, ...] = (
 def on_this_machine(master: str) -> bool:
     """Whether everything that runs under `master` runs here: `local`, `local[4]`, `local-cluster[2,1,1024]`."""
     return re.fullmatch(r"local(\[.*\])?|local-cluster\[.*\]", master.strip()) is not None
+
+
+def at_loopback(master: str) -> bool:
+    """Whether `master` is a cluster whose master listens on a loopback address, so that all of it is here."""
+    return re.match(r"spark://(127(\.\d+){3}|localhost|\[::1\])(:|$)", master.strip()) is not None
 
 
 def cores(master: str) -> int:
@@ -72,9 +79,10 @@ def cores(master: str) -> int:
 def settings_for(master: str, app: str, given: Mapping[str, object] | None = None) -> dict[str, str]:
     """All settings of a session on `master`: the table, then what was given."""
     here = on_this_machine(master)
+    places = {"everywhere", *(("loopback", "here") if here else ("loopback",) if at_loopback(master) else ())}
     chosen = {"spark.master": master, "spark.app.name": app}
     for setting in SETTINGS:
-        if here or setting.where == "everywhere":
+        if setting.where in places:
             chosen[setting.name] = setting.value.format(cores=cores(master)) if here else setting.value
     for name, value in (given or {}).items():
         chosen[name] = str(value).lower() if isinstance(value, bool) else str(value)

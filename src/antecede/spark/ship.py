@@ -76,6 +76,8 @@ def ship(spark: SparkSession) -> bool:
         with tempfile.TemporaryDirectory() as directory:
             spark.addArtifacts(str(package_zip(directory)), pyfile=True)
         return True
+    from pyspark import SparkFiles
+
     context: Any = spark.sparkContext
     if any(Path(name).name.startswith("antecede-") for name in context._python_includes):
         return True
@@ -83,7 +85,13 @@ def ship(spark: SparkSession) -> bool:
         return False
     directory = tempfile.mkdtemp(prefix="antecede-zip-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)  # not sooner: executors fetch it when they start
-    context.addPyFile(str(package_zip(directory)))
+    made = package_zip(directory)
+    context.addPyFile(str(made))
+    # Spark plans a streaming source in a process on the driver that looks for files in this folder of its own, into
+    # which it never puts any.
+    planners = Path(SparkFiles.getRootDirectory()) / "streaming_job"
+    planners.mkdir(exist_ok=True)
+    shutil.copy(made, planners)
     return True
 
 

@@ -46,7 +46,6 @@ __all__ = [
     "commit_batch",
     "files",
     "read",
-    "remove_files",
     "table_rows",
     "target_of",
     "write_files",
@@ -204,14 +203,6 @@ def commit_batch(target: Target, messages: Sequence[Any], number: int | None) ->
     return commit(Path(target.root), manifest, overwrite=target.overwrite)
 
 
-def remove_files(target: Target, messages: Sequence[Any]) -> None:
-    """The batch failed: what its tasks wrote will never count."""
-    for message in messages:
-        if isinstance(message, Written):
-            for file in message.files:
-                (Path(target.root) / file.path).unlink(missing_ok=True)
-
-
 def files(path: str | Path) -> list[str]:
     """The data files of the table at `path` that count, as absolute paths."""
     root = local_path(str(path))
@@ -221,6 +212,11 @@ def files(path: str | Path) -> list[str]:
 def table_rows(path: str | Path) -> dict[int, int]:
     """batch number -> rows, as the manifests have counted them."""
     return {manifest.number: manifest.rows for manifest in committed(local_path(str(path)))}
+
+
+def literally(path: Path) -> str:
+    """The path as Spark takes it for itself, not for a pattern."""
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))
 
 
 def read(spark: SparkSession, path: str | Path) -> DataFrame:
@@ -236,7 +232,7 @@ def read(spark: SparkSession, path: str | Path) -> DataFrame:
     empty: dict[tuple[tuple[str, Any], ...], list[str]] = {}  # Spark takes an empty text in a folder's name for a null
     for file in (file for manifest in manifests for file in manifest.files):
         held = empty.setdefault(tuple(file.values.items()), []) if "" in file.values.values() else plain_files
-        held.append(str(root / file.path))
+        held.append(literally(root / file.path))
     frame = spark.createDataFrame([], schema)
     if plain_files:
         frame = spark.read.schema(schema).option("basePath", str(root)).parquet(*plain_files)

@@ -42,7 +42,7 @@ except ImportError:  # Spark before 4.2 takes all there is as one batch
 from antecede.errors import InputError
 from antecede.spark.manifest import committed, is_table, local_path
 from antecede.spark.rows import as_spark_batch, trace_schema
-from antecede.spark.sink import Target, Written, commit_batch, remove_files, target_of, write_files
+from antecede.spark.sink import Target, Written, commit_batch, target_of, write_files
 from antecede.spark.stretches import Stretch, pack, read_stretch
 from antecede.spark.tail import TableTail, Tail, TraceTail
 
@@ -197,6 +197,10 @@ def write_task(target: Target, batches: Iterator[pa.RecordBatch]) -> Written:
     return Written(write_files(target, batches, partition), query)
 
 
+# Neither writer removes anything when Spark gives a batch up: its manifest may be there all the same (a query that is
+# stopped while it commits), and then its files count. What does not count is left to `manifest.clean`.
+
+
 class BatchWriter(DataSourceArrowWriter):
     def __init__(self, target: Target) -> None:
         self.target = target
@@ -206,9 +210,6 @@ class BatchWriter(DataSourceArrowWriter):
 
     def commit(self, messages: Sequence[Any]) -> None:
         commit_batch(self.target, messages, None)
-
-    def abort(self, messages: Sequence[Any]) -> None:
-        remove_files(self.target, messages)
 
 
 class StreamWriter(DataSourceStreamArrowWriter):
@@ -220,9 +221,6 @@ class StreamWriter(DataSourceStreamArrowWriter):
 
     def commit(self, messages: Sequence[Any], batchId: int) -> None:
         commit_batch(self.target, messages, batchId)
-
-    def abort(self, messages: Sequence[Any], batchId: int) -> None:
-        remove_files(self.target, messages)
 
 
 class AntecedeSource(DataSource):

@@ -81,8 +81,6 @@ def cut(path: Path, first: int, rows: int, size: int, hint: tuple[int, int] = (0
         entries = _messages(path, *hint)
     begin, (at, base) = first, hint
     for start, count, byte in entries:
-        if start >= end:
-            break
         if start + count <= first:
             continue
         if start > begin and start - begin >= size:
@@ -90,6 +88,8 @@ def cut(path: Path, first: int, rows: int, size: int, hint: tuple[int, int] = (0
             begin = start
         if start <= begin:
             at, base = (byte, start) if path.suffix != ".parquet" else (0, 0)
+        if start + count >= end:
+            break  # not a message further: what follows may be damaged
     if end > begin:
         yield Stretch(str(path), begin, end - begin, at, base)
 

@@ -77,8 +77,15 @@ class TraceTail(Tail):
         if schema is None:
             return 0
         validated(schema, path)
-        new = sum(piece.rows for piece in ipc.pieces(path, behind["at"]))
-        return behind["base"] + new - behind["rows"]
+        whole = behind["base"]
+        try:
+            for piece in ipc.pieces(path, behind["at"]):
+                whole += piece.rows
+        except InputError as error:
+            if self._quarantine is None:
+                raise
+            note(self._quarantine, Bad(str(path), str(error), whole))
+        return whole - behind["rows"]
 
     def _parquet_rows(self, path: Path) -> int:
         size = path.stat().st_size
@@ -130,6 +137,8 @@ class TraceTail(Tail):
             if base + piece.rows > rows:
                 break
             at, base = piece.at + piece.size, base + piece.rows
+            if base == rows:
+                break
         return {"rows": rows, "at": at, "base": base}
 
     def between(self, start: Offset, end: Offset, size: int) -> Iterator[Stretch]:

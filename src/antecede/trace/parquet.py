@@ -34,7 +34,9 @@ __all__ = [
 ]
 
 ROW_GROUP = 65_536
-"""Rows per row group: about 10 MB in memory while they wait; raising it costs memory, lowering it costs size."""
+"""Rows per row group at most: about 10 MB in memory while they wait; raising it costs memory, lowering it size."""
+PIECE = 4096
+"""Rows that become columns at once: so few that they are still in the processor's cache when they do."""
 
 
 def to_batch(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
@@ -58,28 +60,36 @@ class TraceWriter:
         self._temporary = self.directory / f".records.parquet.{os.getpid()}.tmp"
         self._schema = arrow_schema()
         self._rows: list[Sequence[Any]] = []
-        self._row_group = row_group
+        self._batches: list[pa.RecordBatch] = []
+        self._piece = min(PIECE, row_group)
+        self._group_pieces = row_group // self._piece
         self._writer: pq.ParquetWriter | None = pq.ParquetWriter(
             self._temporary, self._schema, compression="zstd", write_page_checksum=True
         )
 
     def write(self, rows: Iterable[Sequence[Any]]) -> None:
         self._rows.extend(rows)
-        while len(self._rows) >= self._row_group:
-            self._put(self._rows[: self._row_group])
-            del self._rows[: self._row_group]
+        while len(self._rows) >= self._piece:
+            self._batches.append(to_batch(self._rows[: self._piece], self._schema))
+            del self._rows[: self._piece]
+            if len(self._batches) == self._group_pieces:
+                self._put()
 
-    def _put(self, rows: Sequence[Sequence[Any]]) -> None:
+    def _put(self) -> None:
+        """What has become columns so far is one row group."""
         assert self._writer is not None
-        self._writer.write_batch(to_batch(rows, self._schema))
+        self._writer.write_table(pa.Table.from_batches(self._batches, self._schema))
+        self._batches.clear()
 
     def close(self, scenario: dict[str, Any] | None = None, totals: dict[str, Any] | None = None) -> Path:
         """Complete the run: the side files first, so that a directory with records is a whole one."""
         if self._writer is None:
             return self._target
         if self._rows:
-            self._put(self._rows)
+            self._batches.append(to_batch(self._rows, self._schema))
             self._rows = []
+        if self._batches:
+            self._put()
         self._writer.close()
         self._writer = None
         for name, value in (("scenario.json", scenario), ("totals.json", totals)):

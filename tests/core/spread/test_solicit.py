@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from antecede.core.machine import Settings
 from antecede.core.message import Mark
-from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, ranges_of
+from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, open_ranges, ranges_of
 
 A1, A2 = ("A", 1), ("A", 2)
 
@@ -124,3 +124,13 @@ def test_whoever_offers_it_is_asked_from_then_on_and_first() -> None:
     asker.due(20)
     asker.wants.offered(A1, "C", 25, patience_us=0)
     assert want.tries == 1, "nothing new"
+
+
+def test_where_streams_have_holes_all_between_is_asked_for_except_what_is_held() -> None:
+    assert open_ranges([("A", 7)], {}, {}) == (("A", 0, 7),)
+    assert open_ranges([("A", 7), ("B", 3)], {"A": 2, "B": 2}, {"A": {4, 5, 9}}) == (
+        ("A", 2, 3),
+        ("A", 5, 7),
+        ("B", 2, 3),
+    )
+    assert open_ranges([("A", 3)], {"A": 1}, {"A": {2}}) == (("A", 2, 3),)

@@ -18,7 +18,7 @@ from antecede.core.frames import Node
 from antecede.core.interest import Interest, group_of, stream_of
 from antecede.core.message import Envelope, Mark, Message, Stamp
 
-__all__ = ["VectorWriter"]
+__all__ = ["VectorWriter", "close"]
 
 
 class VectorWriter:
@@ -40,6 +40,9 @@ class VectorWriter:
         self._tips: dict[Mark, Stamp] = {}
         """What was delivered or published here and precedes nothing else that was: together they cover the past."""
 
+    def look_at(self, interest: Interest) -> None:
+        """A vector is the same for everybody."""
+
     # -- writing ---------------------------------------------------------------------------------------------------
 
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp:
@@ -51,11 +54,11 @@ class VectorWriter:
         if self.chain == 1:
             needs = {}
         if after is None:
-            covers = _close(self._tips.values())
+            covers = close(self._tips.values())
             for leaves in (self._tips,) if self.flat else self._leaves.values():
                 needs.update(dict.fromkeys(leaves))
         else:
-            covers = _close([*after, self._last] if self._last is not None else after)
+            covers = close([*after, self._last] if self._last is not None else after)
             needs.update(dict.fromkeys(covers.items()))
         stamp = Stamp(own, tuple(needs), covers, self.rank)
         self._take_in(stamp)
@@ -114,7 +117,7 @@ class VectorWriter:
 
     def past(self) -> Mapping[str, int]:
         """Marks of everything in the past of what was delivered here, of all groups."""
-        return _close(self._tips.values())
+        return close(self._tips.values())
 
     def arrived(self, envelope: Envelope) -> Envelope:
         """A stamp as it came from a peer; nothing is left to work out."""
@@ -154,7 +157,7 @@ class VectorWriter:
         """Nothing is cut by what others have."""
 
 
-def _close(stamps: Iterable[Stamp]) -> dict[str, int]:
+def close(stamps: Iterable[Stamp]) -> dict[str, int]:
     """What these messages cover, and they themselves."""
     covers: dict[str, int] = {}
     for stamp in stamps:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from antecede.core.effects import Answer, Discard, Send
 from antecede.core.frames import Data, Gone, Ranges, Request
-from antecede.core.message import Envelope, Mark, Stamp, header_of, id_of_mark
+from antecede.core.message import LOOSE, Envelope, Mark, Stamp, header_of, id_of_mark
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -45,16 +45,17 @@ class Answers:
         interest = tier.interest_of(sender)
         if interest is None:
             return
-        found = [e for e in tier.store.find(frame.ranges) if in_time(e, now_us) and interest.wants(e.message.topics)]
-        found += [e for e in self._held_within(frame.ranges) if interest.wants(e.message.topics)]
+        ranges = tier.ranges_from(sender, frame.ranges)
+        found = [e for e in tier.store.find(ranges) if in_time(e, now_us) and interest.wants(e.message.topics)]
+        found += [e for e in self._held_within(ranges) if interest.wants(e.message.topics)]
         for start in range(0, len(found), BATCH):
             batch = tuple(tier.answer_for(e, sender) for e in found[start : start + BATCH])
             tier.out.append(Answer(sender, tuple(e.message.id for e in batch)))
             tier.out.append(Send((sender,), Data(batch, answer=True)))
-        headers = [e for e in tier.store.find(frame.ranges) if not in_time(e, now_us)]
-        headers += tier.store.find_headers(frame.ranges)
+        headers = [e for e in tier.store.find(ranges) if not in_time(e, now_us)]
+        headers += tier.store.find_headers(ranges)
         gone = tuple(tier.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
-        lacks = self._lacked(frame.ranges, sender, now_us)
+        lacks = self._lacked(ranges, sender, now_us)
         if gone or lacks:
             tier.out.append(Send((sender,), Gone(tuple(map(header_of, gone)), lacks)))
 
@@ -80,7 +81,7 @@ class Answers:
             return ()  # deadlines bound every wait
         lacks = []
         for stream, low, high in ranges:
-            for n in range(low + 1 if tier.reader.dense else high, high + 1):
+            for n in range(low + 1 if tier.reader.dense and LOOSE not in stream else high, high + 1):
                 if tier.absent_since((stream, n), now_us) is not None:
                     held = n in tier.inbox.marks.get(stream, ()) or n in tier.store.index.get(stream, ())
                     never = (stream, n) in self._given_up or n <= tier.reader.cut.get(stream, 0)
@@ -93,7 +94,7 @@ class Answers:
         for envelope in frame.headers:
             deadline = envelope.message.deadline_us
             if deadline is not None and now_us > deadline:
-                tier.skip_expired(envelope if tier.writer is None else tier.writer.arrived(envelope), now_us)
+                tier.skip_expired(tier.arrived(envelope), now_us)
         for stream, _, n in frame.lacks:
             self._lacked_by((stream, n), sender, now_us)
         tier.want_blocked(sender, now_us)
@@ -147,6 +148,8 @@ class Answers:
         """
         tier = self.tier
         stream, n = mark
+        if LOOSE in stream:
+            return []  # each names the one before it, and those were asked for with it
         before = [(stream, k) for k in range(tier.reader.front.get(stream, 0) + 1, n)]
         return [m for m in before if tier.is_missing(m) and id_of_mark(m) not in tier.inbox.seen]
 

@@ -7,12 +7,14 @@ a quiet system sends nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Send
 from antecede.core.frames import Digest
 from antecede.core.interest import Interest
+from antecede.core.message import Stamp
+from antecede.core.spread.chance import some_of
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -21,11 +23,14 @@ __all__ = ["Rounds"]
 
 
 class Rounds:
-    __slots__ = ("_in_step", "at_us", "enabled", "tier")
+    __slots__ = ("_goal", "_in_step", "at_us", "enabled", "steady", "tier")
 
     def __init__(self, tier: Tier, *, enabled: bool) -> None:
         self.tier = tier
         self.enabled = enabled
+        self.steady = True
+        """Whether every message is compared; otherwise only what there is when somebody says `begin`."""
+        self._goal = 0
         self.at_us: int | None = None
         """When the next round is; None: nobody lacks anything."""
         self._in_step: dict[str, int] = {}
@@ -41,34 +46,29 @@ class Rounds:
 
     def begin(self, now_us: int) -> None:
         tier = self.tier
+        self._goal = tier.store.version
         if self.enabled and self.at_us is None:
             round_us = tier.settings.round_us
             self.at_us = now_us + (round_us >> 1) + int(round_us * tier.dice.random())
 
-    def offers(self, interest: Interest) -> Mapping[str, int]:
-        """The newest message kept per stream that concerns a peer, and what else a role offers."""
-        offers = self.tier.store.offers(interest)
-        extra = self.tier.extra_offers(interest)
-        if not extra:
-            return offers
-        return {**offers, **{stream: max(n, offers.get(stream, 0)) for stream, n in extra.items()}}
-
     def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
         tier = self.tier
-        offer = self.offers(peer_interest)
+        offer = tier.offers(peer_interest)
         front, marks = tier.reader.front, tier.inbox.marks
         behind = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
-        have = behind
+        have: Mapping[str, int] = behind
         if marks:  # what is held is not lacking either: its holder asks for the rest itself
             have = {s: max(n, theirs[s]) if theirs.get(s) in marks.get(s, ()) else n for s, n in behind.items()}
+        have = tier.haves(have, behind)
         if tier.writer is None or not tier.writer.cuts:
-            return Digest(offer, have, {} if have is behind else behind, reply=reply)
+            done = tier.summary(peer_interest) or ({} if have is behind else behind)
+            return Digest(offer, have, done, reply=reply)
         return Digest(offer, have, tier.done(behind), dict(tier.writer.stable), reply)
 
     def hold(self, now_us: int) -> None:
         tier = self.tier
         self.at_us = None
-        version = tier.store.version
+        version = tier.store.version if self.steady else self._goal
         if tier.writer is not None:
             tier.writer.forget(now_us)
         behind = self._some_behind(version)
@@ -77,13 +77,14 @@ class Rounds:
             if again:
                 self.at_us = now_us + tier.settings.round_us
             return
+        tier.local.move()
         digests: dict[tuple[str, ...], Digest] = {}
-        for peer in self._draw(behind, tier.settings.fanout):
+        for peer in tier.local.draw(behind, tier.settings.fanout):
             interest = tier.interest_of(peer)
             if interest is not None:
-                digest = digests.get(interest.filters)
+                digest = digests.get(interest.key)
                 if digest is None:  # whoever wants the same gets the same frame
-                    digest = digests[interest.filters] = self.digest(interest, {}, reply=True)
+                    digest = digests[interest.key] = self.digest(interest, {}, reply=True)
                 if digest.offer:
                     tier.out.append(Send((peer,), digest))
                 else:
@@ -92,22 +93,31 @@ class Rounds:
 
     def _some_behind(self, version: int) -> list[str]:
         """Peers not in step: a few at random where they are many, all of them where those few happen to be."""
-        peers, in_step = self.tier.peers(), self._in_step
+        peers, in_step = self._peers(), self._in_step
         if len(peers) > 8 * self.tier.settings.fanout:
-            some = self._draw(list(peers), 3 * self.tier.settings.fanout)
+            some = some_of(self.tier.dice, peers, 3 * self.tier.settings.fanout)
             some = [peer for peer in some if in_step.get(peer, -1) < version]
             if some:
                 return some
         return [peer for peer in peers if in_step.get(peer, -1) < version]
 
-    def _draw(self, names: list[str], count: int) -> list[str]:
+    def _peers(self) -> Sequence[str]:
+        """Whom a round may go to: with local views its own, the neighbours, and all of the tier below."""
         tier = self.tier
-        if len(names) <= count:
-            return names
-        for place in range(count):
-            other = place + int(tier.dice.random() * (len(names) - place))
-            names[place], names[other] = names[other], names[place]
-        return names[:count]
+        if not tier.settings.view:
+            return tier.peers()
+        equals = set(tier.equals())
+        below = [name for name in tier.peers() if name not in equals]
+        return list(dict.fromkeys((*tier.neighbours(), *tier.local.names, *below)))
+
+    def want_before(self, stamp: Stamp, hint: str, now_us: int) -> None:
+        """What an unordered message names as the one before it is not waited for, but must not stay away either (unless
+        it may be lost for good: where nobody compares, nothing is promised)."""
+        tier = self.tier
+        if tier.asks and self.enabled and self.steady:
+            for mark in stamp.covers.items():
+                if tier.interest.concerns(mark[0]) and tier.is_missing(mark):
+                    tier.wants.want(mark, hint, None, now_us, patience_us=tier.settings.patience_us)
 
     def on_digest(self, frame: Digest, sender: str, now_us: int) -> None:
         tier = self.tier
@@ -116,8 +126,8 @@ class Rounds:
             return
         if tier.asks:
             self._want_offered(frame.offer, sender, now_us)
-        tier.compared(frame, sender)
-        if _covers(frame.have, self.offers(interest)):
+        tier.compared(frame, sender, now_us)
+        if _covers(frame.have, tier.offers(interest)):
             self._in_step[sender] = tier.store.version
         if frame.stable and tier.writer is not None:
             tier.writer.heard(frame.stable)
@@ -129,7 +139,7 @@ class Rounds:
         front, concerns, patience_us = tier.reader.front, tier.interest.concerns, tier.settings.patience_us
         for stream, n in [(stream, n) for stream, n in offer.items() if n > front.get(stream, 0)]:
             if concerns(stream):
-                for k in range(front.get(stream, 0) + 1 if tier.reader.dense else n, n + 1):
+                for k in tier.reader.offered(stream, n):
                     mark = (stream, k)
                     if tier.is_missing(mark):
                         tier.wants.offered(mark, sender, now_us, patience_us=patience_us)

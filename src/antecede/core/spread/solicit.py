@@ -8,14 +8,14 @@ come before the last message that needs it must go out. What somebody merely has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 
 from antecede.core.frames import Ranges
 from antecede.core.machine import Settings
 from antecede.core.message import Mark
 
-__all__ = ["TRIES_UNTIMED", "Solicitation", "Want", "ranges_of"]
+__all__ = ["TRIES_UNTIMED", "Solicitation", "Want", "open_ranges", "ranges_of"]
 
 TRIES_UNTIMED = 6
 
@@ -131,4 +131,17 @@ def ranges_of(marks: Sequence[Mark]) -> Ranges:
             ranges[-1] = (stream, ranges[-1][1], n)
         else:
             ranges.append((stream, n - 1, n))
+    return tuple(ranges)
+
+
+def open_ranges(marks: Sequence[Mark], front: Mapping[str, int], held: Mapping[str, Iterable[int]]) -> Ranges:
+    """Sparse streams: everything between what lies behind and the mark, except what is held."""
+    ranges = []
+    for stream, n in sorted(marks):
+        low = front.get(stream, 0)
+        for here in sorted(k for k in held.get(stream, ()) if low < k < n):
+            if here - 1 > low:
+                ranges.append((stream, low, here - 1))
+            low = here
+        ranges.append((stream, low, n))
     return tuple(ranges)

@@ -1,0 +1,206 @@
+"""`antecede audit`: traces and tables of any size, judged on Spark; what is shown while it works and after.
+
+Decided in this file: what kind of input a path is (with --id a table, *.log a ShiViz log, else a trace), and how many
+findings are shown: a few to people, --limit of them in --json, all of them in --out.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from antecede.errors import InputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from rich.console import Console
+
+    from antecede.spark.audit import Audit
+
+__all__ = ["audit"]
+
+FIRST = 20
+"""Findings that are printed."""
+
+Option = typer.Option
+
+
+def audit(
+    paths: Annotated[list[Path], typer.Argument(metavar="DIR|FILE...", help="Runs, directories of runs, or tables.")],
+    as_json: Annotated[bool, Option("--json", help="One JSON object, for programs.")] = False,
+    id: Annotated[str | None, Option(help="Column of the message id: the files are a table of your own.")] = None,
+    parents: Annotated[str | None, Option(help="Column of what each message came after: ids.")] = None,
+    receiver: Annotated[str | None, Option(help="Column of who delivered it.")] = None,
+    position: Annotated[str | None, Option(help="Column of the order at that receiver.")] = None,
+    clock: Annotated[str | None, Option(help="Column of its vector clock, instead of parents.")] = None,
+    sender: Annotated[str | None, Option(help="With --clock: column of the host it is a step of.")] = None,
+    run: Annotated[str | None, Option(help="Column that separates histories which know nothing of each other.")] = None,
+    out: Annotated[Path | None, Option(metavar="DIR", help="Write every finding there, as Parquet tables.")] = None,
+    limit: Annotated[int, Option(min=0, help="At most this many findings in --json.")] = 10_000,
+    scratch: Annotated[Path | None, Option(metavar="DIR", help="For tables of messages: all workers see it.")] = None,
+    master: Annotated[str | None, Option(help="Spark's master. [local[*]]")] = None,
+) -> None:
+    """Judge traces of any size on Spark: every inversion, gap, late, duplicate and stuck message.
+
+    The verdicts are those of `antecede check`, which is slower and also looks for idle, false, undelivered and
+    unexplained ones. Give any number of run directories, or a directory that holds them. What cannot be read is set
+    aside with a reason, and the rest is judged.
+
+    With --id the files are Parquet, CSV or JSON-lines tables of deliveries: inversions, duplicates, and parents that
+    never came. Files called *.log are read as ShiViz logs: events with vector clocks, judged in the order of the log.
+
+    \b
+    antecede audit sweep/                                      all runs below it
+    antecede audit run-1 run-2 --json > verdicts.json
+    antecede audit log.parquet --id msg --parents refs --receiver node --position n
+    antecede audit simpledb.log
+
+    Exit 0 when clean, 1 when a violation was found, 2 when nothing was found but something could not be judged.
+    """
+    described = {"parents": parents, "receiver": receiver, "position": position, "clock": clock}
+    described |= {"sender": sender, "run": run}
+    if id is None and any(described.values()):
+        raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
+    if out is not None and out.exists() and any(out.iterdir() if out.is_dir() else [out]):
+        raise InputError(f"{out} is there already and not empty: name another directory for the findings")
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path} does not exist: give run directories, records files or tables")
+
+    from antecede.spark.session import session
+
+    with watched(master, session) as spark:
+        judged = judge(spark, paths, id, described, scratch)
+        if out is not None:
+            write(judged, out)
+        report = judged.to_json(limit if as_json else FIRST)
+    if as_json:
+        print(json.dumps(report, indent=2))
+    else:
+        from rich.console import Console
+
+        show(report, Console(), out)
+    found = sum(judged.counts.values())
+    raise typer.Exit(1 if found else 0 if judged.clean else 1 if judged.summary["unknown_tails"] else 2)
+
+
+def judge(
+    spark: SparkSession, paths: list[Path], id: str | None, described: dict[str, str | None], scratch: Path | None
+) -> Audit:
+    from antecede.spark.audit import records
+    from antecede.spark.foreign import audit_table
+    from antecede.spark.imports import read_shiviz
+
+    if id is not None:
+        return audit_table(read_tables(spark, paths), id=id, scratch=scratch, **described)
+    logs = [path for path in paths if path.suffix == ".log"]
+    if logs and len(logs) < len(paths):
+        raise InputError(f"{logs[0]} is a log and the others are not: audit them one after the other")
+    if logs:
+        columns = {"id": "id", "clock": "clock", "sender": "sender", "position": "position", "run": "source"}
+        return audit_table(read_shiviz(spark, *logs), scratch=scratch, **columns)
+    return records(spark, *paths, scratch=scratch)
+
+
+def read_tables(spark: SparkSession, paths: list[Path]) -> DataFrame:
+    """Parquet, CSV with a header, or JSON lines; all of one kind."""
+    names = [str(path.absolute()) for path in paths]
+    suffixes = {path.suffix for path in paths if path.is_file()}
+    if len(suffixes) > 1:
+        raise InputError(f"tables of different kinds ({', '.join(sorted(suffixes))}): audit one kind at a time")
+    suffix = suffixes.pop() if suffixes else ".parquet"
+    try:
+        if suffix == ".csv":
+            return spark.read.csv(names, header=True, inferSchema=True)
+        if suffix in (".json", ".jsonl", ".ndjson"):
+            return spark.read.json(names)
+        return spark.read.parquet(*names)
+    except Exception as error:
+        first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise InputError(f"cannot read {', '.join(names)}: {first[:200]}") from error
+
+
+def write(judged: Audit, out: Path) -> None:
+    """One Parquet table each, those with nothing in them too: who reads them need not ask whether they are there."""
+    tables = {"findings": judged.findings, "in_doubt": judged.in_doubt, "unknown_tails": judged.tails}
+    tables |= {"quarantine": judged.quarantine}
+    if judged.missing is not None:
+        tables["missing"] = judged.missing
+    for name, table in tables.items():
+        table.write.mode("overwrite").parquet(str((out / name).absolute()))
+
+
+# --- what people see -------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def watched(master: str | None, session: Any) -> Iterator[SparkSession]:
+    """A session, and a line that says how far it is when a person is watching."""
+    if not sys.stderr.isatty():
+        yield session(master, app="antecede audit")
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting Spark ...") as line:
+        spark = session(master, app="antecede audit")
+        done = threading.Event()
+        teller = threading.Thread(target=tell, args=(spark, line, done), daemon=True)
+        teller.start()
+        try:
+            yield spark
+        finally:
+            done.set()
+            teller.join()
+
+
+def tell(spark: Any, line: Any, done: threading.Event) -> None:
+    """Tasks of the stages that run now; a Spark Connect server does not tell."""
+    tracker = spark.sparkContext.statusTracker() if hasattr(spark, "sparkContext") else None
+    while not done.wait(0.3):
+        if tracker is None:
+            line.update("working ...")
+            continue
+        stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+        parts = [f"{s.numCompletedTasks} of {s.numTasks} tasks" for s in stages if s is not None]
+        line.update(f"judging: {', '.join(parts)}" if parts else "judging ...")
+
+
+def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
+    from rich.table import Table
+
+    def say(text: str) -> None:
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    for finding in report["findings"]:
+        place = "".join(f"{finding[name]}: " for name in ("source", "run") if finding[name])
+        say(f"{finding['verdict']}: {place}{finding['process']}, step {finding['step']}: {finding['text']}")
+    violations = sum(count for verdict, count in report["counts"].items() if verdict != "missing")
+    if report["left_out"].get("findings"):
+        where = f"{out / 'findings'} holds all" if out else "--json shows more, --out DIR writes all"
+        say(f"... and {report['left_out']['findings']:,} more ({where})")
+    for row in report["quarantine"]:
+        place = ", ".join(str(row[name]) for name in ("source", "run", "process") if row[name])
+        say(f"set aside: {place + ': ' if place else ''}{row['text']}")
+    verdicts = Table("verdict", "found", title="Verdicts", title_justify="left")
+    verdicts.columns[1].justify = "right"
+    for name, count in report["counts"].items():
+        verdicts.add_row(name, f"{count:,}")
+    console.print(verdicts)
+    doubts = report["left_out"].get("in_doubt", 0) + len(report["in_doubt"])
+    if doubts:
+        say(f"In doubt, because clocks may differ that much: {doubts:,}")
+    for row in report["unknown_tails"]:
+        say(f"Not clean: {row['source']}: {row['text']}")
+    who = f"{report['processes']:,} processes" if "processes" in report else f"{report['receivers']:,} receivers"
+    verdict = "clean" if report["clean"] else "NOT clean"
+    say(
+        f"{verdict}: {violations:,} findings in {report['deliveries']:,} deliveries "
+        f"({report['rows']:,} rows) of {who}, {report['messages']:,} messages; {report['quarantined']:,} set aside"
+    )

@@ -1,0 +1,150 @@
+"""`antecede pipeline`: what is shown while it runs and after; a commented CONFIG.toml to begin with; a demonstration.
+
+Without a file it explains itself by doing: a small run is simulated over links that lose, and goes through the whole
+pipeline. Exit 1: the audit found something, or rows do not reconcile.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from antecede.errors import InputError
+
+if TYPE_CHECKING:
+    from antecede.spark.outcome import Report
+
+__all__ = ["demonstrate", "fine", "pipeline", "show"]
+
+DEMO = "antecede-pipeline"
+AS_IT_CAME = "as it came"
+"""What the audit calls the rows of a table before they were ordered."""
+
+
+def pipeline(
+    config: Annotated[Path | None, typer.Argument(metavar="[CONFIG.toml]", help="What to do.")] = None,
+    init: Annotated[bool, typer.Option("--init", help="Write a commented CONFIG.toml to begin with.")] = False,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where the demonstration goes. [a new one]")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+) -> None:
+    """Order, fuse and audit on Spark: source -> order -> fuse -> audit -> tables.
+
+    What is read, how long to wait for what, what to fuse and where tables go stands in CONFIG.toml. A pipeline that was
+    interrupted goes on where it was: stages that are finished, and of which nothing has changed, are not repeated. Rows
+    that cannot be used are in the table `quarantine`, with the reason; nothing is lost and nothing is silent.
+
+    Without CONFIG.toml a small run is simulated over links that lose, and goes through the whole pipeline.
+
+    \b
+    antecede pipeline --init CONFIG.toml     a file with every setting, explained
+    antecede pipeline CONFIG.toml            run it; again: only what is left
+    antecede pipeline                        the demonstration
+    """
+    if init:
+        _begin(config or Path("CONFIG.toml"))
+        return
+    if config is not None and out is not None:
+        raise InputError("--out is for the demonstration: a pipeline of your own says output.path in its file.")
+    report = demonstrate(out) if config is None else watched_run(config)
+    if as_json:
+        print(json.dumps(report.to_json(), indent=2))
+    else:
+        show(report)
+    if not fine(report):
+        raise typer.Exit(1)
+
+
+def fine(report: Report) -> bool:
+    """Every row is accounted for, and the audit found nothing but what ordering has cured."""
+    findings = report.stage("findings")
+    counts = {} if findings is None else findings.counts
+    return report.reconciled and not any(count for what, count in counts.items() if not what.startswith(AS_IT_CAME))
+
+
+def _begin(path: Path) -> None:
+    from antecede.spark.config import TEMPLATE
+
+    if path.exists():
+        raise InputError(f"{path} is there already: remove it, or name another file.")
+    path.write_text(TEMPLATE, "utf-8")
+    print(f"written to {path}; say what to read in it, then: antecede pipeline {path}")
+
+
+def watched_run(config: Any) -> Report:
+    """Run with a bar when a person is watching."""
+    from antecede.spark.pipeline import run
+
+    with bar() as told:
+        return run(config, clock=time.perf_counter, told=told)
+
+
+@contextmanager
+def bar() -> Iterator[Any]:
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        lines: dict[str, TaskID] = {}
+
+        def told(stage: str, done: int, known: int) -> None:
+            if stage not in lines:
+                lines[stage] = progress.add_task(stage, total=None)
+            progress.update(lines[stage], completed=done, total=known or None)
+
+        yield told
+
+
+def show(report: Report) -> None:
+    """The report as a table."""
+    rows = [("stage", "rows", "of which", "seconds")]
+    for stage in report.stages:
+        counts = {name: count for name, count in stage.counts.items() if name not in ("rows in", "damaged") and count}
+        told = ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "-"
+        seconds = "done before" if not stage.repeated else "" if stage.seconds is None else f"{stage.seconds:.1f}"
+        rows.append((stage.name, f"{stage.rows:,}", told, seconds))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    for row in rows:
+        print(f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:<{widths[2]}}  {row[3]}".rstrip())
+    held = f" + {report.held:,} still held" if report.held else ""
+    held += f" + {report.unread:,} not read yet" if report.unread > 0 else ""
+    damaged = f"; {report.damaged:,} damaged files or parts are named in quarantine" if report.damaged else ""
+    if report.reconciled:
+        print(f"{report.rows_in:,} rows in = {report.rows_out:,} rows out{held}{damaged}.")
+    else:
+        print(f"{report.rows_in:,} rows in, but {report.rows_out:,} rows out{held}{damaged}: they do not reconcile.")
+    print(f"tables below {report.output}")
+
+
+def demonstrate(out: Path | None = None) -> Report:
+    """A small run over links that lose a tenth of all copies, through the whole pipeline."""
+    import tempfile
+
+    from antecede.sim.run import simulate
+    from antecede.sim.scenario import Scenario
+    from antecede.trace.parquet import TraceWriter
+
+    root = out or Path(tempfile.mkdtemp(prefix=f"{DEMO}-"))
+    run = root / "run"
+    scenario = Scenario(recipe="home", messages=300, loss=0.1, duplicate=0.05, spike=0.05, deadline_ms=(150.0, 400.0))
+    if not (run / "records.parquet").exists():
+        with TraceWriter(run) as writer:
+            done = simulate(scenario, writer.write)
+            writer.close(done.body(), {"processes": done.totals})
+    return watched_run(
+        {
+            "source": {"kind": "run", "path": str(run)},
+            "fuse": {"every": 50, "interests": {"everything": "#"}},
+            "output": {"path": str(root / "tables")},
+        }
+    )

@@ -1,0 +1,96 @@
+"""What of a machine is memory, and what of its memory can make a difference: the rules of `frozen`, one line each.
+
+Decided here: which attributes only remember what can be worked out again (they are never saved), and which can make no
+difference to anything a machine does from now on (they do not count when two situations are compared). Whoever adds an
+attribute need not add it here: it is then saved, and counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from antecede.errors import InputError
+
+__all__ = ["ALIKE", "CACHES", "FORGOTTEN", "ROOM", "Plan", "name_of", "plan_of"]
+
+ROOM = "antecede.core"
+"""Where everything a machine is made of lives."""
+
+CACHES: dict[str, dict[str, Any]] = {
+    "Envelope": {"size": -1, "stamp_size": -1, "wire": None},
+    "Base": {"size": -1, "control": -1},
+    "Store": {"_offers": dict},
+    "RoundBroker": {"_kept": dict},
+    "GraphWriter": {"_whole": dict},
+}
+"""Class -> attributes that only remember what can be worked out again, and what they begin with."""
+
+FORGOTTEN = ("Remembered",)
+"""Mappings whose whole contents are such."""
+
+
+def _in_turn(heap: list[Any]) -> tuple[Any, ...]:
+    """A heap of (time, tick, what): only their order counts, and only of what is still there."""
+    entries = sorted(heap, key=lambda entry: entry[:2])
+    return tuple((entry[0], entry[2]) for entry in entries if not getattr(entry[2], "gone", False))
+
+
+ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
+    ("Inbox", "_due"): lambda inbox, due: _in_turn(due),
+    ("Solicitation", "_next"): lambda wants, due: _in_turn(due),
+    ("Store", "_expiry"): lambda store, due: _in_turn(due),
+    ("Inbox", "_tick"): lambda inbox, tick: None,
+    ("Solicitation", "_tick"): lambda wants, tick: None,
+    ("Store", "_tick"): lambda store, tick: None,
+    ("Inbox", "seen"): lambda inbox, seen: tuple(sorted(seen)),  # when they came decides when they are forgotten
+    ("Store", "version"): lambda store, version: version > 0,
+    ("Rounds", "_in_step"): lambda rounds, peers: tuple(
+        sorted(peer for peer, version in peers.items() if version >= rounds.tier.store.version)
+    ),
+    ("Rounds", "_goal"): lambda rounds, goal: None if rounds.steady else goal,
+    ("Want", "tries"): lambda want, tries: tries if tries < 12 else 12 + (tries - 12) % 420,  # whose turn, of up to 7
+    ("Unacked", "tries"): lambda one, tries: min(tries, 16),
+    ("Tier", "settings"): lambda tier, settings: None,  # the same for ever
+    ("Solicitation", "settings"): lambda wants, settings: None,
+    ("Tier", "_interests"): lambda tier, known: None,
+    ("Broker", "_routes"): lambda broker, known: None,
+}
+"""(Class, attribute) -> what of it can make a difference, given its owner; for `likeness` alone."""
+
+
+class Plan(NamedTuple):
+    """What of a class is saved, and how."""
+
+    name: str
+    slots: tuple[str, ...]
+    caches: dict[str, Any]
+    alike: dict[str, Callable[[Any, Any], Any]]
+
+
+_plans: dict[type, Plan] = {}
+
+
+def plan_of(kind: type) -> Plan:
+    plan = _plans.get(kind)
+    if plan is None:
+        if issubclass(kind, dict | list | set | tuple) and kind.__name__ not in FORGOTTEN:
+            raise InputError(f"this state cannot be saved: what is in a {kind.__qualname__} has no rule here")
+        slots: dict[str, None] = {}
+        caches: dict[str, Any] = {}
+        alike: dict[str, Callable[[Any, Any], Any]] = {}
+        for base in reversed(kind.__mro__):
+            own = base.__dict__.get("__slots__", ())
+            slots.update(dict.fromkeys((own,) if isinstance(own, str) else own))
+            caches.update(CACHES.get(base.__name__, {}))
+            alike.update({name: how for (owner, name), how in ALIKE.items() if owner == base.__name__})
+        saved = tuple(name for name in slots if name not in caches and name not in ("__dict__", "__weakref__"))
+        plan = _plans[kind] = Plan(name_of(kind), saved, caches, alike)
+    return plan
+
+
+def name_of(thing: Any) -> str:
+    name = f"{thing.__module__}:{thing.__qualname__}"
+    if not thing.__module__.startswith(ROOM) or "<" in name:
+        raise InputError(f"this state cannot be saved: {name} is no function or class of {ROOM}")
+    return name

@@ -1,0 +1,110 @@
+"""Which reading of a paper is which machine: the literal parts in the places of the repaired ones.
+
+Where a paper prints whole procedures (000, 002) the machine is those; where it prints a delivery condition (001, 003,
+004) the condition is put into the machine that carries it, and everything around it is as in the repaired reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from antecede.core.broker import Broker
+from antecede.core.interest import Interest
+from antecede.core.machine import Dice, Machine, Settings
+from antecede.core.order.colour import ColourReader
+from antecede.core.order.matrix import Column, place_of
+from antecede.core.order.reader import Reader
+from antecede.core.order.rounds import RoundsWriter
+from antecede.core.order.vector import VectorWriter
+from antecede.core.printed import colour, graph, pull, rounds
+from antecede.core.printed.solicit import PrintedMember
+from antecede.core.printed.waiting import WaitingList
+from antecede.core.round_broker import RoundBroker
+from antecede.core.round_clock import RoundClock
+from antecede.core.round_subscriber import RoundSubscriber
+from antecede.core.spread.multicast import Multicast
+from antecede.core.subscriber import Subscriber
+from antecede.core.tier import Parts
+
+if TYPE_CHECKING:
+    from antecede.core.recipes import Recipe
+
+__all__ = ["specimen"]
+
+
+def specimen(
+    recipe: Recipe,
+    reading: str,
+    spread: Callable[[Broker], Multicast],
+    *,
+    name: str,
+    role: str,
+    groups: tuple[str, ...],
+    settings: Settings,
+    dice: Dice,
+) -> Machine:
+    if recipe.name == "solicit":
+        return PrintedMember(name, groups, settings, dice)
+    guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
+    parts = Parts(name, Interest(groups), settings, dice, None, Reader(_everything, dense=False), guard_us)
+    if role == "subscriber":
+        return _subscriber(recipe, reading, parts._replace(digests=False))
+    return _broker(recipe, reading, parts, spread)
+
+
+def _subscriber(recipe: Recipe, reading: str, parts: Parts) -> Machine:
+    if recipe.name == "pull":
+        reader = pull.PrintedPullReader(parts.interest.concerns, pull.READINGS[reading])
+        return Subscriber(parts._replace(reader=reader, inbox=WaitingList))
+    if recipe.name == "graph":
+        return Subscriber(parts) if graph.READINGS[reading] == "leave out" else _Waits(parts)
+    clock = _clock(recipe, parts.settings)
+    if recipe.name == "rounds":
+        return RoundSubscriber(parts._replace(reader=rounds.RuleOneReader(clock), inbox=rounds.RuleOneInbox))
+    return RoundSubscriber(parts._replace(reader=ColourReader(clock, eager=True), inbox=colour.IntegerColours))
+
+
+def _broker(recipe: Recipe, reading: str, parts: Parts, spread: Callable[[Broker], Multicast]) -> Machine:
+    name, interest, settings = parts.name, parts.interest, parts.settings
+    known = Reader(interest.concerns, dense=False)
+    if recipe.name == "pull":
+        reader = pull.PrintedPullReader(interest.concerns, pull.READINGS[reading])
+        parts = parts._replace(writer=VectorWriter(name, flat=False), reader=reader, inbox=WaitingList)
+        return Broker(parts, RoundClock(settings.round_us, 0), spread)
+    if recipe.name == "graph":
+        foreign = graph.READINGS[reading]
+        writer = graph.PrintedGraphWriter(
+            name, interest, deadlines=settings.deadlines, slack_us=2 * settings.clock_bound_us,
+            grace_us=settings.grace_us, foreign=foreign,
+        )  # fmt: skip
+        parts = parts._replace(writer=writer, reader=known if foreign == "leave out" else parts.reader)
+        return Broker(parts, RoundClock(settings.round_us, 0), spread)
+    clock = _clock(recipe, settings)
+    if recipe.name == "rounds":
+        return RoundBroker(parts._replace(writer=RoundsWriter(name, clock), reader=known), clock, spread, uniform=False)
+    column = Column(interest.filters, place_of(name))
+    parts = parts._replace(
+        interest=column, writer=colour.PrintedMatrixWriter(name, column, clock),
+        reader=Reader(column.concerns, dense=False),
+    )  # fmt: skip
+    return RoundBroker(parts, clock, spread, uniform=True)
+
+
+def _clock(recipe: Recipe, settings: Settings) -> RoundClock:
+    clock = RoundClock(settings.round_us, settings.colours)
+    clock.check(recipe.name, settings)
+    return clock
+
+
+def _everything(stream: str) -> bool:
+    return True
+
+
+class _Waits(Subscriber):
+    """A subscriber that waits for messages of other groups too."""
+
+    def subscribe(self, *args: Any) -> Any:
+        effects = super().subscribe(*args)
+        self.reader.look_at(_everything)
+        return effects

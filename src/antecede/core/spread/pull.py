@@ -1,0 +1,28 @@
+"""Gossip-pull (003 s2, SEND_GOSSIP and RECEIVE_GOSSIP; PROTOCOLS s3.2): a few get the message, the others a digest.
+
+Brokers multicast to brokers. Of its subscribers a broker sends a message to `fanout` drawn ones only; everybody else
+hears of it in the rounds of `digest`, `fanout` peers at a time, and asks whoever said so last. A payload then travels
+to few who have it already: that is what pulling is for. It costs the time of a round and a round trip.
+"""
+
+from __future__ import annotations
+
+from antecede.core.effects import Send
+from antecede.core.frames import Data
+from antecede.core.message import Envelope
+from antecede.core.spread.chance import some_of
+from antecede.core.spread.multicast import Multicast
+
+__all__ = ["Pull"]
+
+
+class Pull(Multicast):
+    def forward(self, envelope: Envelope, now_us: int) -> None:
+        broker = self.broker
+        assert broker.writer is not None
+        routes = broker.routes(envelope.message.topics)
+        drawn = set(some_of(broker.dice, [name for _, names in routes for name in names], broker.settings.fanout))
+        for interest, names in routes:
+            to = tuple(name for name in names if name in drawn)
+            if to:
+                broker.out.append(Send(to, Data((broker.writer.project(envelope, interest),))))

@@ -1,0 +1,156 @@
+"""What the rows of a trace tell before deliveries are looked at: publications, attendance, who took part.
+
+Decided in this file: the form of these three between tasks (Arrow, ids as keys), and which rows cannot be used and why:
+those are set aside with a reason, never dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from antecede.spark.auditing.attendance import CONTROL, Control
+from antecede.spark.auditing.chunks import Coded, integers
+from antecede.spark.auditing.history import PUBLICATION, Told
+from antecede.spark.auditing.keys import keys_of, schema_of
+from antecede.trace.record import KINDS
+
+__all__ = ["CONTROLS", "HEARD", "ROLES", "controls", "faults", "gather", "heard", "publications", "roles"]
+
+Ints = NDArray[Any]
+
+CONTROLS = schema_of(
+    process=pa.string(),
+    step=pa.int64(),
+    at_us=pa.int64(),
+    time_us=pa.int64(),
+    kind=pa.string(),
+    groups=pa.list_(pa.string()),
+    cut=pa.list_(pa.int64()),
+    guard_us=pa.int64(),
+    peer=pa.string(),
+    reason=pa.string(),
+)
+ROLES = schema_of(process=pa.string(), role=pa.string())
+HEARD = schema_of(process=pa.string(), step=pa.int64(), key=pa.int64())
+
+NAMES_A_MESSAGE = ("publish", "arrive", "deliver", "discard", "collect")
+
+
+def keys(table: Any) -> Any:
+    """The keys of the messages: of the column `key` where there is one."""
+    if "key" in table.column_names:
+        return table.column("key")
+    return pa.array(keys_of(table.column("message")).view(np.int64))
+
+
+def key_lists(column: Any) -> Any:
+    """A column of lists of ids as lists of keys; lists of keys stay what they are."""
+    if pa.types.is_list(column.type) and pa.types.is_int64(column.type.value_type):
+        return column
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_null(array.type):
+        return array.cast(pa.list_(pa.int64()))
+    sizes = pc.list_value_length(array)
+    offsets = np.concatenate([[0], np.cumsum(sizes.fill_null(0).to_numpy())]).astype(np.int32)
+    members: Any = pa.array(keys_of(pc.list_flatten(array)).view(np.int64))
+    mask = array.is_null() if array.null_count else None
+    starts: Any = pa.array(offsets)
+    return pa.ListArray.from_arrays(starts, members, mask=mask)
+
+
+def time_us(table: Any) -> Any:
+    """The simulator's clock where there is one, else the process's own."""
+    return pc.coalesce(table.column("true_us").cast(pa.int64()), table.column("at_us").cast(pa.int64()))
+
+
+def shaped(columns: dict[str, Any], schema: pa.Schema) -> pa.Table:
+    arrays = [columns[f.name] if columns[f.name].type == f.type else columns[f.name].cast(f.type) for f in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def of_kinds(table: Any, kinds: Iterable[str]) -> Any:
+    kind = Coded.of(table.column("kind"))
+    rows = np.flatnonzero(kind.recoded(lambda word: word in kinds, False, bool))
+    return table if len(rows) == len(table) else table.take(pa.array(rows))
+
+
+def publications(table: Any) -> pa.Table:
+    mine = of_kinds(table, ("publish",))
+    mine = mine.filter(pc.is_valid(mine.column("message")))
+    names = ("process", "step", "message", "groups", "deadline_us", "expires_us")
+    columns = {name: mine.column(name) for name in names}
+    columns["time_us"] = time_us(mine)
+    columns["key"] = keys(mine)
+    columns["after"] = key_lists(mine.column("after"))
+    return shaped(columns, PUBLICATION)
+
+
+def controls(table: Any) -> pa.Table:
+    mine = of_kinds(table, CONTROL)
+    names = ("process", "step", "at_us", "kind", "groups", "guard_us", "peer", "reason")
+    columns = {name: mine.column(name) for name in names}
+    columns["time_us"] = time_us(mine)
+    columns["cut"] = key_lists(mine.column("cut"))
+    return shaped(columns, CONTROLS)
+
+
+def roles(table: Any) -> dict[str, str]:
+    """Every process that has a row here, and its role there."""
+    process, role = Coded.of(table.column("process")), Coded.of(table.column("role"))
+    first = np.full(len(process.words) + 1, -1)
+    first[process.codes[::-1]] = np.arange(len(table))[::-1]  # backwards: the first one stays
+    return {name: role.words[role.codes[f]] for name, f in zip(process.words, first, strict=False) if f >= 0}
+
+
+def heard(table: Any) -> pa.Table:
+    """Deliveries, which are causes where a publication names none."""
+    mine = of_kinds(table, ("deliver",))
+    mine = mine.filter(pc.is_valid(mine.column("message")))
+    return shaped({"process": mine.column("process"), "step": mine.column("step"), "key": keys(mine)}, HEARD)
+
+
+def faults(table: Any) -> list[tuple[str, int, str]]:
+    """Rows that cannot be used: (process, step, reason)."""
+    kind, process = Coded.of(table.column("kind")), Coded.of(table.column("process"))
+    step = integers(table.column("step"), -1)
+    named = np.asarray(pc.is_valid(table.column("message")).to_numpy())
+    odd = kind.recoded(lambda word: word not in KINDS, True, bool)
+    nameless = kind.recoded(lambda word: word in NAMES_A_MESSAGE, False, bool) & ~named
+    found = []
+    for row in np.flatnonzero(odd | nameless | (step < 0) | (process.codes < 0)):
+        word = kind.words[kind.codes[row]] if kind.codes[row] >= 0 else None
+        name = process.words[process.codes[row]] if process.codes[row] >= 0 else ""
+        if process.codes[row] < 0 or step[row] < 0:
+            reason = "the row names no process or no step"
+        elif odd[row]:
+            reason = f"there is no kind of row called {word!r}"
+        else:
+            reason = f"{word} names no message"
+        found.append((name, int(step[row]), reason))
+    return found
+
+
+def gather(
+    told: Iterable[pa.Table], rows: Iterable[pa.Table], seen: dict[str, str], deliveries: Iterable[pa.Table]
+) -> Told:
+    """All that was told of one run, from all tasks."""
+    by_process: dict[str, list[Control]] = {}
+    for table in rows:
+        columns = table.to_pydict()
+        for process, *values in zip(*(columns[name] for name in CONTROLS.names), strict=True):
+            by_process.setdefault(process, []).append(Control(*values))
+    publications = list(told)
+    listening = pa.concat_tables(list(deliveries)) if deliveries else None
+    ears = None
+    if listening is not None and listening.num_rows:
+        process = Coded.of(listening.column("process"))
+        key = listening.column("key").to_numpy().view(np.uint64)
+        ears = (process.words, process.codes, listening.column("step").to_numpy(), key)
+    table = pa.concat_tables(publications) if publications else PUBLICATION.empty_table()
+    return Told(table, by_process, seen, ears)

@@ -1,0 +1,233 @@
+"""A whole pipeline: source -> order -> fuse -> audit -> tables; batch here, continuous in `streams`.
+
+    from antecede.spark.pipeline import run
+    report = run("CONFIG.toml")
+
+Decided in this file: the stages and what each is made from, that each is a step from DataFrame to DataFrame written as
+one table, that a stage which is finished is not repeated (`stamps`), and what the report says. Nothing is lost and
+nothing is silent: rows in = rows out of the order stage + rows in quarantine, or the report says that it is not so.
+
+Tables below the output, each with its manifest (`sink`): `ordered` every row with its fate, `fused` one row per cut and
+interest, `findings` what the audit found, `quarantine` what could not be read, with the reason.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from pyspark.sql import functions as F
+
+import antecede
+from antecede.errors import InputError
+from antecede.spark import steps
+from antecede.spark.bad import bad_files
+from antecede.spark.config import Pipeline, config_from, load_config
+from antecede.spark.faults import plain_faults
+from antecede.spark.intake import QUARANTINE, damaged, faulty, read_rows, sound
+from antecede.spark.manifest import clean, local_path
+from antecede.spark.outcome import DAMAGED, ROWS_IN, Report, Stage
+from antecede.spark.session import session
+from antecede.spark.sink import read, table_rows
+from antecede.spark.stamps import Ledger, Stamp, fingerprint, key_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["STAGES", "Report", "Stage", "Work", "run"]
+
+STAGES = ("quarantine", "ordered", "fused", "findings")
+
+Told = Callable[[str, int, int], None]
+"""Called while a stage runs: its name, tasks done, tasks known so far."""
+
+
+def run(
+    config: Pipeline | Mapping[str, Any] | str | Path,
+    *,
+    spark: SparkSession | None = None,
+    clock: Callable[[], float] | None = None,
+    told: Told | None = None,
+) -> Report:
+    """Run a pipeline, or what is left of it, and say what came of it.
+
+    `config`: a file, its contents as plain values, or a `Pipeline`. `spark`: your own session. `clock`: something like
+    `time.perf_counter`, if the report is to tell seconds. `told` is called as tasks finish.
+    """
+    if isinstance(config, str | Path):
+        config = load_config(config)
+    elif not isinstance(config, Pipeline):
+        config = config_from(dict(config))
+    root = _writable(config.output.path)
+    spark = spark or session(config.spark.master, app="antecede pipeline", settings=config.spark.settings)
+    work = Work(spark, config, root, clock, told)
+    with plain_faults():
+        if config.mode.continuous:
+            from antecede.spark.streams import run_continuous
+
+            return run_continuous(work)
+        return work.batch()
+
+
+def _writable(path: str) -> Path:
+    root = local_path(path)
+    if root.is_file():
+        raise InputError(f"{root} is a file: output.path must be a directory.")
+    if root.is_dir() and not (root / "pipeline.json").exists() and any(root.iterdir()):
+        strange = next(entry.name for entry in sorted(root.iterdir()))
+        if strange not in (*STAGES, "damaged", "checkpoints"):
+            raise InputError(f"{root} holds {strange}, which is no part of a pipeline: choose another output.path.")
+    root.mkdir(parents=True, exist_ok=True)
+    return root
+
+
+class Work:
+    """One run of a pipeline."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        config: Pipeline,
+        root: Path,
+        clock: Callable[[], float] | None,
+        told: Told | None,
+    ) -> None:
+        self.spark, self.config, self.root, self.clock, self.told = spark, config, root, clock, told
+        self.ledger = Ledger(root)
+        self.bad: list[tuple[str, str]] = []
+        self._rows: DataFrame | None = None
+        self._left_out = self.bad
+
+    # -- batch -----------------------------------------------------------------------------------------------------
+
+    def batch(self) -> Report:
+        config = self.config
+        told = msgspec.to_builtins(config)
+        inputs = key_of(antecede.__version__, told["source"], told["columns"], fingerprint(config.source.paths))
+        keys = {"quarantine": key_of("quarantine", inputs)}
+        keys["ordered"] = key_of("ordered", inputs, told["order"], told["output"]["partition_by"])
+        keys["fused"] = key_of("fused", keys["ordered"], told["fuse"])
+        keys["findings"] = key_of("findings", keys["ordered"])
+        stages = [self.stage("quarantine", keys, self._quarantine), self.stage("ordered", keys, self._ordered)]
+        if self._rows is not None:
+            self._rows.unpersist()
+        if config.fuse is not None:
+            stages.append(self.stage("fused", keys, self._fused))
+        if config.audit.wanted:
+            stages.append(self.stage("findings", keys, self.findings))
+        rows_in = stages[0].counts.get(ROWS_IN, 0)
+        return self.report(rows_in, stages)
+
+    def report(self, rows_in: int, stages: list[Stage], held: int = 0, unread: int = 0) -> Report:
+        report = Report(str(self.root), rows_in, tuple(stages), held, unread)
+        self.ledger.save(report=report.to_json())
+        return report
+
+    def stage(self, name: str, keys: Mapping[str, str], make: Callable[[], Mapping[str, int]]) -> Stage:
+        """Do a stage, unless it is done."""
+        done = self.ledger.done(name, keys[name])
+        if done is not None:
+            return Stage(name, done.rows, done.counts, done.seconds, repeated=False)
+        begun = self.clock() if self.clock else None
+        with self.watched(name):
+            counts = self._with_care(make)
+        rows = sum(table_rows(self.root / name).values())
+        seconds = self.clock() - begun if self.clock and begun is not None else None
+        self.ledger.put(Stamp(name, keys[name], rows, counts, seconds))
+        return Stage(name, rows, counts, seconds)
+
+    def _with_care(self, make: Callable[[], Mapping[str, int]]) -> Mapping[str, int]:
+        """If a file turns out to be damaged inside, leave it out and try again, once."""
+        try:
+            return make()
+        except Exception as error:
+            known = {file for file, _ in self.bad}
+            more = [] if "FAILED_READ_FILE" not in str(error) else damaged(self.spark, self.config, thorough=True)
+            if all(file in known for file, _ in more):
+                raise
+            self.bad = more
+            self._quarantine()
+            return make()
+
+    @contextmanager
+    def watched(self, name: str) -> Iterator[None]:
+        """Tell of tasks as they finish, where Spark lets us look (not through Connect)."""
+        context = getattr(self.spark, "_sc", None)
+        if self.told is None or context is None:
+            yield
+            return
+        told, tracker, group = self.told, context.statusTracker(), f"antecede pipeline {name}"
+        over = threading.Event()
+
+        def look() -> None:
+            while not over.wait(0.2):
+                infos = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+                found = [tracker.getStageInfo(s) for info in infos if info is not None for s in info.stageIds]
+                told(name, sum(s.numCompletedTasks for s in found if s), sum(s.numTasks for s in found if s))
+
+        context.setJobGroup(group, f"antecede pipeline: {name}", interruptOnCancel=True)
+        watcher = threading.Thread(target=look, daemon=True)
+        told(name, 0, 0)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+            context.setLocalProperty("spark.jobGroup.id", None)
+            context.setLocalProperty("spark.job.description", None)
+
+    # -- the stages ------------------------------------------------------------------------------------------------
+
+    def rows(self) -> DataFrame:
+        """What is read. Views of runs are kept, since two stages need them and they cost more than to keep."""
+        if self._rows is None or self._left_out != self.bad:
+            self._rows, self._left_out = read_rows(self.spark, self.config, [file for file, _ in self.bad]), self.bad
+            if self.config.source.kind == "run":
+                self._rows = self._rows.persist()
+        return self._rows
+
+    def write(self, name: str, df: DataFrame, partition_by: tuple[str, ...] = ()) -> None:
+        writer = df.write.format("antecede").mode("overwrite")
+        if partition_by:
+            writer = writer.option("partition_by", ",".join(partition_by))
+        writer.save(str(self.root / name))
+        clean(self.root / name, idle=True)
+
+    def counts(self, name: str, *columns: str) -> dict[str, int]:
+        """Rows of a table by the values of some columns: a handful."""
+        grouped = read(self.spark, self.root / name).groupBy(*columns).count().orderBy(*columns)
+        return {" ".join(map(str, row[:-1])): row[-1] for row in grouped.collect()}
+
+    def _quarantine(self) -> dict[str, int]:
+        from pyspark.sql import Observation
+
+        if not self.bad:
+            self.bad = damaged(self.spark, self.config)
+        seen = Observation("rows in")
+        rows = faulty(self.rows().observe(seen, F.count(F.lit(1)).alias("rows")))
+        self.write("quarantine", rows)
+        rows_in = int(seen.get["rows"])
+        notes = [*self.bad, *((bad.file, bad.reason) for bad in bad_files(self.root / "damaged"))]
+        if notes:
+            files = [(file, reason, None) for file, reason in notes]
+            self.spark.createDataFrame(files, QUARANTINE).write.format("antecede").mode("append").save(
+                str(self.root / "quarantine")
+            )
+        return {ROWS_IN: rows_in, DAMAGED: len(notes)} | self.counts("quarantine", "reason")
+
+    def _ordered(self) -> dict[str, int]:
+        self.write("ordered", sound(self.rows()).transform(steps.order(self.config)), self.config.output.partition_by)
+        return self.counts("ordered", "fate")
+
+    def _fused(self) -> dict[str, int]:
+        self.write("fused", read(self.spark, self.root / "ordered").transform(steps.fused(self.config)))
+        return self.counts("fused", "interest")
+
+    def findings(self) -> dict[str, int]:
+        self.write("findings", steps.findings(self.spark, self.config, self.root))
+        return self.counts("findings", "of", "verdict")

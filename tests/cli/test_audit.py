@@ -1,0 +1,135 @@
+"""`antecede audit`: sentences, tables, JSON and exit codes; the JSON is shaped like that of `antecede check`."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from antecede.cli.audit import audit, tell
+from antecede.errors import InputError
+from antecede.trace.check import check
+from antecede.trace.parquet import write_run
+from tests.cli.test_check import CLEAN
+from tests.trace.tables import rows
+
+app = typer.Typer()
+app.command()(audit)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def spark() -> Iterator[Any]:
+    """The session that runs already, else one for these tests."""
+    from antecede.spark.session import running, session
+
+    there = running()
+    yield there or session("local[2]", app="antecede tests", settings={"spark.driver.memory": "1g"})
+    if there is None:
+        session().stop()
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, list(arguments))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.output
+
+
+def test_a_clean_run_and_one_that_is_not(tmp_path: Path) -> None:
+    write_run(tmp_path / "one", rows(CLEAN))
+    code, shown = run(str(tmp_path / "one"))
+    assert code == 0
+    assert "clean: 0 findings in 2 deliveries (10 rows) of 2 processes, 2 messages; 0 set aside" in shown
+    write_run(tmp_path / "two", rows(CLEAN + "q 30 deliver p:1\n"))
+    code, shown = run(str(tmp_path), "--out", str(tmp_path / "found"))
+    assert code == 1
+    assert f"duplicate: {tmp_path / 'two'}: test: q, step 6: delivered p:1 a second time\n" in shown
+    [finding] = pq.read_table(tmp_path / "found" / "findings").to_pylist()
+    assert (finding["verdict"], finding["process"], finding["step"]) == ("duplicate", "q", 6)
+    with pytest.raises(InputError, match="not empty"):
+        run(str(tmp_path / "one"), "--out", str(tmp_path / "found"))
+
+
+def test_json_is_shaped_like_that_of_check(tmp_path: Path) -> None:
+    write_run(tmp_path, rows(CLEAN + "q 30 deliver p:1\n" * 3))
+    code, shown = run(str(tmp_path), "--json", "--limit", "2")
+    told, twin = json.loads(shown), check(tmp_path).to_json()
+    assert code == 1 and told["left_out"] == {"findings": 1} and len(told["findings"]) == 2
+    for name in ("clean", "rows", "processes", "messages"):
+        assert told[name] == twin[name]
+    assert told["counts"]["duplicate"] == twin["counts"]["duplicate"] == 3
+    assert set(twin["findings"][0]) <= set(told["findings"][0])
+
+
+def test_what_could_not_be_judged_is_exit_2(tmp_path: Path) -> None:
+    write_run(tmp_path, rows(CLEAN))
+    file = tmp_path / "records.parquet"
+    file.write_bytes(file.read_bytes()[:300])
+    code, shown = run(str(tmp_path))
+    assert code == 2 and "set aside:" in shown and "truncated Parquet file" in shown
+
+
+def test_a_table_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("node,n,msg,refs\nr,1,b,a\nr,2,a,\nr,3,c,b;x\n", "utf-8")
+    columns = ("--id", "msg", "--parents", "refs", "--receiver", "node", "--position", "n")
+    code, shown = run(str(tmp_path / "log.csv"), *columns)
+    assert code == 1 and "inversion: r, step 2: delivered a after b, although a -> b" in shown
+    table = pa.table({"node": ["r"], "n": [1], "msg": ["a"], "refs": [["x"]]})
+    pq.write_table(table, tmp_path / "log.parquet")
+    code, shown = run(str(tmp_path / "log.parquet"), *columns, "--json")
+    assert code == 0 and json.loads(shown)["counts"] == {"inversion": 0, "duplicate": 0, "missing": 1}
+
+
+def test_a_log(tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_text('sent\na {"a": 1}\nheard\nb {"a": 1, "b": 1}\n', "utf-8")
+    code, shown = run(str(tmp_path / "x.log"))
+    assert code == 0 and "clean: 0 findings in 2 deliveries" in shown
+
+
+def test_input_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "a.log").touch()
+    (tmp_path / "a.csv").touch()
+    for arguments, sentence in (
+        ((str(tmp_path / "nowhere"),), "does not exist"),
+        ((str(tmp_path),), "holds no records"),
+        ((str(tmp_path), "--parents", "x"), "name its ids with --id too"),
+        ((str(tmp_path / "a.log"), str(tmp_path / "a.csv")), "audit them one after the other"),
+        (
+            (str(tmp_path / "a.log"), str(tmp_path / "a.csv"), "--id", "x", "--parents", "y"),
+            "of different kinds",
+        ),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            run(*arguments)
+
+
+def test_progress_is_told(spark: Any) -> None:
+    said: list[str] = []
+
+    class Line:
+        def update(self, text: str) -> None:
+            said.append(text)
+
+    done = threading.Event()
+    teller = threading.Thread(target=tell, args=(spark, Line(), done))
+    teller.start()
+    spark.range(0, 4, 1, 4).mapInArrow(slowly, "id bigint").count()
+    done.set()
+    teller.join()
+    assert any("of 4 tasks" in text for text in said)
+
+
+def slowly(batches: Any) -> Any:
+    import time
+
+    for batch in batches:
+        time.sleep(0.5)
+        yield batch

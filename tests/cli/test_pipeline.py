@@ -1,0 +1,81 @@
+"""`antecede pipeline`: the file to begin with, what is refused, and what the report looks like."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from antecede.cli import main, pipeline
+from antecede.spark.config import load_config
+from antecede.spark.outcome import DAMAGED, ROWS_IN, Report, Stage
+
+REPORT = Report(
+    "out",
+    1_010,
+    (
+        Stage("quarantine", 11, {ROWS_IN: 1_010, DAMAGED: 1, "id is null": 10, "damaged Parquet file": 1}, 0.5),
+        Stage("ordered", 1_000, {"delivered": 990, "late": 10}, 2.25),
+        Stage("fused", 20, {"all": 20}, 9.0, repeated=False),
+        Stage("findings", 0, {}, 1.0),
+    ),
+)
+
+
+def test_init_writes_a_file_that_can_be_read_and_keeps_what_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.toml"
+    assert main(["pipeline", "--init", str(path)]) == 0
+    assert f"antecede pipeline {path}" in capsys.readouterr().out
+    assert load_config(path).fuse is not None
+    path.write_text("mine", "utf-8")
+    assert main(["pipeline", "--init", str(path)]) == 2
+    assert "is there already" in capsys.readouterr().err and path.read_text("utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[source]\npath = 'a'\nfromat = 'csv'\n[output]\npath = 'o'\n", "did you mean format?"),
+        ("[source]\npath = 'nowhere'\n[output]\npath = 'CONFIG.toml'\n", "is a file"),
+        ("[source]\npath = 'nowhere'\n[output]\npath = '.'\n", "no part of a pipeline"),
+    ],
+)
+def test_what_cannot_work_is_one_sentence_and_exit_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    path = tmp_path / "CONFIG.toml"
+    path.write_text(text, "utf-8")
+    assert main(["pipeline", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
+
+
+def test_out_is_for_the_demonstration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pipeline", str(tmp_path / "c.toml"), "--out", str(tmp_path)]) == 2
+    assert "for the demonstration" in capsys.readouterr().err
+
+
+def test_the_report_for_people_and_for_programs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(pipeline, "demonstrate", lambda out: REPORT)
+    assert main(["pipeline"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[2].split() == ["ordered", "1,000", "990", "delivered,", "10", "late", "2.2"]
+    assert shown[3].endswith("done before")
+    assert shown[5] == "1,010 rows in = 1,010 rows out; 1 damaged files or parts are named in quarantine."
+    assert main(["pipeline", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows_in"] == 1_010
+
+
+def test_what_was_found_or_does_not_reconcile_is_exit_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Report("out", 1, (Stage("ordered", 1), Stage("findings", 2, {"records inversion": 2})))
+    monkeypatch.setattr(pipeline, "demonstrate", lambda out: found)
+    assert main(["pipeline"]) == 1 and "2 records inversion" in capsys.readouterr().out
+    monkeypatch.setattr(pipeline, "demonstrate", lambda out: Report("out", 2, (Stage("ordered", 1),)))
+    assert main(["pipeline"]) == 1 and "do not reconcile" in capsys.readouterr().out

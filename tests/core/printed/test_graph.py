@@ -1,0 +1,30 @@
+"""Predecessors of other groups: waited for, or left out with all that stands behind them."""
+
+from __future__ import annotations
+
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope
+from antecede.core.printed.graph import READINGS, PrintedGraphWriter
+from tests.core.kit import message
+
+BOTH, G1 = Interest(("G1", "G2")), Interest(("G1",))
+
+
+def chain(reading: str) -> tuple[PrintedGraphWriter, Envelope]:
+    """x(G1) -> y(G2) -> z(G1), all of one writer; z."""
+    writer = PrintedGraphWriter("A", BOTH, deadlines=False, slack_us=0, grace_us=0, foreign=READINGS[reading])
+    for name, topic in (("A:1", "G1"), ("A:2", "G2"), ("A:3", "G1")):
+        told = message(name, topic)
+        envelope = Envelope(told, writer.stamp(told, None))
+    return writer, envelope
+
+
+def test_waiting_names_the_message_of_the_other_group() -> None:
+    writer, last = chain("printed-a")
+    assert writer.project(last, G1).stamp.needs == (("A@G2", 2),)
+
+
+def test_leaving_out_names_nothing_at_all() -> None:
+    writer, last = chain("printed-b")
+    assert writer.project(last, G1).stamp.needs == ()
+    assert writer.project(last, BOTH).stamp.needs == (("A@G2", 2),)

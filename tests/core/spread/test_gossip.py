@@ -1,0 +1,65 @@
+"""Rounds of pushing: how many, to whom, how often."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from antecede.core.frames import Data
+from antecede.core.spread.gossip import Gossip
+from tests.core.kit import grouped, sent
+from tests.core.spread.test_multicast import broker
+
+ROUND = 50_000
+
+
+def targets(effects: Any) -> list[str]:
+    return sorted(name for to, _ in sent(effects, Data) for name in to)
+
+
+def gossiping(links: dict[str, tuple[str, ...]], times: int = 1, **knobs: Any) -> Any:
+    a: Any = broker("cbcast+gossip", links, round_us=ROUND, **{"deadlines": False, **knobs})
+    a.spread = Gossip(a, times=times)
+    return a
+
+
+def pushed(a: Any, now_us: int) -> list[str]:
+    return targets(a.wake(now_us))
+
+
+def test_ones_own_leaves_at_once_to_fanout_of_each_tier() -> None:
+    a = gossiping({f"S{i}": ("G1",) for i in range(6)}, fanout=2)
+    to = targets(a.publish(("G1", "G2"), b"", 1)[1])
+    assert len([name for name in to if name[0] == "S"]) == 2 and len([name for name in to if name[0] != "S"]) == 2
+    assert a.spread.at_us is None, "once is once"
+
+
+def test_what_came_goes_on_at_the_next_round_but_not_back() -> None:
+    a = gossiping({"S1": ("G1",)}, fanout=9)
+    effects = a.receive(Data((grouped("B:1", "G1", rank=1),)), "D", 1)
+    assert targets(effects) == [] and a.spread.at_us == ROUND and a.next_wake() <= ROUND
+    assert pushed(a, ROUND) == ["D", "S1"] and a.spread.at_us is None
+    assert pushed(a, 2 * ROUND) == []
+
+
+def test_as_often_as_it_is_told_to() -> None:
+    a = gossiping({"S1": ("G1",)}, times=3, fanout=9)
+    a.publish(("G1",), b"", 1)
+    a.receive(Data((grouped("B:1", "G1", rank=1),)), "B", 2)
+    assert [len(pushed(a, n * ROUND)) for n in (1, 2, 3, 4)] == [3 + 2, 3 + 2, 2, 0]
+
+
+def test_what_has_expired_is_pushed_no_longer() -> None:
+    a = gossiping({"S1": ("G1",)}, times=5, fanout=9, deadlines=True)
+    a.publish(("G1",), b"", 1, deadline_us=ROUND + 5)
+    assert pushed(a, ROUND) and not pushed(a, 2 * ROUND) and a.spread.at_us is None
+
+
+def test_brokers_without_subscribers_pass_it_on_too() -> None:
+    a = gossiping({}, fanout=9)
+    a.receive(Data((grouped("B:1", "G1", rank=1),)), "B", 1)
+    assert pushed(a, ROUND) == ["D"]
+
+
+def test_how_often_is_part_of_the_way_to_spread() -> None:
+    assert partial(Gossip, times=4)(gossiping({})).times == 4

@@ -1,0 +1,65 @@
+"""Rounds, colours and lifetimes: what is one number in each of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from antecede.core.machine import Settings
+from antecede.core.round_clock import RoundClock, colours_for
+from antecede.errors import InputError
+
+
+def test_rounds_are_numbered_from_one_and_have_no_gaps() -> None:
+    clock = RoundClock(10, 3)
+    assert [clock.round_at(t) for t in (0, 9, 10, 19, 20)] == [1, 1, 2, 2, 3]
+    assert clock.start_us(1) == 0 and clock.start_us(3) == 20
+    assert [clock.next_us(t) for t in (0, 9, 10)] == [10, 10, 20]
+
+
+def test_a_message_lives_as_many_rounds_as_there_are_colours() -> None:
+    clock = RoundClock(10, 3)
+    end_us = clock.end_us(2)
+    assert clock.round_at(end_us) - 2 < 3 <= clock.round_at(end_us + 1) - 2
+
+
+def test_a_message_gets_a_round_greater_than_all_before() -> None:
+    clock = RoundClock(10, 3)
+    assert [clock.take(25), clock.take(25), clock.take(100)] == [3, 4, 11]
+    clock.saw(14)
+    clock.saw(2)
+    assert clock.take(100) == 15
+
+
+@given(st.integers(1, 9), st.integers(1, 10_000), st.integers(1, 30))
+def test_a_colour_is_the_newest_round_that_has_it(colours: int, below: int, back: int) -> None:
+    clock, number = RoundClock(10, colours), below - back
+    colour = clock.colour_of(number, below)
+    if number > 0 and back <= colours:
+        assert 1 <= colour <= colours and clock.round_of(colour, below) == number
+    else:
+        assert colour == 0 and clock.round_of(colour, below) == 0
+
+
+def test_colours_for_so_many_processes() -> None:
+    assert [colours_for(n, 0) for n in (1, 2, 3, 4, 5, 8, 9, 1024)] == [0, 1, 2, 2, 3, 3, 4, 10]
+    assert colours_for(4, 1) == 3  # 001 Fig 2, 004 Fig 2
+
+
+@pytest.mark.parametrize(
+    ("knobs", "refused"),
+    [
+        ({"clock_bound_us": 10, "guard_us": 10}, ""),
+        ({"clock_bound_us": 10, "guard_us": 9}, "cannot tell rounds of 11 us apart: clocks and guard leave 11 us"),
+        ({"guard_us": 1, "hop_us": 31}, ""),
+        ({"guard_us": 2, "hop_us": 31}, "guard and last hop take 33 us of them"),
+    ],
+)
+def test_what_cannot_work_is_refused_in_one_sentence(knobs: dict[str, int], refused: str) -> None:
+    clock, settings = RoundClock(11, 3), Settings(**knobs)  # type: ignore[arg-type]
+    if refused:
+        with pytest.raises(InputError, match=refused):
+            clock.check("rounds", settings)
+    else:
+        clock.check("rounds", settings)

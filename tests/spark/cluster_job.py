@@ -1,0 +1,106 @@
+"""A job for any master: `python cluster_job.py MASTER MODULE:FUNCTION PLACE` prints what the function returns, as JSON.
+
+The function gets a session and a folder that every worker sees. Those here go from source to sink; others can be given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if __name__ == "__main__":
+    # Only here: the workers must find antecede by other means.
+    sys.path[:0] = [os.environ["ANTECEDE_SOURCE"], str(Path(__file__).resolve().parents[2])]
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS, RUNS, MAX_ROWS = 4_000, 2, 1_000
+
+
+def digest(rows: list[Any]) -> str:
+    return hashlib.sha256("\n".join(sorted(map(repr, rows))).encode()).hexdigest()[:16]
+
+
+def tagged(frame: DataFrame) -> DataFrame:
+    """A transformation that needs antecede in the workers: each row, and how many kinds of rows there are."""
+
+    def tag(batches: Any) -> Any:
+        import pyarrow as pa
+
+        from antecede.trace.record import KINDS
+
+        for batch in batches:
+            yield pa.record_batch(
+                [batch.column("run"), batch.column("step"), pa.array([len(KINDS)] * batch.num_rows, pa.int64())],
+                names=["run", "step", "kinds"],
+            )
+
+    return frame.mapInArrow(tag, "run string, step bigint, kinds bigint")
+
+
+def write_runs(place: Path) -> Path:
+    from tests.spark.traces import write_parquet
+
+    runs = place / "runs"
+    for number in range(RUNS):
+        write_parquet(runs / f"r{number}", ROWS, row_group=500)
+    return runs
+
+
+def batch(spark: SparkSession, place: Path) -> dict[str, Any]:
+    """Source, transformation, shuffle, sink; read back by Spark and by the source."""
+    from antecede.spark import sink
+
+    runs, table = write_runs(place), str(place / "table")
+    frame = tagged(spark.read.format("antecede").option("split_rows", 1000).load(str(runs)))
+    frame.repartition(4, "step").write.format("antecede").mode("append").option("partition_by", "run").save(table)
+    rows = [tuple(row) for row in sink.read(spark, table).collect()]
+    again = [tuple(row) for row in spark.read.format("antecede").load(table).collect()]
+    return {"rows": len(rows), "digest": digest(rows), "again": digest(again)}
+
+
+def stream(spark: SparkSession, place: Path) -> dict[str, Any]:
+    """The same as a stream of several batches, with a stateful operator between."""
+    from antecede.spark import sink
+
+    runs, table = write_runs(place), str(place / "table")
+    frame = spark.readStream.format("antecede").option("max_rows", MAX_ROWS).load(str(runs))
+    frame = tagged(frame).dropDuplicates(["run", "step"])
+    writer = frame.writeStream.format("antecede").option("checkpointLocation", str(place / "checkpoint"))
+    query = writer.trigger(availableNow=True).start(table)
+    query.awaitTermination()
+    rows = [tuple(row) for row in sink.read(spark, table).collect()]
+    return {
+        "rows": len(rows),
+        "digest": digest(rows),
+        "batches": len([n for n in sink.table_rows(table).values() if n]),
+    }
+
+
+def both(spark: SparkSession, place: Path) -> dict[str, Any]:
+    return {"batch": batch(spark, place / "batch"), "stream": stream(spark, place / "stream")}
+
+
+def main() -> None:
+    from antecede.spark.session import session
+    from antecede.spark.ship import check_workers
+
+    master, job, place = sys.argv[1:]
+    settings = {"spark.executor.memory": "512m", "spark.sql.shuffle.partitions": 2}
+    if master.startswith("local"):
+        settings["spark.driver.memory"] = "768m"
+    spark = session(master, settings=None if master.startswith("sc://") else settings)
+    module, _, name = job.partition(":")
+    said = getattr(importlib.import_module(module), name)(spark, Path(place))
+    print(json.dumps({**said, "worker": check_workers(spark)}))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""What is read: rows that can be ordered, and rows and files that cannot, each with its reason; none lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from antecede.errors import InputError
+from antecede.spark.config import Pipeline, config_from
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def config(path: Path, **more: Any) -> Pipeline:
+    source = {"kind": "table", "path": str(path), **more.pop("source", {})}
+    return config_from({"source": source, "output": {"path": str(path.parent / "out")}, **more})
+
+
+def parted(spark: SparkSession, told: Pipeline) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    from antecede.spark.intake import faulty, read_rows, sound
+
+    rows = read_rows(spark, told)
+    good, bad = sound(rows).collect(), faulty(rows).collect()
+    assert len(good) + len(bad) == rows.count()
+    return [row.asDict(recursive=True) for row in good], [row.asDict() for row in bad]
+
+
+def test_csv_texts_become_lists_and_numbers_or_faults(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(
+        "id,parents,who,n,due\na:1,,a,1,100\na:2,a:1,a,2,\nb:1,a:1;a:2,b,1,soon\n,a:1,b,2,5\nb:3,a:1 a:2,b,x,9\n",
+        "utf-8",
+    )
+    columns = {"id": "id", "parents": "parents", "sender": "who", "seq": "n", "deadline": "due"}
+    told = config(tmp_path / "in.csv", source={"format": "csv", "options": {"header": "true"}}, columns=columns)
+    good, bad = parted(spark, told)
+    assert [(row["id"], row["parents"], row["n"], row["due"]) for row in good] == [
+        ("a:1", [], 1, 100),
+        ("a:2", ["a:1"], 2, None),
+    ]
+    assert sorted(row["reason"] for row in bad) == ["deadline is not a number", "id is null", "seq is not a number"]
+    kept = [json.loads(row["row"]) for row in bad]
+    assert {row.get("due") for row in kept} == {"soon", "5", "9"}, "as it was read"
+
+
+def test_lines_that_do_not_parse_are_kept(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in.json").write_text('{"id": "a", "parents": []}\n{"id": "b", "par\n{"id": "c", "parents": ["a"]}\n')
+    good, bad = parted(spark, config(tmp_path / "in.json", source={"format": "json"}, columns={"parents": "parents"}))
+    assert [row["id"] for row in good] == ["a", "c"]
+    assert [row["reason"] for row in bad] == ["the line cannot be parsed"] and "par" in bad[0]["row"]
+
+
+def test_damaged_files_are_named_and_left_out(spark: SparkSession, tmp_path: Path) -> None:
+    from antecede.spark.intake import damaged, read_rows
+
+    folder = tmp_path / "in"
+    folder.mkdir()
+    table = pa.table({"id": [f"a:{n}" for n in range(2000)], "parents": pa.nulls(2000, pa.list_(pa.string()))})
+    for name in ("good", "torn", "flipped"):
+        pq.write_table(table, folder / f"{name}.parquet", write_page_checksum=True, use_dictionary=False)
+    whole = (folder / "torn.parquet").read_bytes()
+    (folder / "torn.parquet").write_bytes(whole[: len(whole) // 2])
+    flipped = bytearray((folder / "flipped.parquet").read_bytes())
+    flipped[len(flipped) // 3] ^= 0xFF
+    (folder / "flipped.parquet").write_bytes(bytes(flipped))
+
+    told = config(folder, columns={"parents": "parents"})
+    by_footer = damaged(spark, told)
+    assert [Path(file).name for file, _ in by_footer] == ["torn.parquet"] and "damaged" in by_footer[0][1]
+    by_reading = damaged(spark, told, thorough=True)
+    assert sorted(Path(file).name for file, _ in by_reading) == ["flipped.parquet", "torn.parquet"]
+    assert read_rows(spark, told, [file for file, _ in by_reading]).count() == 2000
+    with pytest.raises(InputError, match="No Parquet file that can be read"):
+        read_rows(spark, told, [str(path) for path in folder.iterdir()])
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"id": "name"}, r"no column name \(columns.id\); it has id, parents, at"),
+        ({"parents": "at"}, "at is bigint: it must be a list"),
+        ({"time": "parents"}, "parents is array<string>: it must be a number"),
+    ],
+)
+def test_columns_that_cannot_be_are_one_sentence(
+    spark: SparkSession, tmp_path: Path, columns: dict[str, str], said: str
+) -> None:
+    from antecede.spark.intake import read_rows
+
+    pq.write_table(
+        pa.table({"id": ["a"], "parents": pa.array([[]], pa.list_(pa.string())), "at": [1]}), tmp_path / "in.parquet"
+    )
+    with pytest.raises(InputError, match=said):
+        read_rows(spark, config(tmp_path / "in.parquet", columns=columns))
