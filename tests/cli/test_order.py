@@ -38,11 +38,12 @@ def run(*arguments: object) -> tuple[int, str]:
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    return result.exit_code, result.output
+    return result.exit_code, result.stdout
 
 
 def table(ids: list[str], parents: list[list[str]], first: int = 0) -> pa.Table:
-    return pa.table({"id": ids, "parents": parents, "at": list(range(first, first + len(ids)))})
+    kinds = pa.schema({"id": pa.string(), "parents": pa.list_(pa.string()), "at": pa.int64()})
+    return pa.table({"id": ids, "parents": parents, "at": list(range(first, first + len(ids)))}, schema=kinds)
 
 
 def places(folder: Path) -> dict[str, int | None]:

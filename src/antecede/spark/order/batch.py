@@ -41,8 +41,14 @@ def out_schema(schema: StructType) -> StructType:
     for field in schema.fields:
         if field.name not in WORKING:
             added.add(field)
+    kinds = {
+        "bigint": t.LongType(),
+        "int": t.IntegerType(),
+        "string": t.StringType(),
+        "array<string>": t.ArrayType(t.StringType()),
+    }
     for name, kind in ADDED.items():
-        added.add(name, kind)
+        added.add(name, kinds[kind])
     return added
 
 
