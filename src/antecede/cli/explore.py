@@ -69,12 +69,12 @@ def explore(
     if replay is not None:
         _replay(replay, as_json)
         return
-    from antecede.sim.small import Small
+    from antecede.sim.small import TIMED, Small
 
     if deadline_ms is None:
         from antecede.sim.scenario import find_recipe
 
-        deadline_ms = 100.0 if find_recipe(recipe).deadlines == "yes" else None
+        deadline_ms = 100.0 if find_recipe(recipe).deadlines in TIMED else None
     small = Small(
         recipe=recipe, reading=reading, members=members, brokers=brokers, subscribers=subscribers, groups=groups,
         at=at, messages=messages, script=script, losses=losses, duplicates=duplicates, slow=slow, early=early,

@@ -19,10 +19,12 @@ from antecede.errors import InputError
 from antecede.sim.layout import broker_names, carriers, parse_groups
 from antecede.sim.scenario import RecipeFacts, find_recipe
 
-__all__ = ["Cast", "Small", "Step", "cast_of", "parse_script"]
+__all__ = ["TIMED", "Cast", "Small", "Step", "cast_of", "parse_script"]
 
 MAX_COUNT = 8
 ROUND_US = 50_000
+TIMED = ("yes", "same")
+"""Recipes that need deadlines: each its own, or the same for all."""
 STEP = re.compile(
     r"(?P<process>\S+)\s+(?:->\s*(?P<to>\S+)|(?P<topics>[^\s>-]\S*)(?:\s+within\s+(?P<within>[\d.]+))?)"
     r"(?:\s+after\s+(?P<after>\S+))?"
@@ -82,7 +84,7 @@ class Small:
 
     @property
     def own_clocks(self) -> bool:
-        expires = self.deadline_ms is not None or find_recipe(self.recipe).deadlines in ("yes", "lifetime")
+        expires = self.deadline_ms is not None or find_recipe(self.recipe).deadlines in (*TIMED, "lifetime")
         return self.clock != "one" and not expires
 
     @property
@@ -154,7 +156,7 @@ class Cast:
 
 def cast_of(small: Small) -> Cast:
     facts = find_recipe(small.recipe)
-    if small.deadline_ms is None and facts.deadlines == "yes":
+    if small.deadline_ms is None and facts.deadlines in TIMED:
         raise InputError(f"Recipe {small.recipe} needs deadlines: give --deadline-ms.")
     if small.deadline_ms is not None and facts.deadlines == "none":
         raise InputError(f"Recipe {small.recipe} has no deadlines: leave --deadline-ms out.")
@@ -168,7 +170,7 @@ def cast_of(small: Small) -> Cast:
     if facts.flat:
         names = broker_names(small.members)
         carried = parse_groups(small.groups, names) if small.groups else {"G1": tuple(names)}
-        steps = _script(small, names, names, tuple(carried))
+        steps = _script(small, facts, names, names, tuple(carried))
         everything = tuple(carried)
         roles = ("member",) * len(names)
         return Cast(tuple(names), roles, (everything,) * len(names), {}, _by_process(names, steps), facts)
@@ -184,7 +186,7 @@ def cast_of(small: Small) -> Cast:
     if facts.clients_publish:
         first = publishers[0]
         moves_to = next((name for name in carriers(carries, wants[first]) if name not in at[first]), "")
-    steps = _script(small, names, publishers, tuple(carried), moves_to)
+    steps = _script(small, facts, names, publishers, tuple(carried), moves_to)
     roles = ("broker",) * len(brokers) + ("subscriber",) * len(wants)
     groups = (*carries.values(), *wants.values())
     return Cast(tuple(names), roles, groups, at, _by_process(names, steps), facts)
@@ -216,18 +218,26 @@ def _attachments(
 
 
 def _script(
-    small: Small, names: list[str], publishers: list[str], groups: tuple[str, ...], moves_to: str = ""
+    small: Small,
+    facts: RecipeFacts,
+    names: list[str],
+    publishers: list[str],
+    groups: tuple[str, ...],
+    moves_to: str = "",
 ) -> list[Step]:
     if small.script:
         steps = parse_script(small.script, names, groups)
-        if small.deadline_ms is None and any(step.within_ms is not None for step in steps):
-            raise InputError("--script names deadlines (within): say with --deadline-ms what the others have.")
+        within = any(step.within_ms is not None for step in steps)
+        if within and (small.deadline_ms is None or facts.deadlines == "same"):
+            raise InputError("--script names deadlines (within): say with --deadline-ms what all or the others have.")
         return steps
     # To all groups and to the last alone in turn: order must then hold through messages that not everybody gets.
     topics = [groups, groups[-1:]]
     steps = [Step(publishers[0], to=moves_to)] if moves_to else []
     for i in range(small.messages):
-        within_ms = None if small.deadline_ms is None else small.deadline_ms * (1 - i / (4 * small.messages))
+        within_ms = None
+        if small.deadline_ms is not None and facts.deadlines != "same":
+            within_ms = small.deadline_ms * (1 - i / (4 * small.messages))
         steps.append(Step(publishers[i % len(publishers)], topics[i % 2], within_ms=within_ms))
     return steps
 
