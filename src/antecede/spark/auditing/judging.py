@@ -11,10 +11,11 @@ needed for one process at a time; and processes that miss most messages are judg
 from __future__ import annotations
 
 import json
-import mmap
+import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,14 +98,15 @@ class Spool:
         return notes
 
     def chunks(self) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
+        """Those of one process after the other; their bytes can be read until the next is asked for."""
         self.file.flush()
-        whole = memoryview(mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)) if self.size else memoryview(b"")
-        self.file.close()  # what is mapped stays
-        for (domain, process), chunks in sorted(self.index.items(), key=lambda entry: entry[0]):
-            for chunk in chunks:
-                start, size = chunk["place"]
-                chunk["events"] = whole[start : start + size]
-            yield domain, process, chunks
+        with self.file:
+            handle = self.file.fileno()
+            for (domain, process), chunks in sorted(self.index.items(), key=lambda entry: entry[0]):
+                for chunk in chunks:
+                    start, size = chunk["place"]
+                    chunk["read"] = partial(os.pread, handle, size, start)
+                yield domain, process, chunks
 
 
 def judge(scratch: str) -> Callable[[Batches], Batches]:
