@@ -33,6 +33,7 @@ def settings(tmp_path: Path) -> dict[str, Any]:
 
 
 def test_what_comes_later_goes_on_where_it_was(spark: SparkSession, tmp_path: Path) -> None:
+    from antecede.spark.bad import bad_files
     from antecede.spark.pipeline import run
     from antecede.spark.sink import read
 
@@ -44,6 +45,7 @@ def test_what_comes_later_goes_on_where_it_was(spark: SparkSession, tmp_path: Pa
     first = run(settings(tmp_path) | {"audit": {"wanted": False}}, spark=spark)
     assert (first.rows_in, first.held, first.reconciled) == (3, 1, True), "a:2 waits for a:1"
 
+    (tmp_path / "in" / "torn.parquet").write_bytes(b"PAR1 and then nothing")
     put(tmp_path / "in", "2.parquet", [("a:1", [], "r", 30, 1.0), ("b:2", ["a:2"], "r", 40, 6.0)])
     second = run(settings(tmp_path), spark=spark)
     assert (second.rows_in, second.held, second.reconciled) == (5, 0, True)
@@ -58,3 +60,5 @@ def test_what_comes_later_goes_on_where_it_was(spark: SparkSession, tmp_path: Pa
     assert findings is not None and findings.counts == {"as it came inversion": 1}
     quarantine = second.stage("quarantine")
     assert quarantine is not None and quarantine.counts == {"id is null": 1}
+    (bad,) = bad_files(tmp_path / "out" / "damaged")
+    assert bad.file.endswith("torn.parquet") and "damaged" in bad.reason

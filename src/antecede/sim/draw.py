@@ -95,4 +95,7 @@ def _by_rounds(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:
     if facts.uniform and deadline_ms is not None:
         lifetime_ms = (reach + alpha) * round_ms
         deadline_ms = (lifetime_ms, round(lifetime_ms * between(dice, 1.0, 3.0), 3))
-    return replace(drawn, round_ms=round_ms, alpha=alpha, deadline_ms=deadline_ms)
+    rate = drawn.rate
+    if not facts.uniform and dice.random() < 0.7:  # one message per broker and round: else most would expire waiting
+        rate = min(rate, round(800 * drawn.brokers / round_ms, 3))
+    return replace(drawn, round_ms=round_ms, alpha=alpha, deadline_ms=deadline_ms, rate=rate)

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from antecede.errors import RemoteProtocolError
+from antecede.spark.order.arrow import table_bytes, table_of, together
 from antecede.spark.order.behind import NEVER, Rules
 from antecede.spark.order.domain import Domain
 from antecede.spark.order.rows import Chunk, Rows
 from antecede.wire import freeze, thaw
 
-__all__ = ["VERSION", "Bucket", "table_bytes", "table_of"]
+__all__ = ["VERSION", "Bucket"]
 
 VERSION = 1
 
@@ -94,19 +94,4 @@ class Bucket:
         slots = [np.arange(one.first, one.end) if one.slots is None else one.slots for one in chunks]
         told = np.concatenate(slots).astype("<i8").tobytes() if slots else b""
         saved = freeze([VERSION, list(self.rules), self.rows.next_slot, told, list(self._saved.values())])
-        return saved, table_bytes([chunk.batch for chunk in chunks]) if chunks else None
-
-
-def table_bytes(batches: list[pa.RecordBatch]) -> bytes:
-    """Rows as an Arrow stream: their types travel with them."""
-    whole = batches[0] if len(batches) == 1 else pa.concat_batches(batches)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, whole.schema) as writer:
-        writer.write_batch(whole)
-    return sink.getvalue().to_pybytes()
-
-
-def table_of(data: bytes) -> pa.RecordBatch:
-    with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
-        batches = list(reader)
-    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+        return saved, table_bytes(together([chunk.batch for chunk in chunks])) if chunks else None

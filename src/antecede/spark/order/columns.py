@@ -1,4 +1,4 @@
-"""How a user's table is read: which columns mean what, what is refused when the plan is made, and the columns a domain needs.
+"""How a user's table is read: which columns mean what, what is refused at once, and the columns a domain needs.
 
 Decided in this file: names are text (an id of another type is cast), `sender:seq` names a row too where both are given,
 times are microseconds or timestamps on one scale, and a row without a name is `invalid`. Everything is plain Spark SQL,
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructType
 
-__all__ = ["ADDED", "WORKING", "Columns", "added_schema", "check", "col", "read", "sequence"]
+__all__ = ["ADDED", "WORKING", "Columns", "check", "col", "read", "sequence"]
 
 ADDED = ("causal_pos", "fate", "released_by", "missing", "revealed")
 WORKING = ("_group", "_name", "_other", "_needs", "_foreign", "_at", "_late", "_due", "_tie")
@@ -82,7 +82,9 @@ def refuse(columns: Columns) -> None:
     if c.id is None and not c.numbered:
         raise InputError("name the column of the id with id= (only sender and seq, or a clock, make up for it)")
     if c.unknown not in (None, "skip"):
-        raise InputError(f"unknown is {c.unknown!r}; it may be 'skip': what never comes is noted in `missing` and skipped")
+        raise InputError(
+            f"unknown is {c.unknown!r}; it may be 'skip': what never comes is noted in `missing` and skipped"
+        )
     if c.foreign not in (None, "project", "none"):
         raise InputError(f"foreign is {c.foreign!r}; it may be 'project' (some parents are in other groups) or 'none'")
     if c.foreign == "project" and c.group is None:
@@ -111,7 +113,9 @@ def check(columns: Columns, schema: StructType) -> None:
         if column not in types:
             raise InputError(f"there is no column {column} for {name}; the table has {', '.join(types)}")
         if not fits(name, types[column]):
-            raise InputError(f"column {column} is {types[column].simpleString()}; for {name} it must be {FITTING[name]}")
+            raise InputError(
+                f"column {column} is {types[column].simpleString()}; for {name} it must be {FITTING[name]}"
+            )
     taken = [name for name in (*ADDED, *WORKING, "_parents") if name in types]
     if taken:
         raise InputError(f"the table already has a column {taken[0]}, which causal_order adds: rename or drop it")
@@ -156,15 +160,14 @@ def fits(name: str, kind: DataType) -> bool:
     return isinstance(kind, t.TimestampType | t.TimestampNTZType | t.DateType | t.IntegralType)
 
 
-def added_schema() -> str:
-    return "causal_pos bigint, fate string, released_by string, missing array<string>, revealed int"
-
-
 # -- the working columns ---------------------------------------------------------------------------------------------
 
 
 def read(df: DataFrame, columns: Columns, *, project: bool = False) -> DataFrame:
-    """The table with the WORKING columns after its own. `project`: parents in other groups are dealt with later."""
+    """The user's columns as c0, c1, ... (Arrow functions of Spark refuse names with dots), then the WORKING columns.
+
+    `project`: parents in other groups are dealt with later.
+    """
     from pyspark.sql import functions as f
 
     c = columns
@@ -176,17 +179,22 @@ def read(df: DataFrame, columns: Columns, *, project: bool = False) -> DataFrame
     group = f.lit(None).cast("string") if c.group is None else col(c.group).cast("string")
     working = (group, name, other, needs, foreign, at, late, due, f.xxhash64(needs))
     if c.parents is not None:
-        df = df.withColumn("_parents", parent_list(c.parents, types[c.parents]))
-    own = [col(one) for one in types]
+        df = df.select("*", parent_list(c.parents, types[c.parents]).alias("_parents"))
+    own = [col(one).alias(f"c{place}") for place, one in enumerate(types)]
     return df.select(*own, *(column.alias(named) for column, named in zip(working, WORKING, strict=True)))
 
 
 def sequence(columns: Columns, schema: StructType) -> list[str]:
-    """The order of arrival: time, then id, then all else that matters, so that nothing is left to chance."""
+    """The order of arrival: time, then id, then all else that matters, so that nothing is left to chance.
+
+    `schema`: that of the user's table.
+    """
     from pyspark.sql import types as t
 
-    by_number = columns.id is not None and isinstance(schema[columns.id].dataType, t.IntegralType)
-    name = columns.id if columns.id is not None and by_number else "_name"
+    name = "_name"
+    for place, field in enumerate(schema.fields):
+        if field.name == columns.id and isinstance(field.dataType, t.IntegralType):
+            name = f"c{place}"  # numbers go by their value, not by their digits
     return ["_group", "_at", name, "_late", "_due", "_tie"]
 
 

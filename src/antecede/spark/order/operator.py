@@ -1,4 +1,4 @@
-"""`causal_order`: what every argument means, what it refuses when the plan is made, and the tables that reconcile it."""
+"""`causal_order`: what every argument means, which way a table goes, and the tables that reconcile it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def batch(df: DataFrame, columns: Columns) -> DataFrame:
     table = read(df, columns, project=look)
     if columns.foreign == "project" or (look and has_foreign(table)):
         table = project(table)
-    return order_table(table, columns)
+    return order_table(table, columns, df.schema)
 
 
 def stream(df: DataFrame, columns: Columns) -> DataFrame:
@@ -103,11 +103,12 @@ def stream(df: DataFrame, columns: Columns) -> DataFrame:
         )
     if columns.foreign == "project":
         raise InputError("a stream cannot look into other groups: say with group_of which parents are in them")
-    return order_stream(read(df, columns), columns)
+    return order_stream(read(df, columns), columns, df.schema)
 
 
 def reconcile(ordered: DataFrame, *group: str) -> DataFrame:
-    """Rows by fate (in each group): nothing is lost. `missing`: parents not delivered before; `foreign`: of other groups."""
+    """Rows by fate, in each group: nothing is lost. `missing` counts parents not delivered before, `foreign` those of
+    other groups."""
     from pyspark.sql import functions as f
 
     foreign = f.size(f.filter("missing", lambda one: one.startswith(FOREIGN)))

@@ -1,20 +1,20 @@
 """Parents in other groups, in a batch: each is replaced by its nearest ancestors inside the row's own group.
 
-Nobody can wait in one group for a row of another, and skipping it would lose the order that runs through it. So the graph
-is walked up through rows of other groups until it comes back. Decided in this file: the walk is one task over names,
-groups and parents of the whole table, without payload, about 300 bytes a row: the limit of this is a task's memory. It
+Nobody can wait in one group for a row of another, and skipping it would lose the order that runs through it. So the
+graph is walked up through rows of other groups until it comes back. Decided in this file: the walk is one task over
+names, groups and parents of the whole table, without payload, about 300 bytes a row: a task's memory is its limit. It
 is made only where there are such parents; to find out costs one more pass over the same columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from antecede.spark.order.arrow import lists, runs
 from antecede.spark.order.columns import col
-from antecede.spark.order.rows import lists
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,17 +37,16 @@ def has_foreign(read: DataFrame) -> bool:
 
 def not_in_group(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Names that rows of a group need and no row of it has."""
-    present: set[str] = set()
-    wanted: set[str] = set()
+    present: set[str | None] = set()
+    wanted: set[str | None] = set()
     group: object = object()
     for batch in batches:
-        runs = pa.compute.run_end_encode(batch["_group"])
         start = 0
-        for edge, here in zip(runs.run_ends.to_pylist(), runs.values.to_pylist(), strict=True):
+        for edge, here in zip(*runs(batch["_group"]), strict=True):
             if here != group:
                 yield as_batch(wanted - present)
                 present, wanted, group = set(), set(), here
-            part = batch.slice(start, edge - start)
+            part: Any = batch.slice(start, edge - start)
             present.update(part["_name"].to_pylist())
             if part["_other"].null_count < part.num_rows:
                 present.update(part["_other"].to_pylist())
@@ -56,7 +55,7 @@ def not_in_group(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield as_batch(wanted - present)
 
 
-def as_batch(names: set[str]) -> pa.RecordBatch:
+def as_batch(names: set[str | None]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array(sorted(n for n in names if n is not None), pa.string())], ["absent"])
 
 
@@ -67,9 +66,7 @@ def project(read: DataFrame) -> DataFrame:
     moved = read.select(*GRAPH).repartition(1).mapInArrow(projected, MOVED)
     here = read["_group"].eqNullSafe(moved["_to_group"]) & (read["_name"] == moved["_to_name"])
     needs = f.coalesce("_to_needs", "_needs").alias("_needs")
-    return read.join(moved, here, "left").select(
-        *(needs if name == "_needs" else col(name) for name in read.columns)
-    )
+    return read.join(moved, here, "left").select(*(needs if name == "_needs" else col(name) for name in read.columns))
 
 
 def projected(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

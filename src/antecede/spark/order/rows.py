@@ -1,22 +1,24 @@
 """Rows on their way through a task: Arrow chunks by slot, what became of each slot, and how rows are fed to domains.
 
-A slot is a row's number for life. Chunks are kept while something in them waits; when most of what is kept has gone out,
-the rest is copied together, so that all copying stays proportional to the rows.
+A slot is a row's number for life. Chunks are kept while something in them waits; when most of what is kept has gone
+out, the rest is copied together, so that all copying stays proportional to the rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 
+from antecede.spark.order.arrow import empty_lists, lists, named, runs, together
 from antecede.spark.order.columns import FOREIGN, WORKING
 from antecede.spark.order.domain import FATES, REASONS, Domain
 
 __all__ = ["Chunk", "Rows", "feed"]
+
+Numbers: TypeAlias = "np.ndarray[Any, Any]"
 
 BATCH = 20_000
 """Rows in a batch that goes back to Spark, about."""
@@ -30,20 +32,20 @@ class Chunk:
 
     __slots__ = ("batch", "end", "first", "slots")
 
-    def __init__(self, batch: pa.RecordBatch, first: int, slots: np.ndarray | None = None) -> None:
+    def __init__(self, batch: pa.RecordBatch, first: int, slots: Numbers | None = None) -> None:
         self.batch = batch
         self.slots = slots
         self.first = first if slots is None else int(slots[0])
         self.end = first + batch.num_rows if slots is None else int(slots[-1]) + 1
 
-    def places(self, slots: np.ndarray) -> np.ndarray:
+    def places(self, slots: Numbers) -> Numbers:
         return slots - self.first if self.slots is None else np.searchsorted(self.slots, slots)
 
-    def take(self, slots: np.ndarray) -> pa.RecordBatch:
+    def take(self, slots: Numbers) -> pa.RecordBatch:
         whole = len(slots) == self.batch.num_rows
-        return self.batch if whole else self.batch.take(pa.array(self.places(slots)))
+        return self.batch if whole else self.batch.take(self.places(slots))
 
-    def without(self, slots: np.ndarray) -> Chunk | None:
+    def without(self, slots: Numbers) -> Chunk | None:
         """What is left without these."""
         if len(slots) == self.batch.num_rows:
             return None
@@ -58,9 +60,9 @@ class Rows:
         self.chunks: list[Chunk] = []
         self.next_slot = 0
         self.ready = 0
-        self._slots: list[np.ndarray] = []
-        self._places: list[np.ndarray] = []
-        self._codes: list[np.ndarray] = []
+        self._slots: list[Numbers] = []
+        self._places: list[Numbers] = []
+        self._codes: list[Numbers] = []
         self._odd: dict[int, tuple[int, list[str]]] = {}
         self._revealed: dict[int, int] = {}
 
@@ -88,7 +90,7 @@ class Rows:
             self._revealed.update({slot: count for slot, _, count in domain.rest if count})
             domain.rest.clear()
 
-    def _note(self, slots: np.ndarray, places: np.ndarray, codes: np.ndarray) -> None:
+    def _note(self, slots: Numbers, places: Numbers, codes: Numbers) -> None:
         self._slots.append(slots)
         self._places.append(places)
         self._codes.append(codes)
@@ -116,7 +118,7 @@ class Rows:
         self._odd.clear()
         self._revealed.clear()
 
-    def _decided(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _decided(self) -> tuple[Numbers, Numbers, Numbers]:
         if not self.ready:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int8)
         slots, places, codes = (np.concatenate(part) for part in (self._slots, self._places, self._codes))
@@ -127,10 +129,8 @@ class Rows:
             return slots[order], places[order], codes[order]
         return slots, places, codes
 
-    def _batch(
-        self, pieces: list[pa.RecordBatch], slots: np.ndarray, places: np.ndarray, codes: np.ndarray
-    ) -> pa.RecordBatch:
-        body = pieces[0] if len(pieces) == 1 else pa.concat_batches(pieces)
+    def _batch(self, pieces: list[pa.RecordBatch], slots: Numbers, places: Numbers, codes: Numbers) -> pa.RecordBatch:
+        body = pieces[0] if len(pieces) == 1 else together(pieces)
         gone = places < 0
         by = np.zeros(len(slots), dtype=np.int8)
         revealed = np.zeros(len(slots), dtype=np.int32)
@@ -145,9 +145,7 @@ class Rows:
         own = [name for name in body.schema.names if name != "_foreign"]
         return pa.RecordBatch.from_arrays([*(body[name] for name in own), *columns.values()], names=[*own, *columns])
 
-    def _tell(
-        self, slots: np.ndarray, by: np.ndarray, revealed: np.ndarray, body: pa.RecordBatch
-    ) -> list[list[str]] | None:
+    def _tell(self, slots: Numbers, by: Numbers, revealed: Numbers, body: pa.RecordBatch) -> list[list[str]] | None:
         """Fill in what few rows have to tell. Returns what is missing before each, None when nothing is."""
         abroad = body["_foreign"]
         if not self._odd and not self._revealed and abroad.null_count == len(abroad):
@@ -160,7 +158,7 @@ class Rows:
             if slot in self._revealed:
                 revealed[place] = self._revealed[slot]
             if foreign[place]:
-                missing[place] = [*(FOREIGN + one for one in foreign[place] if one is not None), *missing[place]]
+                missing[place] = [*(FOREIGN + one for one in foreign[place] or () if one is not None), *missing[place]]
         return missing
 
     def compact(self, domain: Domain) -> None:
@@ -175,15 +173,7 @@ class Rows:
             low, high = np.searchsorted(slots, [chunk.first, chunk.end]).tolist()
             if low < high:
                 pieces.append(chunk.take(slots[low:high]))
-        self.chunks = [Chunk(pa.concat_batches(pieces), 0, slots)] if pieces else []
-
-
-def named(words: tuple[str, ...], codes: np.ndarray, hidden: np.ndarray | None = None) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=hidden), pa.array(words)).dictionary_decode()
-
-
-def empty_lists(size: int) -> pa.Array:
-    return pa.ListArray.from_arrays(pa.array(np.zeros(size + 1, dtype=np.int32)), pa.array([], pa.string()))
+        self.chunks = [Chunk(together(pieces), 0, slots)] if pieces else []
 
 
 # -- to the domains --------------------------------------------------------------------------------------------------
@@ -193,8 +183,7 @@ def feed(batch: pa.RecordBatch, rows: Rows, domain_of: Callable[[str | None], Do
     """Sorted rows, group by group, to their domains. A domain that is asked for ends the one before it."""
     own = [name for name in batch.schema.names if name not in WORKING or name == "_foreign"]
     first = rows.add(batch.select(own))
-    runs = pa.compute.run_end_encode(batch["_group"])
-    edges, groups = runs.run_ends.to_pylist(), runs.values.to_pylist()
+    edges, groups = runs(batch["_group"])
     names, needs = batch["_name"].to_pylist(), lists(batch["_needs"])
     others = batch["_other"]
     other = [None] * len(names) if others.null_count == len(others) else others.to_pylist()
@@ -210,9 +199,3 @@ def feed(batch: pa.RecordBatch, rows: Rows, domain_of: Callable[[str | None], Do
             domain.take(mine, names[part], other[part], needs[part], at[part], late[part], due[part])
         rows.collect(domain)
         start = edge
-
-
-def lists(array: Any) -> list[Any]:
-    """The lists of a list array, their values brought to Python at once."""
-    values, edges = array.values.to_pylist(), array.offsets.to_pylist()
-    return [values[a:b] for a, b in zip(edges, edges[1:], strict=False)]

@@ -1,7 +1,7 @@
 """The state of a stream, read with Spark's own state reader: what waits, and what would become of it at the end.
 
-Decided in this file: `drain` is for a stream that has ended. It leaves the state as it is, so a stream that goes on after
-it would tell the same rows again.
+Decided in this file: `drain` is for a stream that has ended. It leaves the state as it is, so a stream that goes on
+after it would tell the same rows again.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from antecede.spark.order.behind import NEVER
 from antecede.spark.order.bucket import Bucket
+from antecede.spark.order.columns import ADDED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,7 +29,14 @@ def drain(spark: SparkSession, checkpoint: str, schema: StructType, *, operator:
 
     `schema`: that of the ordered stream. `operator`: its number among the stateful operators of the query.
     """
-    return state_of(spark, checkpoint, operator).mapInArrow(finish, schema)
+    from pyspark.sql import types as t
+
+    own = len(schema.fields) - len(ADDED)
+    plain = [
+        t.StructField(f"c{place}" if place < own else field.name, field.dataType)
+        for place, field in enumerate(schema.fields)
+    ]
+    return state_of(spark, checkpoint, operator).mapInArrow(finish, t.StructType(plain)).toDF(*schema.names)
 
 
 def held(spark: SparkSession, checkpoint: str, *, operator: int = 0) -> DataFrame:

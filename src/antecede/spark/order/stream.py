@@ -1,31 +1,33 @@
 """Streams: one stateful pass, the domains of a key as one value of bytes, timers on event time.
 
 Decided in this file: rows travel to the operator and back in chunks, Arrow in one binary value for each key, because
-Spark hands rows to a stateful Python operator one by one; inside they are sorted by arrival and id, since a shuffle leaves
-them in any order. The watermark is that of the arrival column, and lets time pass for groups in which nothing arrives.
-Spark would drop rows behind the watermark without a word; here they reach the operator, because the column that Spark
-looks at is always null. What is held when a stream ends stays in its state; `drain` takes it from there.
+Spark hands rows to a stateful Python operator one by one; inside they are sorted by arrival and id, since a shuffle
+leaves them in any order. The watermark is that of the arrival column, and lets time pass for groups in which nothing
+arrives. Spark would drop rows behind the watermark without a word; here they reach the operator, because the column
+that Spark looks at is always null. What is held when a stream ends stays in its state; `drain` takes it from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
-from pyspark.sql.streaming import StatefulProcessor
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
+from antecede.spark.order.arrow import compute, table_bytes, table_of, together
 from antecede.spark.order.batch import out_schema
 from antecede.spark.order.behind import NEVER
-from antecede.spark.order.bucket import Bucket, table_bytes, table_of
-from antecede.spark.order.columns import Columns, sequence
+from antecede.spark.order.bucket import Bucket
+from antecede.spark.order.columns import ADDED, Columns, sequence
 from antecede.spark.order.rows import feed
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
 
 __all__ = ["KEYS", "STATE", "OrderProcessor", "order_stream"]
 
@@ -39,25 +41,25 @@ CHUNK = 65_536
 """Rows that are put together before they are split by key. Raising it costs memory and saves calls."""
 
 
-def order_stream(read: DataFrame, columns: Columns) -> DataFrame:
-    """`read`: the table with its working columns."""
+def order_stream(read: DataFrame, columns: Columns, schema: StructType) -> DataFrame:
+    """`read`: the table as `columns.read` gives it; `schema`: what it was."""
     from pyspark.sql import functions as f
 
     timed = columns.bounded
     if timed:
         read = read.withColumn("_clock", f.timestamp_micros("_at")).withWatermark("_clock", "0 seconds").drop("_clock")
     key = f.pmod(f.xxhash64("_group"), f.lit(KEYS)).cast("int")
-    schema = out_schema(read.schema)
+    out = out_schema(read.schema)
     chunks = read.withColumn("_key", key).mapInArrow(into_chunks, "_key int, chunk binary")
     if timed:
         chunks = chunks.withColumn("silent", silent_clock())
     told = chunks.groupBy("_key").transformWithStateInPandas(
-        OrderProcessor(columns, sequence(columns, read.schema)),
+        OrderProcessor(columns, sequence(columns, schema)),
         outputStructType="chunk binary",
         outputMode="Append",
         timeMode="EventTime" if timed else "None",
     )
-    return told.mapInArrow(out_of_chunks, schema)
+    return told.mapInArrow(out_of_chunks, out).toDF(*schema.names, *ADDED)
 
 
 def silent_clock() -> Column:
@@ -73,10 +75,10 @@ def into_chunks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         collected.append(batch)
         if sum(one.num_rows for one in collected) >= CHUNK:
-            yield by_key(pa.concat_batches(collected))
+            yield by_key(together(collected))
             collected = []
     if collected and sum(one.num_rows for one in collected):
-        yield by_key(pa.concat_batches(collected))
+        yield by_key(together(collected))
 
 
 def by_key(rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -84,12 +86,12 @@ def by_key(rows: pa.RecordBatch) -> pa.RecordBatch:
     rows = rows.drop_columns(["_key"])
     present = np.unique(keys)
     if len(present) == 1:
-        chunks = [table_bytes([rows])]
+        chunks = [table_bytes(rows)]
     else:
         order = np.argsort(keys, kind="stable")
-        rows = rows.take(pa.array(order))
+        rows = rows.take(order)
         edges = np.searchsorted(keys[order], [*present, KEYS])
-        chunks = [table_bytes([rows.slice(a, b - a)]) for a, b in zip(edges, edges[1:], strict=False)]
+        chunks = [table_bytes(rows.slice(a, b - a)) for a, b in pairwise(edges)]
     return pa.RecordBatch.from_arrays([pa.array(present, pa.int32()), pa.array(chunks, pa.binary())], ["_key", "chunk"])
 
 
@@ -99,7 +101,7 @@ def out_of_chunks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
             yield table_of(chunk.as_buffer())
 
 
-class OrderProcessor(StatefulProcessor):  # type: ignore[misc]
+class OrderProcessor(StatefulProcessor):
     def __init__(self, columns: Columns, order: list[str]) -> None:
         self.rules = columns.rules(streaming=True)
         self.timed = columns.bounded
@@ -145,12 +147,10 @@ class OrderProcessor(StatefulProcessor):  # type: ignore[misc]
                 self.handle.registerTimer(wanted)
         self.state.update((*bucket.frozen(), wanted))
         if out:
-            yield pd.DataFrame({"chunk": [table_bytes([batch]) for batch in out]})
+            yield pd.DataFrame({"chunk": [table_bytes(batch) for batch in out]})
 
 
 def arranged(chunks: list[pa.RecordBatch], order: list[str]) -> pa.RecordBatch:
     """The rows of a micro-batch in the order of arrival, group by group."""
-    rows = chunks[0] if len(chunks) == 1 else pa.concat_batches(chunks)
-    return rows.take(pa.compute.sort_indices(rows, [(name, "ascending") for name in order]))
-
-
+    rows = together(chunks)
+    return rows.take(compute.sort_indices(rows, [(name, "ascending") for name in order]))
