@@ -31,8 +31,11 @@ from antecede.spark.auditing.tables import Shelf, domain_of
 
 __all__ = ["TABLE_CELLS", "Spool", "add_note", "answer", "chunks_of", "judge", "ship", "shipped_note"]
 
-TABLE_CELLS = 64 * 2**20
-"""Messages x receivers taken together where many messages are missing: 256 MB a table of steps."""
+TABLE_CELLS = 16 * 2**20
+"""Messages x receivers taken together where many messages are missing: 64 MB a table of steps, of which it takes four."""
+
+WAITING_ROWS = 4_000_000
+"""Rows of receivers that wait to be taken together: about 120 MB."""
 
 
 def ship(read: Source, scratch: str, parts: int) -> Callable[[Any], Batches]:
@@ -119,7 +122,7 @@ def judge(scratch: str) -> Callable[[Batches], Batches]:
         waiting: list[Case] = []
         for domain, process, chunks in spool.chunks():
             case = Case(domain, process, chunks, shelf, results)
-            if waiting and (waiting[0].domain != domain or len(waiting) * case.messages.count > TABLE_CELLS):
+            if waiting and full(waiting, case):
                 together(waiting, results)
                 waiting = []
             if case.judgeable and case.matters and not case.quick(results):
@@ -214,6 +217,13 @@ def asked(question: Question) -> dict[str, Any]:
 def attendance(about: dict[str, Any], process: str) -> Attendance:
     rows = sorted((Control(*row) for row in about["controls"].get(process, ())), key=lambda row: row.step)
     return Attendance.of(about["roles"].get(process, "member"), rows)
+
+
+def full(waiting: list[Case], case: Case) -> bool:
+    """Whether those who wait must be judged before this one joins them."""
+    rows = sum(len(one.events.step) for one in waiting)
+    cells = (len(waiting) + 1) * case.messages.count
+    return waiting[0].domain != case.domain or cells > TABLE_CELLS or rows > WAITING_ROWS
 
 
 def together(cases: list[Case], results: Results) -> None:
