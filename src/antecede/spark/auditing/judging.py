@@ -32,7 +32,7 @@ from antecede.spark.auditing.tables import Shelf, domain_of
 __all__ = ["TABLE_CELLS", "Spool", "add_note", "answer", "chunks_of", "judge", "ship", "shipped_note"]
 
 TABLE_CELLS = 16 * 2**20
-"""Messages x receivers taken together where many messages are missing: 64 MB a table of steps, of which it takes four."""
+"""Messages x receivers taken together where many messages are missing: four tables of 64 MB."""
 
 WAITING_ROWS = 4_000_000
 """Rows of receivers that wait to be taken together: about 120 MB."""
