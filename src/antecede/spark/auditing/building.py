@@ -74,16 +74,14 @@ def build_one(
     roles: dict[str, str] = {}
     for content in whole["roles"]:
         roles.update(json.loads(content))
+    with_deliveries = "heard" in whole
     told: Told = telling.gather(
-        [opened(p) for p in whole.get("publications", ())],
-        [opened(p) for p in whole.get("controls", ())],
-        roles,
-        [opened(p) for p in whole.get("heard", ())],
+        all_opened(whole, "publications"), all_opened(whole, "controls"), roles, all_opened(whole, "heard")
     )
     named = {row.peer for rows in told.controls.values() for row in rows if row.peer is not None}
     shelf.leave_who(domain, {*roles, *named})
     free = told.publications.column("after").null_count
-    if free and "heard" not in whole and not shelf.asked_again(domain):
+    if free and not with_deliveries and not shelf.asked_again(domain):
         shelf.ask_again(domain)
         results.add("again", domain, messages=free)
         return
@@ -106,3 +104,12 @@ def build_one(
         results.add("quarantine", domain, process=process, step=step, message=message, text=reason)
     shelf.put(domain, messages)
     results.add("counts", domain, messages=messages.count, processes=len(roles))
+
+
+def all_opened(whole: dict[str, list[bytes]], what: str) -> list[Any]:
+    """The tables of that kind; their bytes are let go of one by one."""
+    parts = whole.pop(what, [])[::-1]
+    tables = []
+    while parts:
+        tables.append(opened(parts.pop()))
+    return tables

@@ -211,22 +211,30 @@ def small(values: Ints) -> bool:
 
 
 def unpack(chunks: Iterable[dict[str, Any]]) -> tuple[Events, str | None]:
-    """The events of one process from all its chunks, by step; and what is wrong with its steps, if anything."""
-    parts: list[list[Ints]] = []
-    names: dict[str, int] = {}
-    total = step_sum = 0
-    last_step, last_at_us = -1, 0
-    for chunk in chunks:
-        total += chunk["rows"]
-        step_sum += chunk["step_sum"]
-        if chunk["last_step"] > last_step:
-            last_step, last_at_us = chunk["last_step"], chunk["last_at_us"]
-        if chunk["count"]:
-            parts.append(list(arrays_of(chunk, names)))
+    """The events of one process from all its chunks, by step; and what is wrong with its steps, if anything.
+
+    Where a chunk has `read` in the place of `events`, its bytes are fetched when their turn comes.
+    """
+    held = sorted(chunks, key=lambda chunk: chunk["last_step"])
+    total = sum(chunk["rows"] for chunk in held)
+    step_sum = sum(chunk["step_sum"] for chunk in held)
+    last = held[-1] if held else {"last_step": -1, "last_at_us": 0}
     wrong = None
-    if total != last_step + 1 or step_sum != total * (total - 1) // 2:
-        wrong = f"{total} rows with steps up to {last_step}; steps must run from 0 on, each once"
-    columns = [np.concatenate(c) for c in zip(*parts, strict=True)] if parts else [np.zeros(0, np.int64)] * 6
+    if total != last["last_step"] + 1 or step_sum != total * (total - 1) // 2:
+        wrong = f"{total} rows with steps up to {last['last_step']}; steps must run from 0 on, each once"
+    count = sum(chunk["count"] for chunk in held)
+    names: dict[str, int] = {}
+    for chunk in held:
+        for name in chunk["peers"]:
+            names.setdefault(name, len(names))
+    kinds = (np.int32, np.int32, np.int16 if len(names) < 2**15 else np.int32, np.int64, np.int64, np.uint8)
+    columns = [np.empty(count, kind) for kind in kinds]
+    place = 0
+    for chunk in held:
+        if chunk["count"]:
+            for column, values in zip(columns, arrays_of(chunk, names), strict=True):
+                column[place : place + len(values)] = values
+            place += chunk["count"]
     step = columns[1]
     if len(step) and (step[1:] < step[:-1]).any():
         order = np.argsort(step, kind="stable")
@@ -234,14 +242,15 @@ def unpack(chunks: Iterable[dict[str, Any]]) -> tuple[Events, str | None]:
     message, step, peer, at_us, true_us, what = columns
     events = Events(
         step=step, at_us=at_us, true_us=true_us, kind=what & 3, reason=what >> 2, message=message, peer=peer,
-        peers=list(names), last_at_us=last_at_us,
+        peers=list(names), last_at_us=last["last_at_us"],
     )  # fmt: skip
     return events, wrong
 
 
 def arrays_of(chunk: dict[str, Any], names: dict[str, int]) -> Iterator[Ints]:
     """message, step, peer, at_us, true_us, kind and reason."""
-    count, form, data = chunk["count"], chunk["form"], chunk["events"]
+    count, form = chunk["count"], chunk["form"]
+    data = chunk["read"]() if "read" in chunk else chunk["events"]
     place = 0
 
     def take(kind: Any, size: int = count) -> Ints:
@@ -250,15 +259,17 @@ def arrays_of(chunk: dict[str, Any], names: dict[str, int]) -> Iterator[Ints]:
         place += array.nbytes
         return array
 
-    message = take(np.int32)
+    yield take(np.int32)
     if form & ALL_STEPS:
-        step = np.arange(count, dtype=np.int32) + take(np.int32, 1)
+        yield np.arange(count, dtype=np.int32) + take(np.int32, 1)
     else:
-        step = take(np.int32)
-    peers = [names.setdefault(name, len(names)) for name in chunk["peers"]]
-    peer = np.array([*peers, -1], np.int32)[take(np.int8 if form & FEW_NAMES else np.int32)]
+        yield take(np.int32)
+    peers = [names[name] for name in chunk["peers"]]
+    yield np.array([*peers, -1], np.int32)[take(np.int8 if form & FEW_NAMES else np.int32)]
     at_us = take(np.int64 if form & WIDE_AT else np.int32) + np.int64(chunk["base_us"])
-    true_us = at_us if form & SAME_TRUE else np.full(count, NO_TIME, np.int64)
+    yield at_us
     if form & HAS_TRUE:
-        true_us = take(np.int64) if form & WIDE_TRUE else take(np.int32) + at_us
-    yield from (message, step, peer, at_us, true_us, take(np.uint8))
+        yield take(np.int64) if form & WIDE_TRUE else take(np.int32) + at_us
+    else:
+        yield at_us if form & SAME_TRUE else np.full(count, NO_TIME, np.int64)
+    yield take(np.uint8)

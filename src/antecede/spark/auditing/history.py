@@ -101,6 +101,8 @@ def run_messages(told: Told) -> tuple[Messages, list[tuple[str, int, str, str]]]
         children.append(owner[spot >= 0].astype(np.int32))
         unknown += int((spot < 0).sum())
         row += len(chunk)
+    told.publications = table = table.drop_columns(["after", "process", "step", "key"])  # the largest: let it go
+    del after, free, order, causes, effects, own
 
     sets, codes_of_sets = set_codes(table.column("groups"))
     attendance = controls_of(told)

@@ -11,10 +11,11 @@ needed for one process at a time; and processes that miss most messages are judg
 from __future__ import annotations
 
 import json
-import mmap
+import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,11 @@ from antecede.spark.auditing.tables import Shelf, domain_of
 
 __all__ = ["TABLE_CELLS", "Spool", "add_note", "answer", "chunks_of", "judge", "ship", "shipped_note"]
 
-TABLE_CELLS = 64 * 2**20
-"""Messages x receivers taken together where many messages are missing: 256 MB a table of steps."""
+TABLE_CELLS = 16 * 2**20
+"""Messages x receivers taken together where many messages are missing: four tables of 64 MB."""
+
+WAITING_ROWS = 4_000_000
+"""Rows of receivers that wait to be taken together: about 120 MB."""
 
 
 def ship(read: Source, scratch: str, parts: int) -> Callable[[Any], Batches]:
@@ -97,14 +101,15 @@ class Spool:
         return notes
 
     def chunks(self) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
+        """Those of one process after the other; their bytes can be read until the next is asked for."""
         self.file.flush()
-        whole = memoryview(mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)) if self.size else memoryview(b"")
-        self.file.close()  # what is mapped stays
-        for (domain, process), chunks in sorted(self.index.items(), key=lambda entry: entry[0]):
-            for chunk in chunks:
-                start, size = chunk["place"]
-                chunk["events"] = whole[start : start + size]
-            yield domain, process, chunks
+        with self.file:
+            handle = self.file.fileno()
+            for (domain, process), chunks in sorted(self.index.items(), key=lambda entry: entry[0]):
+                for chunk in chunks:
+                    start, size = chunk["place"]
+                    chunk["read"] = partial(os.pread, handle, size, start)
+                yield domain, process, chunks
 
 
 def judge(scratch: str) -> Callable[[Batches], Batches]:
@@ -117,7 +122,7 @@ def judge(scratch: str) -> Callable[[Batches], Batches]:
         waiting: list[Case] = []
         for domain, process, chunks in spool.chunks():
             case = Case(domain, process, chunks, shelf, results)
-            if waiting and (waiting[0].domain != domain or len(waiting) * case.messages.count > TABLE_CELLS):
+            if waiting and full(waiting, case):
                 together(waiting, results)
                 waiting = []
             if case.judgeable and case.matters and not case.quick(results):
@@ -212,6 +217,13 @@ def asked(question: Question) -> dict[str, Any]:
 def attendance(about: dict[str, Any], process: str) -> Attendance:
     rows = sorted((Control(*row) for row in about["controls"].get(process, ())), key=lambda row: row.step)
     return Attendance.of(about["roles"].get(process, "member"), rows)
+
+
+def full(waiting: list[Case], case: Case) -> bool:
+    """Whether those who wait must be judged before this one joins them."""
+    rows = sum(len(one.events.step) for one in waiting)
+    cells = (len(waiting) + 1) * case.messages.count
+    return waiting[0].domain != case.domain or cells > TABLE_CELLS or rows > WAITING_ROWS
 
 
 def together(cases: list[Case], results: Results) -> None:

@@ -257,9 +257,9 @@ class Visit:
         self.messages = shelf.get(domain)
         extra = self.messages.extra
         self.table = TableMessages(self.messages, extra["at"], extra["absent"], extra["keys"])
-        message = np.concatenate([np.frombuffer(c["events"], np.int32, c["count"]) for c in chunks])
-        rest = [np.frombuffer(c["events"], np.int64, c["count"], 4 * c["count"]) for c in chunks]
-        position = np.concatenate(rest)
+        read = [(c["count"], c["read"]()) for c in chunks]
+        message = np.concatenate([np.frombuffer(data, np.int32, count) for count, data in read])
+        position = np.concatenate([np.frombuffer(data, np.int64, count, 4 * count) for count, data in read])
         # Where two stand at one position their numbers decide: any fixed rule, since the table has none.
         order = np.lexsort((message, position))
         self.message, self.position = message[order], position[order]
