@@ -120,18 +120,6 @@ def cyclic() -> list[Row]:
     return [*rows, *(Row("r", p, "member", 1, 9, "end", reason="quiet") for p in "ab")]
 
 
-def test_frames_that_are_no_trace(spark: SparkSession) -> None:
-    frame = spark.createDataFrame([("r", "p", 0)], "run string, process string, step bigint")
-    with pytest.raises(InputError, match=r"columns role, at_us, kind, message missing.*audit_table"):
-        audit(frame)
-    wrong = spark.createDataFrame(
-        [("r", "p", "member", "0", 0, "end", None)],
-        "run string, process string, role string, step string, at_us bigint, kind string, message string",
-    )
-    with pytest.raises(InputError, match="column step is string, not bigint"):
-        audit(wrong)
-
-
 def test_rows_of_a_frame_that_cannot_be_used_are_set_aside(spark: SparkSession) -> None:
     rows = [
         ("r", "p", "member", 0, 0, "publish", "p:1"),

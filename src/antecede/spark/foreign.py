@@ -14,7 +14,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, IntegralType, MapType, StringType, StructType
 
 from antecede.errors import InputError
-from antecede.spark.audit import FINDING, PARTS_PER_CORE, Audit, counted, dealt, made, mapped, read_frames, slots
+from antecede.spark.audit import FINDING, PARTS_PER_CORE, Audit, counted, dealt, made, mapped
+from antecede.spark.audit_rows import read_frames, slots
 from antecede.spark.auditing import table_tasks
 from antecede.spark.auditing.pieces import PIECE, RESULT, SHIPPED
 from antecede.spark.faults import plain_faults

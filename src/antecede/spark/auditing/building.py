@@ -80,6 +80,8 @@ def build_one(
         roles,
         [opened(p) for p in whole.get("heard", ())],
     )
+    named = {row.peer for rows in told.controls.values() for row in rows if row.peer is not None}
+    shelf.leave_who(domain, {*roles, *named})
     free = told.publications.column("after").null_count
     if free and "heard" not in whole and not shelf.asked_again(domain):
         shelf.ask_again(domain)

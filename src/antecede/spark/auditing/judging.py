@@ -28,7 +28,7 @@ from antecede.spark.auditing.messages import Messages
 from antecede.spark.auditing.pieces import SHIPPED, Batches, Results, Source, by_run
 from antecede.spark.auditing.tables import Shelf, domain_of
 
-__all__ = ["TABLE_CELLS", "Spool", "add_note", "answer", "judge", "ship", "shipped_note"]
+__all__ = ["TABLE_CELLS", "Spool", "add_note", "answer", "chunks_of", "judge", "ship", "shipped_note"]
 
 TABLE_CELLS = 64 * 2**20
 """Messages x receivers taken together where many messages are missing: 256 MB a table of steps."""
@@ -47,14 +47,18 @@ def ship(read: Source, scratch: str, parts: int) -> Callable[[Any], Batches]:
                     continue
                 messages = shelf.get(domain)
                 chunks, left_out = pack(code_rows(rows), messages.find)
-                part = parts_of(domain, messages, parts)
-                places = pa.array([part(str(name)) for name in chunks.column(0).to_pylist()], pa.int32())
-                domains = pa.array([domain] * chunks.num_rows, pa.string())
-                yield pa.RecordBatch.from_arrays([places, domains, *chunks.columns], schema=SHIPPED)
-                if any(left_out.values()):
-                    yield shipped_note(domain, left_out)
+                yield from chunks_of(domain, messages, chunks, left_out, parts)
 
     return run
+
+
+def chunks_of(domain: str, messages: Messages, chunks: Any, left_out: dict[str, int], parts: int) -> Batches:
+    part = parts_of(domain, messages, parts)
+    places = pa.array([part(str(name)) for name in chunks.column(0).to_pylist()], pa.int32())
+    domains = pa.array([domain] * chunks.num_rows, pa.string())
+    yield pa.RecordBatch.from_arrays([places, domains, *chunks.columns], schema=SHIPPED)
+    if any(left_out.values()):
+        yield shipped_note(domain, left_out)
 
 
 def parts_of(domain: str, messages: Messages, parts: int) -> Callable[[str], int]:

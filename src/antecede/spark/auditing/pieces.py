@@ -80,10 +80,12 @@ def opened(data: bytes) -> pa.Table:
 def by_run(source: str, table: Any) -> Iterator[tuple[str, Any]]:
     """The table, one part for each run in it."""
     run = Coded.of(table.column("run"))
+    if len(run.words) == 1 and not (run.codes < 0).any():
+        yield domain_of(source, run.words[0]), table
+        return
     for number in np.unique(run.codes):
         word = run.words[number] if number >= 0 else ""
-        whole = len(run.words) == 1 and not (run.codes < 0).any()
-        yield domain_of(source, word), table if whole else table.filter(pa.array(run.codes == number))
+        yield domain_of(source, word), table.filter(pa.array(run.codes == number))
 
 
 def pieces(rows: list[tuple[str, str, bytes]]) -> pa.RecordBatch:
