@@ -42,7 +42,7 @@ def out_schema(schema: StructType) -> StructType:
         if field.name not in WORKING:
             added.add(field)
     for name, kind in ADDED.items():
-        added.add(name, kind)
+        added.add(name, t.DataType.fromDDL(kind))
     return added
 
 
