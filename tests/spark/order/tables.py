@@ -63,12 +63,11 @@ def as_batch(lines: list[Line], group: str | None = None, first: int = 0) -> pa.
             "_at": pa.array([line.at for line in lines], pa.int64()),
             "_late": pa.array([line.late for line in lines], pa.int64()),
             "_due": pa.array([line.due for line in lines], pa.int64()),
-            "_tie": pa.array([hash(tuple(line.needs)) % 2**62 for line in lines], pa.int64()),
         }
     )
 
 
 def in_sequence(lines: list[Line]) -> list[Line]:
     """As the operator sorts them."""
-    key = lambda line: (line.at, line.name or "", line.late, line.due, hash(tuple(line.needs)) % 2**62)  # noqa: E731
+    key = lambda line: (line.at, line.name or "", line.late, line.due, line.needs)  # noqa: E731
     return sorted(lines, key=key)

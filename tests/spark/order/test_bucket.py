@@ -12,13 +12,13 @@ from antecede.errors import RemoteProtocolError
 from antecede.spark.order.behind import NEVER, Rules
 from antecede.spark.order.bucket import Bucket
 from antecede.spark.order.rows import feed
-from antecede.spark.order.stream import arranged, by_key, into_chunks, out_of_chunks
+from antecede.spark.order.stream import by_key, into_chunks, out_of_chunks
+from antecede.spark.order.work import AS_READ, arranged
 from antecede.wire import freeze
 from tests.spark.order.tables import as_batch, history, in_sequence
 from tests.spark.order.test_batch import told
 from tests.spark.order.twin import Line, Outcome, Twin
 
-ORDER = ["_group", "_at", "_name", "_late", "_due", "_tie"]
 STATE = Path(__file__).parent / "state-v1"
 
 
@@ -30,7 +30,8 @@ def stream(batches: list[pa.RecordBatch], dice: Random) -> list[pa.RecordBatch]:
         rows = batch.take(pa.array(dice.sample(range(batch.num_rows), batch.num_rows)))
         half = dice.randint(0, rows.num_rows)
         feed(
-            arranged([part for part in (rows.slice(0, half), rows.slice(half)) if part.num_rows], ORDER),
+            arranged([part for part in (rows.slice(0, half), rows.slice(half)) if part.num_rows], AS_READ),
+            AS_READ,
             bucket.rows,
             bucket.domain,
         )
@@ -98,13 +99,13 @@ def test_chunks_go_to_their_keys_and_come_back() -> None:
 
 def test_domains_that_are_not_touched_stay_as_they_are() -> None:
     bucket = Bucket(Rules())
-    feed(as_batch([Line("a", ["b"], 1, due=9)], "x"), bucket.rows, bucket.domain)
-    feed(as_batch([Line("c")], "y"), bucket.rows, bucket.domain)
+    feed(as_batch([Line("a", ["b"], 1, due=9)], "x"), AS_READ, bucket.rows, bucket.domain)
+    feed(as_batch([Line("c")], "y"), AS_READ, bucket.rows, bucket.domain)
     list(bucket.rows.emit(keep=True))
     saved, waiting = bucket.frozen()
     again = Bucket(Rules(), saved, waiting)
     assert again.next_due() == 9 and not again._open
-    feed(as_batch([Line("d")], "y"), again.rows, again.domain)
+    feed(as_batch([Line("d")], "y"), AS_READ, again.rows, again.domain)
     assert set(again._open) == {"y"}
     again.expire(10)
     (out,) = again.rows.emit(keep=True)
@@ -113,7 +114,7 @@ def test_domains_that_are_not_touched_stay_as_they_are() -> None:
 
 def test_quiet_groups_forget_too() -> None:
     bucket = Bucket(Rules(remember_us=160))
-    feed(as_batch([Line(f"m{n}", at=n) for n in range(100)], "quiet"), bucket.rows, bucket.domain)
+    feed(as_batch([Line(f"m{n}", at=n) for n in range(100)], "quiet"), AS_READ, bucket.rows, bucket.domain)
     list(bucket.rows.emit(keep=True))
     again = Bucket(Rules(remember_us=160), *bucket.frozen())
     again.expire(10_000)
@@ -125,7 +126,7 @@ def test_state_of_version_1_is_still_read() -> None:
     bucket = Bucket(None, saved, waiting)
     assert {group: (domain.pos, domain.waiting) for group, domain in bucket.domains()} == {"x": (2, 2), None: (1, 0)}
     lines = [Line("c", ["a"], 30), Line("e:5", [], 31), Line("a", [], 31)]
-    feed(as_batch(lines, "x", 100), bucket.rows, bucket.domain)
+    feed(as_batch(lines, "x", 100), AS_READ, bucket.rows, bucket.domain)
     bucket.finish()
     found = {n: (o.fate, o.pos, o.by, o.missing) for n, o in told(list(bucket.rows.emit())).items()}
     assert found == {
@@ -148,9 +149,9 @@ def write_fixture() -> None:
     """How the fixture was made: python -c 'from tests.spark.order.test_bucket import *; write_fixture()'."""
     bucket = Bucket(Rules(numbered=True, max_held=1000))
     lines = [Line("a", [], 1), Line("f", ["e:6"], 2, late=5, due=5), Line("b", ["lost"], 10, late=20, due=20)]
-    feed(as_batch(lines, "x", 1), bucket.rows, bucket.domain)
-    feed(as_batch([Line("d", ["gone", "a"], 11)], "x", 4), bucket.rows, bucket.domain)
-    feed(as_batch([Line("solo", [], 3)], None, 9), bucket.rows, bucket.domain)
+    feed(as_batch(lines, "x", 1), AS_READ, bucket.rows, bucket.domain)
+    feed(as_batch([Line("d", ["gone", "a"], 11)], "x", 4), AS_READ, bucket.rows, bucket.domain)
+    feed(as_batch([Line("solo", [], 3)], None, 9), AS_READ, bucket.rows, bucket.domain)
     list(bucket.rows.emit(keep=True))
     saved, waiting = bucket.frozen()
     assert waiting is not None

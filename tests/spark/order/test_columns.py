@@ -8,7 +8,7 @@ import pytest
 
 from antecede.errors import InputError
 from antecede.spark.order.behind import NEVER
-from antecede.spark.order.columns import Columns, check, read, refuse, sequence
+from antecede.spark.order.columns import Columns, check, read, refuse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -97,5 +97,3 @@ def test_columns_of_every_kind_are_read(spark: SparkSession) -> None:
     first, second = told(sender="s", clock="c", time="at", wait_us=3, remember_us=100)
     assert first == {"_name": "s:3", "_other": None, "_needs": ["s:2", "t:2"], "_at": 5, "_late": 105, "_due": 8}
     assert second["_name"] is None
-    assert sequence(Columns(id="the id", parents="p"), table.schema)[2] == "c0"
-    assert sequence(Columns(sender="s", seq="n"), table.schema)[2] == "_name"

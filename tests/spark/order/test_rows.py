@@ -10,6 +10,7 @@ from antecede.spark.order import rows as module
 from antecede.spark.order.behind import Rules
 from antecede.spark.order.domain import Domain
 from antecede.spark.order.rows import Chunk, Rows, feed
+from antecede.spark.order.work import AS_READ
 from tests.spark.order.tables import as_batch
 from tests.spark.order.twin import Line
 
@@ -32,7 +33,7 @@ def test_rows_that_wait_survive_when_the_rest_is_put_together(monkeypatch: pytes
     out = []
     for start in range(0, 100, 5):
         lines = [Line(f"m{n}", ["never"] if n % 10 == 0 else []) for n in range(start, start + 5)]
-        feed(as_batch(lines, first=start), rows, lambda group: domain)
+        feed(as_batch(lines, first=start), AS_READ, rows, lambda group: domain)
         out += list(rows.emit())
         rows.compact(domain)
         assert sum(chunk.batch.num_rows for chunk in rows.chunks) <= 2 * domain.waiting + 2 + 5
@@ -50,7 +51,7 @@ def test_a_foreign_parent_is_told_with_the_others() -> None:
     batch = as_batch([Line("a"), Line("b", ["x"])])
     place = batch.schema.get_field_index("_foreign")
     told = pa.array([["far"], ["there", None]], pa.list_(pa.string()))
-    feed(batch.set_column(place, batch.schema.field(place), told), rows, lambda group: domain)
+    feed(batch.set_column(place, batch.schema.field(place), told), AS_READ, rows, lambda group: domain)
     domain.finish()
     rows.collect(domain)
     (out,) = rows.emit()

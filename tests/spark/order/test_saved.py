@@ -8,14 +8,15 @@ from antecede.spark.order.behind import Rules
 from antecede.spark.order.bucket import Bucket
 from antecede.spark.order.rows import feed
 from antecede.spark.order.saved import describe, finish
+from antecede.spark.order.work import AS_READ
 from tests.spark.order.tables import as_batch
 from tests.spark.order.twin import Line
 
 
 def state() -> pa.RecordBatch:
     bucket = Bucket(Rules())
-    feed(as_batch([Line("a", [], 5), Line("b", ["x"], 6, due=9)], "g", 1), bucket.rows, bucket.domain)
-    feed(as_batch([Line("z", [], 7)], None, 3), bucket.rows, bucket.domain)
+    feed(as_batch([Line("a", [], 5), Line("b", ["x"], 6, due=9)], "g", 1), AS_READ, bucket.rows, bucket.domain)
+    feed(as_batch([Line("z", [], 7)], None, 3), AS_READ, bucket.rows, bucket.domain)
     list(bucket.rows.emit(keep=True))
     saved, waiting = bucket.frozen()
     return pa.RecordBatch.from_pydict({"saved": [saved], "waiting": [waiting]})

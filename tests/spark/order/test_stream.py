@@ -8,12 +8,12 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 
 from antecede.spark.order.arrow import table_bytes, table_of
 from antecede.spark.order.columns import Columns
-from antecede.spark.order.stream import OrderProcessor, arranged
+from antecede.spark.order.stream import OrderProcessor
+from antecede.spark.order.work import AS_READ
 from tests.spark.order.tables import as_batch
 from tests.spark.order.twin import Line
 
 COLUMNS = Columns(id="id", parents="p", arrived="at", deadline="due")
-ORDER = ["_group", "_at", "_name", "_late", "_due", "_tie"]
 
 
 class Handle:
@@ -64,7 +64,7 @@ def told(frames: Any) -> list[tuple[int, str, str | None]]:
 
 def test_timers_follow_what_is_due() -> None:
     handle = Handle()
-    operator = OrderProcessor(COLUMNS, ORDER)
+    operator = OrderProcessor(COLUMNS, AS_READ)
     operator.init(handle)
     waits = Line("b", ["a"], 1000, 7000, 7000)
     sooner = Line("c", ["z"], 2000, 5500, 5500)
@@ -83,12 +83,7 @@ def test_timers_follow_what_is_due() -> None:
     operator.close()
 
 
-def test_rows_of_a_batch_are_put_in_the_order_of_arrival() -> None:
-    rows = [as_batch([Line("b", at=2), Line("c", at=1)], "g"), as_batch([Line("a", at=2)], "f")]
-    assert arranged(rows, ORDER)["_name"].to_pylist() == ["a", "c", "b"]
-
-
 def test_the_operator_runs_in_sparks_own_tester() -> None:
-    tester = TwsTester(OrderProcessor(Columns(id="id", parents="p", unknown="skip"), ORDER))
+    tester = TwsTester(OrderProcessor(Columns(id="id", parents="p", unknown="skip"), AS_READ))
     assert told([tester.testInPandas(1, frame(Line("b", ["a"])))]) == []
     assert told([tester.testInPandas(1, frame(Line("a")))]) == [(0, "delivered", "causes"), (0, "delivered", "causes")]

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from antecede.errors import InputError
-from antecede.spark.order.columns import ADDED, WORKING, Columns, sequence
+from antecede.spark.order.columns import ADDED, WORKING, Columns
 from antecede.spark.order.domain import Domain
 from antecede.spark.order.rows import Rows, feed
+from antecede.spark.order.work import AS_READ, Work, work_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,11 +27,13 @@ FLUSH = 10_000
 """Rows: what comes out of small domains is put together to batches of at least this."""
 
 
-def order_table(read: DataFrame, columns: Columns, schema: StructType) -> DataFrame:
-    """`read`: the table as `columns.read` gives it; `schema`: what it was."""
-    parted = read.repartition(1) if columns.group is None else read.repartition("_group")
-    tied = parted.sortWithinPartitions(*sequence(columns, schema))
-    return tied.mapInArrow(order_batches(columns), out_schema(read.schema)).toDF(*schema.names, *ADDED)
+def order_table(read: DataFrame, columns: Columns, schema: StructType, *, projected: bool = False) -> DataFrame:
+    """`read`: the table as `columns.read` gives it; `schema`: what it was; `projected`: parents were replaced."""
+    work = work_of(columns, schema, projected=projected)
+    narrow = work.narrow(read)
+    parted = narrow.repartition(1) if work.group is None else narrow.repartition(work.group)
+    tied = parted.sortWithinPartitions(*work.sort())
+    return tied.mapInArrow(order_batches(columns, work), out_schema(read.schema)).toDF(*schema.names, *ADDED)
 
 
 def out_schema(schema: StructType) -> StructType:
@@ -42,11 +45,13 @@ def out_schema(schema: StructType) -> StructType:
     return t.StructType([*own, *(t.StructField(name, kind) for name, kind in zip(ADDED, kinds, strict=True))])
 
 
-def order_batches(columns: Columns) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def order_batches(
+    columns: Columns, work: Work = AS_READ
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What a task does with its sorted rows."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from Task(columns).run(batches)
+        yield from Task(columns, work).run(batches)
 
     return run
 
@@ -54,8 +59,9 @@ def order_batches(columns: Columns) -> Callable[[Iterator[pa.RecordBatch]], Iter
 class Task:
     """Domains one after the other; only one is open."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: Columns, work: Work) -> None:
         self.columns = columns
+        self.work = work
         self.rules = columns.rules(streaming=False)
         self.rows = Rows()
         self.domain: Domain | None = None
@@ -65,7 +71,7 @@ class Task:
         for batch in batches:
             if not batch.num_rows:
                 continue
-            feed(batch, self.rows, self.open)
+            feed(batch, self.work, self.rows, self.open)
             if self.rows.ready >= FLUSH:
                 yield from self.rows.emit()
             if self.domain is not None:

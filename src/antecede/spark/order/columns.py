@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructType
 
-__all__ = ["ADDED", "WORKING", "Columns", "check", "col", "read", "sequence"]
+__all__ = ["ADDED", "WORKING", "Columns", "check", "col", "read"]
 
 ADDED = ("causal_pos", "fate", "released_by", "missing", "revealed")
-WORKING = ("_group", "_name", "_other", "_needs", "_foreign", "_at", "_late", "_due", "_tie")
+WORKING = ("_group", "_name", "_other", "_needs", "_foreign", "_at", "_late", "_due")
 """What a domain needs of each row, besides the user's columns."""
 
 FOREIGN = "foreign:"
@@ -177,25 +177,11 @@ def read(df: DataFrame, columns: Columns, *, project: bool = False) -> DataFrame
     local, foreign = parents_of(c, project)
     needs = needed(c, types, local)
     group = f.lit(None).cast("string") if c.group is None else col(c.group).cast("string")
-    working = (group, name, other, needs, foreign, at, late, due, f.xxhash64(needs))
+    working = (group, name, other, needs, foreign, at, late, due)
     if c.parents is not None:
         df = df.select("*", parent_list(c.parents, types[c.parents]).alias("_parents"))
     own = [col(one).alias(f"c{place}") for place, one in enumerate(types)]
     return df.select(*own, *(column.alias(named) for column, named in zip(working, WORKING, strict=True)))
-
-
-def sequence(columns: Columns, schema: StructType) -> list[str]:
-    """The order of arrival: time, then id, then all else that matters, so that nothing is left to chance.
-
-    `schema`: that of the user's table.
-    """
-    from pyspark.sql import types as t
-
-    name = "_name"
-    for place, field in enumerate(schema.fields):
-        if field.name == columns.id and isinstance(field.dataType, t.IntegralType):
-            name = f"c{place}"  # numbers go by their value, not by their digits
-    return ["_group", "_at", name, "_late", "_due", "_tie"]
 
 
 def col(name: str) -> Column:

@@ -88,9 +88,10 @@ def batch(df: DataFrame, columns: Columns) -> DataFrame:
 
     look = columns.group is not None and columns.foreign != "none"
     table = read(df, columns, project=look)
-    if columns.foreign == "project" or (look and has_foreign(table)):
+    projected = columns.foreign == "project" or (look and has_foreign(table))
+    if projected:
         table = project(table)
-    return order_table(table, columns, df.schema)
+    return order_table(table, columns, df.schema, projected=projected)
 
 
 def stream(df: DataFrame, columns: Columns) -> DataFrame:

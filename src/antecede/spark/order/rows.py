@@ -13,8 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from antecede.spark.order.arrow import empty_lists, lists, named, runs, together
+from antecede.spark.order.behind import NEVER
 from antecede.spark.order.columns import FOREIGN, WORKING
 from antecede.spark.order.domain import FATES, REASONS, Domain
+from antecede.spark.order.work import FIRST, Work, times
 
 __all__ = ["Chunk", "Rows", "feed"]
 
@@ -147,11 +149,12 @@ class Rows:
 
     def _tell(self, slots: Numbers, by: Numbers, revealed: Numbers, body: pa.RecordBatch) -> list[list[str]] | None:
         """Fill in what few rows have to tell. Returns what is missing before each, None when nothing is."""
-        abroad = body["_foreign"]
-        if not self._odd and not self._revealed and abroad.null_count == len(abroad):
+        abroad = body["_foreign"] if "_foreign" in body.schema.names else None
+        nowhere = abroad is None or abroad.null_count == len(abroad)
+        if not self._odd and not self._revealed and nowhere:
             return None
         missing: list[list[str]] = [[]] * len(slots)
-        foreign = abroad.to_pylist() if abroad.null_count < len(abroad) else [None] * len(slots)
+        foreign = [None] * len(slots) if abroad is None or nowhere else abroad.to_pylist()
         for place, slot in enumerate(slots.tolist()):
             if slot in self._odd:
                 by[place], missing[place] = self._odd[slot]
@@ -179,15 +182,15 @@ class Rows:
 # -- to the domains --------------------------------------------------------------------------------------------------
 
 
-def feed(batch: pa.RecordBatch, rows: Rows, domain_of: Callable[[str | None], Domain]) -> None:
+def feed(batch: pa.RecordBatch, work: Work, rows: Rows, domain_of: Callable[[str | None], Domain]) -> None:
     """Sorted rows, group by group, to their domains. A domain that is asked for ends the one before it."""
     own = [name for name in batch.schema.names if name not in WORKING or name == "_foreign"]
     first = rows.add(batch.select(own))
-    edges, groups = runs(batch["_group"])
-    names, needs = batch["_name"].to_pylist(), lists(batch["_needs"])
-    others = batch["_other"]
-    other = [None] * len(names) if others.null_count == len(others) else others.to_pylist()
-    at, late, due = (batch[one].to_numpy().tolist() for one in ("_at", "_late", "_due"))
+    edges, groups = ([batch.num_rows], [None]) if work.group is None else runs(batch[work.group])
+    names, needs = batch[work.name].to_pylist(), lists(batch[work.needs])
+    other = [None] * len(names) if work.other is None else batch[work.other].to_pylist()
+    at, late = times(batch, work.at, FIRST), times(batch, work.late, NEVER)
+    due = late if work.due == work.late else times(batch, work.due, NEVER)
     start = 0
     for edge, group in zip(edges, groups, strict=True):
         domain = domain_of(group)

@@ -17,12 +17,13 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
-from antecede.spark.order.arrow import compute, table_bytes, table_of, together
+from antecede.spark.order.arrow import table_bytes, table_of, together
 from antecede.spark.order.batch import out_schema
 from antecede.spark.order.behind import NEVER
 from antecede.spark.order.bucket import Bucket
-from antecede.spark.order.columns import ADDED, Columns, sequence
+from antecede.spark.order.columns import ADDED, Columns
 from antecede.spark.order.rows import feed
+from antecede.spark.order.work import Work, arranged, work_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,15 +47,16 @@ def order_stream(read: DataFrame, columns: Columns, schema: StructType) -> DataF
     from pyspark.sql import functions as f
 
     timed = columns.bounded
+    work = work_of(columns, schema)
     if timed:
         read = read.withColumn("_clock", f.timestamp_micros("_at")).withWatermark("_clock", "0 seconds").drop("_clock")
-    key = f.pmod(f.xxhash64("_group"), f.lit(KEYS)).cast("int")
+    key = f.lit(0) if work.group is None else f.pmod(f.xxhash64(work.group), f.lit(KEYS)).cast("int")
     out = out_schema(read.schema)
-    chunks = read.withColumn("_key", key).mapInArrow(into_chunks, "_key int, chunk binary")
+    chunks = work.narrow(read).withColumn("_key", key).mapInArrow(into_chunks, "_key int, chunk binary")
     if timed:
         chunks = chunks.withColumn("silent", silent_clock())
     told = chunks.groupBy("_key").transformWithStateInPandas(
-        OrderProcessor(columns, sequence(columns, schema)),
+        OrderProcessor(columns, work),
         outputStructType="chunk binary",
         outputMode="Append",
         timeMode="EventTime" if timed else "None",
@@ -102,10 +104,10 @@ def out_of_chunks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
 
 
 class OrderProcessor(StatefulProcessor):
-    def __init__(self, columns: Columns, order: list[str]) -> None:
+    def __init__(self, columns: Columns, work: Work) -> None:
         self.rules = columns.rules(streaming=True)
         self.timed = columns.bounded
-        self.order = order
+        self.work = work
 
     def init(self, handle: Any) -> None:
         self.handle = handle
@@ -115,7 +117,7 @@ class OrderProcessor(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
         bucket, armed = self.load()
         chunks = [table_of(chunk) for frame in rows for chunk in frame["chunk"]]
-        feed(arranged(chunks, self.order), bucket.rows, bucket.domain)
+        feed(arranged(chunks, self.work), self.work, bucket.rows, bucket.domain)
         bucket.break_cycles()
         yield from self.leave(bucket, armed)
 
@@ -148,9 +150,3 @@ class OrderProcessor(StatefulProcessor):
         self.state.update((*bucket.frozen(), wanted))
         if out:
             yield pd.DataFrame({"chunk": [table_bytes(batch) for batch in out]})
-
-
-def arranged(chunks: list[pa.RecordBatch], order: list[str]) -> pa.RecordBatch:
-    """The rows of a micro-batch in the order of arrival, group by group."""
-    rows = together(chunks)
-    return rows.take(compute.sort_indices(rows, [(name, "ascending") for name in order]))
