@@ -9,7 +9,7 @@ either: what was forgotten is known to lie behind by its number.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import heappush
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
@@ -43,13 +43,14 @@ class Held:
     __slots__ = ("by", "due", "ghost", "gone", "name", "needs", "no", "open", "other", "slot")
 
     def __init__(
-        self, no: int, slot: int, name: str, other: str | None, needs: list[str], due: int, by: int, ghost: bool
+        self, no: int, slot: int, name: str, other: str | None, needs: Sequence[str], due: int, by: int, ghost: bool
     ) -> None:
         self.no = no
         self.slot = slot
         self.name = name
         self.other = other
         self.needs = needs
+        """As the row names them: some perhaps twice, blank, or itself. `wants` is without these."""
         self.due = due
         self.by = by
         self.ghost = ghost
@@ -58,8 +59,12 @@ class Held:
         self.gone = False
 
     def frozen(self) -> list[Any]:
-        fixed = (self.no, self.slot, self.name, self.other, self.needs, self.due, self.by, self.ghost)
+        fixed = (self.no, self.slot, self.name, self.other, list(self.needs), self.due, self.by, self.ghost)
         return [*fixed, list(self.open)]
+
+    def wants(self) -> list[str]:
+        own = self.names()
+        return [need for need in dict.fromkeys(self.needs) if need is not None and need not in own]
 
     def turn(self) -> int:
         """Of several that may go the first to come goes first; ghosts, who take nobody's place, before all."""
@@ -86,6 +91,7 @@ class Behind:
         "_waits",
         "ages",
         "front",
+        "gaps",
         "held",
         "now",
         "old",
@@ -100,6 +106,8 @@ class Behind:
         self.now = BEGIN
         self.past: dict[str, int] = {}
         """Every name that lies behind: its position, or how it came to lie there (below 0). In the order of time."""
+        self.gaps = False
+        """Whether anything lies behind that was not delivered: as long as nothing does, nothing is missing."""
         self.told: dict[str, list[str]] = {}
         """What those needed that came and were not delivered: order runs through them all the same."""
         self.front: dict[str, list[list[int]]] = {}
@@ -118,7 +126,9 @@ class Behind:
     # -- what lies behind ------------------------------------------------------------------------------------------
 
     def is_behind(self, name: str) -> bool:
-        return name in self.past or self.passed_at(name) is not None or self.is_old(name)
+        if name in self.past:
+            return True
+        return bool(self.front or self.old) and (self.passed_at(name) is not None or self.is_old(name))
 
     def passed_at(self, name: str) -> int | None:
         """The first position at which this name, or a later one of its sender, was passed over; None if it was not."""
@@ -145,8 +155,9 @@ class Behind:
 
     def put_behind(self, row: Held, value: int, ready: Ready) -> None:
         self.past[row.name] = value
-        if value == CAME and row.needs:
-            self.told.update(dict.fromkeys(row.names(), row.needs))
+        if value == CAME:
+            self.gaps = True
+            self.told.update(dict.fromkeys(row.names(), row.wants()))
         self.free(row.name, ready)
         if row.other is not None and self.past.get(row.other, CAME - 1) < CAME:
             self.past[row.other] = value
@@ -154,6 +165,7 @@ class Behind:
 
     def pass_over(self, name: str, at_pos: int, ready: Ready) -> None:
         """It has not come, and what it precedes goes out at `at_pos`. Its sender's earlier ones are passed over too."""
+        self.gaps = True
         self.past[name] = max(self.past.get(name, -2 - at_pos), -2 - at_pos)
         self.free(name, ready)
         mark = split_name(name) if self.rules.numbered else None
@@ -177,18 +189,35 @@ class Behind:
 
     def watch(self, row: Held) -> bool:
         """Hold the row if something it needs does not lie behind."""
-        row.open = dict.fromkeys(need for need in row.needs if not self.is_behind(need))
+        if self.front or self.old:
+            row.open = dict.fromkeys(need for need in row.wants() if not self.is_behind(need))
+        else:
+            past = self.past
+            row.open = {need: None for need in row.needs if need not in past and need is not None}
+            if row.ghost:  # whoever is not late and names itself was turned away before
+                for name in row.names():
+                    row.open.pop(name, None)
         if not row.open:
             return False
         self.keep(row)
         return True
 
     def keep(self, row: Held) -> None:
+        waits = self._waits
         for need in row.open:
-            self._waits.setdefault(need, []).append(row)
-            if self.rules.numbered and (mark := split_name(need)):
-                self._waited.setdefault(mark[0], set()).add(mark[1])
+            rows = waits.get(need)
+            if rows is None:
+                waits[need] = [row]
+            else:
+                rows.append(row)
         self.waiting += 1
+        if row.other is None and not self.rules.numbered:
+            self.held[row.name] = row
+            return
+        if self.rules.numbered:
+            for need in row.open:
+                if mark := split_name(need):
+                    self._waited.setdefault(mark[0], set()).add(mark[1])
         for name in row.names():
             self.held.setdefault(name, row)
             if self.rules.numbered and (mark := split_name(name)):
@@ -198,6 +227,9 @@ class Behind:
         """The row is no longer held."""
         row.gone = True
         self.waiting -= 1
+        if row.other is None and not self.rules.numbered:
+            del self.held[row.name]
+            return
         for name in row.names():
             if self.held.get(name) is row:
                 del self.held[name]

@@ -130,19 +130,19 @@ class Domain(Behind):
         at_pos = self.passed_at(name)
         if at_pos is None and other is not None:
             at_pos = self.passed_at(other)
-        row = Held(self.no, -1, name, other, _needs(wanted, name, other), NEVER, CAUSES, True)
+        row = Held(self.no, -1, name, other, wanted, NEVER, CAUSES, True)
         self.no += 1
         if self.past.get(name, CAME - 1) >= CAME or name in self.held:
             self.rest.append((slot, DUPLICATE, 0))
         elif at_pos is not None:  # it was passed over, and so was all before it
             self.put_behind(row, CAME, ready)
-            revealed = self._supersede(row.needs, at_pos, ready)
+            revealed = self._supersede(row.wants(), at_pos, ready)
             self.rest.append((slot, LATE if late else SUPERSEDED, revealed))
         else:
             self.rest.append((slot, LATE, 0))
             if self.is_old(name) or not self.watch(row):
                 self.put_behind(row, CAME, ready)
-            else:
+            elif self.rules.max_held is not None:
                 self._line_up(row, ready)
         self._settle(ready)
 
@@ -154,7 +154,7 @@ class Domain(Behind):
             row = self.held.get(name)
             value = self.past.get(name)
             if row is not None:
-                before = row.needs
+                before = row.wants()
                 self.let_go(row)
                 if not row.ghost:
                     self.rest.append((row.slot, SUPERSEDED, 0))
@@ -171,10 +171,10 @@ class Domain(Behind):
         return revealed
 
     def _hold(self, slot: int, name: str, other: str | None, wanted: Sequence[str], late: int, due: int) -> None:
-        ready: Ready = []
-        needs = _needs(wanted, name, other)
-        row = Held(self.no, slot, name, other, needs, due, DEADLINE if due == late else WAIT, False)
+        """Something that it needs was not delivered."""
+        row = Held(self.no, slot, name, other, wanted, due, DEADLINE if due == late else WAIT, False)
         self.no += 1
+        ready: Ready = []
         if name in wanted or (other is not None and other in wanted):
             self.rest.append((slot, CYCLE, 0))
             self.put_behind(row, CAME, ready)
@@ -186,14 +186,15 @@ class Domain(Behind):
             if due < NEVER:
                 heappush(self._due, (due, row.no, row))
             self._tangled = self._tangled or name in self._waits or other in self._waits
-            self._line_up(row, ready)
+            if self.rules.max_held is not None:
+                self._line_up(row, ready)
+            if not ready:
+                return
         self._settle(ready)
 
     def _line_up(self, row: Held, ready: Ready) -> None:
         """When too many wait the oldest wait no longer."""
-        most, line = self.rules.max_held, self._line
-        if most is None:
-            return
+        most, line = self.rules.max_held or 0, self._line
         line.append(row)
         while self.waiting > most and line:
             oldest = line.popleft()
@@ -215,12 +216,13 @@ class Domain(Behind):
         if row.ghost:
             self.put_behind(row, CAME, ready)
             return
-        missing = [need for need in row.needs if self.undelivered(need)]
-        if missing or by not in (CAUSES, SKIP):
-            self.odd[row.slot] = (by, missing)
+        if self.gaps:
+            missing = [need for need in row.wants() if self.undelivered(need)]
+            if missing or by not in (CAUSES, SKIP):
+                self.odd[row.slot] = (by, missing)
         self.out.append(row.slot)
+        self.put_behind(row, self.pos, ready)
         self.pos += 1
-        self.put_behind(row, self.pos - 1, ready)
 
     def _force(self, row: Held, by: int, ready: Ready) -> None:
         """`row` goes out now: after all that is held and precedes it, in causal order; what is missing is passed."""
@@ -332,13 +334,14 @@ class Domain(Behind):
         """Without what was handed out; slots are the caller's to renumber first."""
         past = self.past
         rows = [row.frozen() for row in self.rows()]
-        kept = (self.told, self.front, self.old, self.ages)
+        kept = (self.gaps, self.told, self.front, self.old, self.ages)
         return [self.pos, self.no, self.now, list(past), list(past.values()), *kept, rows]
 
     @classmethod
     def thawed(cls, rules: Rules, value: list[Any]) -> Domain:
         self = cls(rules)
-        self.pos, self.no, self.now, names, values, self.told, self.front, self.old, self.ages, rows = value
+        self.pos, self.no, self.now, names, values, *kept, rows = value
+        self.gaps, self.told, self.front, self.old, self.ages = kept
         self.past = dict(zip(names, values, strict=True))
         for fields in rows:
             row = Held(*fields[:-1])
@@ -354,8 +357,3 @@ class Domain(Behind):
 
 def is_ghost(row: Held) -> bool:
     return row.ghost
-
-
-def _needs(wanted: Sequence[str], name: str, other: str | None) -> list[str]:
-    """Each once, without blanks and without itself."""
-    return [need for need in dict.fromkeys(wanted) if need is not None and need != name and need != other]
