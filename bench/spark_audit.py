@@ -11,7 +11,8 @@ plant   Each kind of fault 1 in 100,000 deliveries (bench/spark_data.py says whi
 rates   The audit of the run directory (read inside the tasks), of the same files as a DataFrame, Polars doing the
         explode-and-join audit (each delivery joined with its message's parents, each parent with its delivery there:
         direct parents only, of which it finds no more than that), and Spark SQL doing the same join. One after the
-        other, each in a process of its own after one small run to warm it up; times are from the call to the counts.
+        other, each in a process of its own after one small run to warm it up; times are from the call to the counts,
+        and beside them the processor time of all processes, which says more where others use the machine too.
         Wanted, over Polars: 1.0 for run directories, 0.5 for DataFrames; over Spark SQL: 8 and 4.
 big     Memory is the proportional set size of the driver, the JVM and all workers together, looked at five times a
         second; above 4 GB the run is ended and counts as failed.
@@ -22,6 +23,7 @@ Data is kept in --data (removed with it) and made once for each size. Absolute f
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -58,6 +60,26 @@ def data(options: argparse.Namespace, deliveries: int, receivers: int) -> tuple[
 # --- what is measured, each in a process of its own
 
 
+def cpu_s() -> float:
+    """Seconds of processor that this process and all it started have used so far."""
+    ticks = 0
+    for process in family(os.getpid()):
+        with contextlib.suppress(OSError, IndexError):
+            ticks += sum(map(int, Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+class Timed:
+    """Seconds on the wall and of processor between entering and leaving."""
+
+    def __enter__(self) -> Timed:
+        self._cpu_s, self._wall_s = cpu_s(), time.monotonic()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.told = {"seconds": time.monotonic() - self._wall_s, "cpu_s": cpu_s() - self._cpu_s}
+
+
 def spark_session(options: argparse.Namespace) -> Any:
     from antecede.spark.session import session
 
@@ -70,22 +92,20 @@ def run_directories(options: argparse.Namespace, run: Path, warm: Path) -> dict[
 
     spark = spark_session(options)
     records(spark, warm)
-    began_s = time.monotonic()
-    result = records(spark, run, scratch=Path(options.data) / "scratch")
-    seconds = time.monotonic() - began_s
+    with Timed() as timed:
+        result = records(spark, run, scratch=Path(options.data) / "scratch")
     found = [tuple(row) for row in result.findings.select("verdict", "process", "message", "other", "step").collect()]
-    return {"seconds": seconds, "deliveries": result.summary["deliveries"], "counts": result.counts, "found": found}
+    return {**timed.told, "deliveries": result.summary["deliveries"], "counts": result.counts, "found": found}
 
 
 def run_dataframe(options: argparse.Namespace, run: Path, warm: Path) -> dict[str, Any]:
     from antecede.spark.audit import audit
 
     spark = spark_session(options)
-    audit(spark.read.parquet(str(warm)))
-    began_s = time.monotonic()
-    result = audit(spark.read.parquet(str(run)), scratch=Path(options.data) / "scratch")
-    seconds = time.monotonic() - began_s
-    return {"seconds": seconds, "deliveries": result.summary["deliveries"], "counts": result.counts}
+    audit(spark.read.parquet(f"{warm}/records-*.parquet"))
+    with Timed() as timed:
+        result = audit(spark.read.parquet(f"{run}/records-*.parquet"), scratch=Path(options.data) / "scratch")
+    return {**timed.told, "deliveries": result.summary["deliveries"], "counts": result.counts}
 
 
 def run_polars(options: argparse.Namespace, run: Path, warm: Path) -> dict[str, Any]:
@@ -101,9 +121,9 @@ def run_polars(options: argparse.Namespace, run: Path, warm: Path) -> dict[str, 
         return int(pairs.select(pl.len()).collect(engine=options.polars_engine).item())
 
     inverted(warm)
-    began_s = time.monotonic()
-    found = inverted(run)
-    return {"seconds": time.monotonic() - began_s, "pairs": found}
+    with Timed() as timed:
+        found = inverted(run)
+    return {**timed.told, "pairs": found}
 
 
 SQL = """
@@ -119,15 +139,15 @@ def run_sql(options: argparse.Namespace, run: Path, warm: Path) -> dict[str, Any
     spark = spark_session(options)
 
     def inverted(place: Path) -> int:
-        rows = spark.read.parquet(str(place))
+        rows = spark.read.parquet(f"{place}/records-*.parquet")
         rows.where("kind = 'deliver'").select("process", "message", "step").createOrReplaceTempView("deliveries")
         rows.where("kind = 'publish'").select("message", "after").createOrReplaceTempView("publications")
         return int(spark.sql(SQL).collect()[0][0])
 
     inverted(warm)
-    began_s = time.monotonic()
-    found = inverted(run)
-    return {"seconds": time.monotonic() - began_s, "pairs": found}
+    with Timed() as timed:
+        found = inverted(run)
+    return {**timed.told, "pairs": found}
 
 
 MEASURED = {"directories": run_directories, "dataframe": run_dataframe, "polars": run_polars, "sql": run_sql}
@@ -228,11 +248,14 @@ def rates(options: argparse.Namespace) -> list[dict[str, Any]]:
                 best[what] = result
     table = []
     for what, result in best.items():
-        row: dict[str, Any] = {"what": what, "seconds": result["seconds"], "peak GiB": result["peak_gib"],
-                               "deliveries/s": options.deliveries / result["seconds"]}  # fmt: skip
+        row: dict[str, Any] = {
+            "what": what, "seconds": result["seconds"], "CPU s": result["cpu_s"], "peak GiB": result["peak_gib"],
+            "deliveries/s": options.deliveries / result["seconds"],
+        }  # fmt: skip
         for other in ("polars", "sql"):
             if other in best and (what, other) in WANTED:
                 row[f"over {other}"] = best[other]["seconds"] / result["seconds"]
+                row[f"CPU over {other}"] = best[other]["cpu_s"] / result["cpu_s"]
                 row[f"wanted over {other}"] = WANTED[what, other]
         table.append(row)
     return table

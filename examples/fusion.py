@@ -200,7 +200,7 @@ def causal_cuts(df: DataFrame) -> DataFrame:
     from antecede.spark.order import causal_order
 
     order = causal_order(id="message", clock="clock", sender="sender", group="run", deadline="deadline_us",
-                         arrived="arrived_us")  # fmt: skip
+                         arrived="arrived_us", foreign="none")  # fmt: skip
     cuts = fuse(id="message", clock="clock", sender="sender", group="run", topic="topic", time="arrived_us",
                 values=["humidity"], senders=SENDERS, every_us=EVERY_US)  # fmt: skip
     return df.transform(order).transform(cuts)

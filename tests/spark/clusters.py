@@ -24,6 +24,7 @@ from antecede.spark.java import find_java
 from tests.spark.killing import kill_family
 
 HOME = Path(pyspark.__file__).parent
+SOURCE = Path(antecede.__file__).parents[1]
 JOB = Path(__file__).with_name("cluster_job.py")
 PATIENCE_S = 600
 
@@ -102,7 +103,10 @@ def workers_at(
 
 @contextmanager
 def connect_server(folder: Path, python: str = sys.executable) -> Iterator[str]:
-    """The address of a Spark Connect server whose workers run `python`."""
+    """The address of a Spark Connect server whose workers run `python`.
+
+    It has antecede itself: Spark does not send files to the process that plans a streaming source.
+    """
     port, log = free_port(), folder / "connect.log"
     settings = {
         "spark.connect.grpc.binding.address": "127.0.0.1",  # it binds all addresses otherwise
@@ -124,16 +128,14 @@ def connect_server(folder: Path, python: str = sys.executable) -> Iterator[str]:
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", port)) == 0
 
-    with running([*words, "spark-internal"], log, environment(PYSPARK_PYTHON=python)) as server:
+    with running([*words, "spark-internal"], log, environment(PYSPARK_PYTHON=python, PYTHONPATH=str(SOURCE))) as server:
         wait_for("the Connect server", answers, server, log)
         yield f"sc://127.0.0.1:{port}"
 
 
 def start_job(master: str, job: str, place: Path, log: Path, python: str = sys.executable) -> subprocess.Popen[bytes]:
     """`job` (MODULE:FUNCTION) on `master`, in a process of its own; the workers run `python`."""
-    source = Path(antecede.__file__).parents[1]
-    env = environment(PYSPARK_PYTHON=python)
-    env["ANTECEDE_SOURCE"] = str(source)
+    env = environment(PYSPARK_PYTHON=python, ANTECEDE_SOURCE=str(SOURCE))
     with log.open("wb") as errors:
         words = [sys.executable, str(JOB), master, job, str(place)]
         return subprocess.Popen(words, env=env, cwd=place, stdout=subprocess.PIPE, stderr=errors)

@@ -17,7 +17,7 @@ from antecede.trace.check import check
 from antecede.trace.parquet import write_run
 from antecede.trace.record import Row
 from tests.spark.auditing.rig import with_faults
-from tests.spark.auditing.test_tasks import simulated
+from tests.spark.auditing.test_judging import simulated
 from tests.trace.causal import causal_run
 
 if TYPE_CHECKING:
@@ -118,18 +118,6 @@ def test_what_cannot_be_read_is_set_aside_and_the_rest_is_judged(spark: SparkSes
 def cyclic() -> list[Row]:
     rows = [Row("r", p, "member", 0, 0, "publish", f"{p}:1", ("G",), after=(f"{q}:1",)) for p, q in ("ab", "ba")]
     return [*rows, *(Row("r", p, "member", 1, 9, "end", reason="quiet") for p in "ab")]
-
-
-def test_frames_that_are_no_trace(spark: SparkSession) -> None:
-    frame = spark.createDataFrame([("r", "p", 0)], "run string, process string, step bigint")
-    with pytest.raises(InputError, match=r"columns role, at_us, kind, message missing.*audit_table"):
-        audit(frame)
-    wrong = spark.createDataFrame(
-        [("r", "p", "member", "0", 0, "end", None)],
-        "run string, process string, role string, step string, at_us bigint, kind string, message string",
-    )
-    with pytest.raises(InputError, match="column step is string, not bigint"):
-        audit(wrong)
 
 
 def test_rows_of_a_frame_that_cannot_be_used_are_set_aside(spark: SparkSession) -> None:

@@ -29,3 +29,9 @@ def test_what_fails_because_of_us_fails_with_our_sentence() -> None:
         raise RuntimeError("else")
     with pytest.raises(InputError, match="mine"), plain_faults():
         raise InputError("mine")
+
+
+def test_an_interpreter_without_antecede_is_said() -> None:
+    fault = fault_of(RuntimeError("Traceback\nModuleNotFoundError: No module named 'antecede'\n SQLSTATE: 38000"))
+    assert type(fault) is EnvironmentFault and "lacks antecede: install" in str(fault)
+    assert fault_of(RuntimeError("ModuleNotFoundError: No module named 'theirs'")) is None

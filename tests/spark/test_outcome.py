@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from antecede.spark.outcome import DAMAGED, ROWS_IN, Report, Stage
 
 
@@ -18,6 +20,7 @@ def test_rows_in_are_rows_out() -> None:
     assert report(10, 7, 3).reconciled
     assert not report(10, 6, 3).reconciled and report(10, 6, 3, held=1).reconciled
     assert not report(10, 8, 3).reconciled, "a row too many is a fault too"
+    assert replace(report(10, 5, 3), unread=2).reconciled and not replace(report(10, 8, 3), unread=-1).reconciled
 
 
 def test_damaged_files_are_no_rows() -> None:

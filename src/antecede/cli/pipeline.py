@@ -116,7 +116,8 @@ def show(report: Report) -> None:
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     for row in rows:
         print(f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:<{widths[2]}}  {row[3]}".rstrip())
-    held = f", {report.held:,} still held" if report.held else ""
+    held = f" + {report.held:,} still held" if report.held else ""
+    held += f" + {report.unread:,} not read yet" if report.unread > 0 else ""
     damaged = f"; {report.damaged:,} damaged files or parts are named in quarantine" if report.damaged else ""
     if report.reconciled:
         print(f"{report.rows_in:,} rows in = {report.rows_out:,} rows out{held}{damaged}.")

@@ -12,7 +12,7 @@ import atexit
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,26 +20,18 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.types import ArrayType, IntegralType, StringType
 
 from antecede.errors import InputError
-from antecede.spark.auditing import tasks
-from antecede.spark.auditing.attendance import CONTROL
-from antecede.spark.auditing.chunks import EVENT_KINDS, REASON_CODES
+from antecede.spark.audit_rows import Files, Frame, checked, slots
+from antecede.spark.auditing import building, judging
+from antecede.spark.auditing.pieces import PIECE, RESULT, SHIPPED
 from antecede.spark.auditing.scan import (
-    MAIN,
-    ROWS_AT_ONCE,
-    TELLING,
-    Split,
-    read_split,
-    read_telling,
     run_directories,
     splits_of,
 )
 from antecede.spark.faults import plain_faults
 from antecede.spark.session import session
 from antecede.spark.ship import ship
-from antecede.trace.record import COLUMNS
 from antecede.trace.report import VERDICTS
 
 if TYPE_CHECKING:
@@ -129,7 +121,7 @@ def audit(
     if isinstance(source, list | tuple):
         return records(spark or session(), *source, settings=settings, scratch=scratch)
     frame: Any = source
-    return _Work(frame.sparkSession, _Frame(checked(frame)), settings, scratch).done()
+    return _Work(frame.sparkSession, Frame(checked(frame)), settings, scratch).done()
 
 
 def records(
@@ -141,129 +133,7 @@ def records(
     """Judge run directories, directories of run directories, or records files, read inside the tasks."""
     directories = run_directories(paths)
     chosen = {"skew_us": None, "recipe": None, "exempt": [], **(settings or {})}
-    return _Work(spark, _Files(spark, splits_of(directories, PARTS_PER_CORE * slots(spark))), chosen, scratch).done()
-
-
-def slots(spark: SparkSession) -> int:
-    """How many tasks run at once, as far as can be told."""
-    told = spark.conf.get("spark.default.parallelism", None) or spark.conf.get("spark.sql.shuffle.partitions", "1")
-    return max(1, int(told or 1))
-
-
-# --- where rows come from --------------------------------------------------------------------------------------------
-
-
-class _Files:
-    def __init__(self, spark: SparkSession, splits: list[Split]) -> None:
-        self.spark = spark
-        self.splits = splits
-
-    def _frame(self) -> DataFrame:
-        count = len(self.splits)
-        return self.spark.range(0, count, 1, min(count, 8 * slots(self.spark)))
-
-    def telling(self, deliveries: bool) -> tuple[DataFrame, tasks.Source]:
-        kinds = ("publish", *CONTROL, *(("deliver",) if deliveries else ()))
-        return self._frame(), read_files(self.splits, lambda split: read_telling(split, kinds))
-
-    def shipping(self) -> tuple[DataFrame, tasks.Source]:
-        return self._frame(), read_files(self.splits, lambda split: read_split(split, MAIN))
-
-
-def read_files(splits: list[Split], tables: Callable[[Split], Iterator[Any]]) -> tasks.Source:
-    def read(batches: Any) -> Iterator[tuple[str, Any]]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                split = splits[number]
-                try:
-                    for table in tables(split):
-                        yield split.source, table
-                except InputError as error:
-                    yield split.source, str(error)
-
-    return read
-
-
-def checked(frame: DataFrame) -> DataFrame:
-    """The frame with exactly the columns of a trace; what may be null may be missing."""
-    fields = {f.name: f.dataType for f in frame.schema.fields}
-    missing = [c.name for c in COLUMNS if c.name not in fields and (not c.nullable or c.name == "message")]
-    if missing:
-        raise InputError(
-            f"this is no trace: column{'s' * (len(missing) > 1)} {', '.join(missing)} missing, it has "
-            f"{', '.join(fields)} (for a table of your own use audit_table and name its columns)"
-        )
-    columns = []
-    for column in COLUMNS:
-        wanted = {"string": "string", "list<string>": "array<string>"}.get(column.type, "bigint")
-        if column.name not in fields:
-            columns.append(F.lit(None).cast(wanted).alias(column.name))
-            continue
-        kind = fields[column.name]
-        good = {
-            "string": isinstance(kind, StringType),
-            "bigint": isinstance(kind, IntegralType),
-            "array<string>": isinstance(kind, ArrayType) and isinstance(kind.elementType, StringType),
-        }[wanted]
-        if not good and kind.simpleString() != "void":
-            raise InputError(f"this is no trace: column {column.name} is {kind.simpleString()}, not {wanted}")
-        columns.append(F.col(column.name).cast(wanted).alias(column.name))
-    return frame.select(*columns)
-
-
-class _Frame:
-    """Ids become keys and words numbers before rows leave Java: numbers cross to Python at a third of the cost."""
-
-    def __init__(self, frame: DataFrame) -> None:
-        self.frame = frame
-
-    def telling(self, deliveries: bool) -> tuple[DataFrame, tasks.Source]:
-        def keys(name: str) -> Any:
-            return F.transform(F.col(name), lambda one: F.xxhash64(one)).alias(name)
-
-        wanted = ["publish", *CONTROL, *(["deliver"] if deliveries else [])]
-        few = F.col("kind").isin(wanted) | self._fault()
-        names = [c for c in TELLING if c not in ("after", "cut")]
-        rows = self.frame.where(few).select(*names, keys("after"), keys("cut"), key().alias("key"))
-        # One row more for each process: who took part is known also of those who only listened.
-        present = self.frame.where("process is not null").select("run", "process", "role").distinct()
-        present = present.withColumns({"kind": F.lit("ask"), "step": F.lit(0), "at_us": F.lit(0)})
-        return rows.unionByName(present, allowMissingColumns=True), read_frames
-
-    def _fault(self) -> Any:
-        named = F.col("kind").isin(*EVENT_KINDS, "collect") & F.col("message").isNull()
-        known = F.col("kind").isin(*EVENT_KINDS, *CONTROL, "collect", "ask", "answer")
-        nowhere = F.col("process").isNull() | F.col("step").isNull() | F.col("kind").isNull() | F.col("run").isNull()
-        return named | ~known | nowhere
-
-    def shipping(self) -> tuple[DataFrame, tasks.Source]:
-        kind, reason = F.lit(-1), F.lit(0)
-        for number, name in enumerate(EVENT_KINDS):
-            kind = F.when(F.col("kind") == name, number).otherwise(kind)
-        for name, number in REASON_CODES.items():
-            reason = F.when(F.col("reason") == name, number).otherwise(reason)
-        rows = self.frame.select(
-            "run", "process", "step", "at_us", "true_us", kind.cast("tinyint").alias("kind"),
-            reason.cast("tinyint").alias("reason"), key().alias("key"), "peer",
-        )  # fmt: skip
-        return rows, read_frames
-
-
-def key() -> Any:
-    return F.when(F.col("message").isNull(), F.lit(0)).otherwise(F.xxhash64("message"))
-
-
-def read_frames(batches: Any) -> Iterator[tuple[str, Any]]:
-    held: list[Any] = []
-    rows = 0
-    for batch in batches:
-        held.append(batch)
-        rows += batch.num_rows
-        if rows >= ROWS_AT_ONCE:
-            yield "", pa.Table.from_batches(held)
-            held, rows = [], 0
-    if held:
-        yield "", pa.Table.from_batches(held)
+    return _Work(spark, Files(spark, splits_of(directories, PARTS_PER_CORE * slots(spark))), chosen, scratch).done()
 
 
 # --- the work --------------------------------------------------------------------------------------------------------
@@ -271,7 +141,7 @@ def read_frames(batches: Any) -> Iterator[tuple[str, Any]]:
 
 class _Work:
     def __init__(
-        self, spark: SparkSession, rows: _Files | _Frame, settings: dict[str, Any], scratch: str | Path | None
+        self, spark: SparkSession, rows: Files | Frame, settings: dict[str, Any], scratch: str | Path | None
     ) -> None:
         self.spark = spark
         self.rows = rows
@@ -287,9 +157,12 @@ class _Work:
         built, totals = self._built()
         frame, read = self.rows.shipping()
         parts = PARTS_PER_CORE * slots(self.spark)
-        chunks = mapped(frame, tasks.ship(read, self.scratch, parts), tasks.SHIPPED)
-        judged = mapped(dealt(chunks, parts), tasks.judge(self.scratch), tasks.RESULT).persist()
+        chunks = mapped(frame, self.rows.ship(read, self.scratch, parts), SHIPPED)
+        judged = mapped(dealt(chunks, parts), judging.judge(self.scratch), RESULT).persist()
         totals += counted(judged)
+        if totals["stranger", "rows"] and not self.rows.everybody:
+            self.rows.everybody = True
+            return _Work(self.spark, self.rows, self.settings, self.scratch).done()
         everything = built.unionByName(judged)
         if totals["quarantine", "unreadable"]:
             everything = without(everything, "quarantine", "unreadable")
@@ -311,7 +184,7 @@ class _Work:
         )
 
     def _answered(self, everything: DataFrame) -> DataFrame:
-        questions = mapped(everything.where("what = 'question'"), tasks.answer(self.scratch), tasks.RESULT)
+        questions = mapped(everything.where("what = 'question'"), judging.answer(self.scratch), RESULT)
         return (
             questions.groupBy("source", "run", "verdict", "process", "message", "other")
             .agg(F.min_by(F.struct("step", "text"), "turn").alias("best"))
@@ -331,9 +204,9 @@ class _Work:
 
     def _build(self, deliveries: bool) -> DataFrame:
         frame, read = self.rows.telling(deliveries)
-        pieces = mapped(frame, tasks.tell(read, self.scratch, deliveries), tasks.PIECE)
+        pieces = mapped(frame, building.tell(read, self.scratch, deliveries), PIECE)
         sorted_pieces = pieces.repartition("domain").sortWithinPartitions("domain")
-        return mapped(sorted_pieces, tasks.build(self.scratch, self.settings), tasks.RESULT).persist()
+        return mapped(sorted_pieces, building.build(self.scratch, self.settings), RESULT).persist()
 
 
 def mapped(frame: DataFrame, function: Callable[[Any], Any], schema: pa.Schema) -> DataFrame:
@@ -362,7 +235,7 @@ def without(everything: DataFrame, what: str, verdict: str) -> DataFrame:
     bad = F.broadcast(bad)
     kept = everything.join(bad, "source", "left_anti")
     reasons = everything.where("what in ('quarantine', 'counts')").join(bad, "source", "left_semi")
-    return kept.unionByName(reasons).select(*tasks.RESULT.names)
+    return kept.unionByName(reasons).select(*RESULT.names)
 
 
 def counted(results: DataFrame) -> Counter[tuple[str, str]]:

@@ -69,7 +69,7 @@ class Source(Part, frozen=True):
 class Order(Part, frozen=True):
     wait_us: int | None = None
     unknown: Literal["skip"] | None = None
-    foreign: Literal["project", "keep"] | None = None
+    foreign: Literal["project", "none"] | None = None
     group_of: str | None = None
     first_seq: int | None = None
     max_held: int | None = None
@@ -169,7 +169,7 @@ path = "runs/first"          # one, or a list
 [order]                      # how long to wait for causes that have not come; a deadline ends the waiting too
 wait_us = 500_000            # at most so long after the row's own time
 # unknown = "skip"           # batch: what is in no row of the group is passed over, and noted
-# foreign = "project"        # batch: a parent in another group is replaced by its nearest ancestors in this one
+# foreign = "none"           # promise: no parent is in another group; "project": look for them (batch)
 # group_of = "split(parent, '/')[0]" # in which group a parent is, in SQL
 # first_seq = 1              # the number of a sender's first message
 # max_held = 100_000         # at most so many rows of a group; of more the oldest go out

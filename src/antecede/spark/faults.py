@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from antecede import errors
-from antecede.errors import AntecedeError
+from antecede.errors import AntecedeError, EnvironmentFault
 
 __all__ = ["fault_of", "plain_faults"]
 
+MISSING = re.compile(r"ModuleNotFoundError: No module named '(antecede|msgspec|numpy|pandas|pyarrow)\b")
 TRACE = re.compile(r"\bantecede\.errors\.([A-Z]\w+): (.+)")
 
 
@@ -26,6 +27,13 @@ def fault_of(error: BaseException) -> AntecedeError | None:
         known = getattr(errors, kind, None)
         if isinstance(known, type) and issubclass(known, AntecedeError):
             return known(sentence.strip())
+    missing = MISSING.search(str(error))
+    if missing is not None:
+        # Spark sends files to its workers, but over Connect not to the process that plans a streaming source.
+        return EnvironmentFault(
+            f"an interpreter that Spark runs (PYSPARK_PYTHON of the server or the workers) lacks {missing[1]}: "
+            "install antecede[spark] for it"
+        )
     return None
 
 

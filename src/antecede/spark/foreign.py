@@ -14,8 +14,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, IntegralType, MapType, StringType, StructType
 
 from antecede.errors import InputError
-from antecede.spark.audit import FINDING, PARTS_PER_CORE, Audit, counted, dealt, made, mapped, read_frames, slots
-from antecede.spark.auditing import table_tasks, tasks
+from antecede.spark.audit import FINDING, PARTS_PER_CORE, Audit, counted, dealt, made, mapped
+from antecede.spark.audit_rows import read_frames, slots
+from antecede.spark.auditing import table_tasks
+from antecede.spark.auditing.pieces import PIECE, RESULT, SHIPPED
 from antecede.spark.faults import plain_faults
 from antecede.spark.ship import ship
 
@@ -121,17 +123,17 @@ def judged(rows: DataFrame, clocks: bool, scratch: str) -> Audit:
     parts = PARTS_PER_CORE * slots(rows.sparkSession)
     told = ["run", "receiver", "position", "id", "key", *(["hosts", "counts", "sender"] if clocks else [])]
     lists = [] if clocks else [F.transform("parents", lambda one: F.xxhash64(one)).alias("parents")]
-    pieces = mapped(rows.select(*told, *lists), table_tasks.tell_table(read_frames), tasks.PIECE)
+    pieces = mapped(rows.select(*told, *lists), table_tasks.tell_table(read_frames), PIECE)
     built = by_domain(pieces, table_tasks.build_table(scratch)).persist()
     totals = counted(built)
     if totals.get(("absent", "rows"), 0):
         names = rows.select("run", F.explode("parents").alias("name")).withColumn("key", F.xxhash64("name"))
-        found = mapped(names, table_tasks.name_absent(read_frames, scratch), tasks.PIECE)
+        found = mapped(names, table_tasks.name_absent(read_frames, scratch), PIECE)
         by_domain(found, table_tasks.keep_names(scratch)).count()
     good = rows.where("id is not null and position is not null and receiver is not null")
     chunks = good.select("run", "receiver", "position", "key")
-    shipped = mapped(chunks, table_tasks.ship_table(read_frames, scratch, parts), tasks.SHIPPED)
-    results = mapped(dealt(shipped, parts), table_tasks.judge_table(scratch), tasks.RESULT).persist()
+    shipped = mapped(chunks, table_tasks.ship_table(read_frames, scratch, parts), SHIPPED)
+    results = mapped(dealt(shipped, parts), table_tasks.judge_table(scratch), RESULT).persist()
     totals += counted(results)
     everything = built.unionByName(results)
     return Audit(
@@ -147,7 +149,7 @@ def judged(rows: DataFrame, clocks: bool, scratch: str) -> Audit:
 
 
 def by_domain(pieces: DataFrame, function: Any) -> DataFrame:
-    return mapped(pieces.repartition("domain").sortWithinPartitions("domain"), function, tasks.RESULT)
+    return mapped(pieces.repartition("domain").sortWithinPartitions("domain"), function, RESULT)
 
 
 def table_summary(totals: Counter[tuple[str, str]]) -> dict[str, Any]:

@@ -50,6 +50,9 @@ def read_rows(spark: SparkSession, config: Pipeline, leave_out: Sequence[str] = 
         options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _TEXT} | options
     paths = source.paths
     if stream:
+        if source.format == "parquet":
+            # Else one damaged file would end the stream. It is noted at the end: see `streams`.
+            options = {"ignoreCorruptFiles": "true"} | options
         schema = spark.read.options(**options).format(source.format).load(paths).schema
         frames = [reader.schema(schema).options(**options).format(source.format).load(path) for path in paths]
         return _judged(_united(frames), config)

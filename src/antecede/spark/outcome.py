@@ -1,6 +1,7 @@
 """What came of a pipeline: one line per stage, and whether every row is accounted for.
 
-Decided in this file: rows reconcile when rows in = rows of the order stage + rows in quarantine + rows still held;
+Decided in this file: rows reconcile when rows in = rows of the order stage + rows in quarantine + rows still held
+(+ rows not read yet, where a stream was interrupted);
 damaged files stand in quarantine too, but nobody knows how many rows they held, so they are counted apart.
 """
 
@@ -37,7 +38,9 @@ class Report:
     rows_in: int
     stages: tuple[Stage, ...]
     held: int = 0
-    """Continuous: rows that still wait for what they come after."""
+    """Continuous: rows that still wait for what they come after, counted in the state of the order stage."""
+    unread: int = 0
+    """Continuous, when it was interrupted: rows that came and were not read yet."""
 
     def stage(self, name: str) -> Stage | None:
         return next((stage for stage in self.stages if stage.name == name), None)
@@ -55,7 +58,7 @@ class Report:
     @property
     def reconciled(self) -> bool:
         """Whether every row that went in is accounted for."""
-        return self.rows_in == self.rows_out + self.held
+        return self.rows_in == self.rows_out + self.held + self.unread and self.unread >= 0
 
     def to_json(self) -> dict[str, Any]:
         body: dict[str, Any] = msgspec.to_builtins(self)

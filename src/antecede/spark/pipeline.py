@@ -122,8 +122,8 @@ class Work:
         rows_in = stages[0].counts.get(ROWS_IN, 0)
         return self.report(rows_in, stages)
 
-    def report(self, rows_in: int, stages: list[Stage], held: int = 0) -> Report:
-        report = Report(str(self.root), rows_in, tuple(stages), held)
+    def report(self, rows_in: int, stages: list[Stage], held: int = 0, unread: int = 0) -> Report:
+        report = Report(str(self.root), rows_in, tuple(stages), held, unread)
         self.ledger.save(report=report.to_json())
         return report
 

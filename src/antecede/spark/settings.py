@@ -38,6 +38,8 @@ SETTINGS: tuple[Setting, ...] = (
             "transformWithState works on no other, and state may outgrow the Java heap"),
     Setting("spark.sql.session.timeZone", "UTC", "everywhere",
             "times are microseconds since the epoch; what is shown must not depend on the machine"),
+    Setting("spark.python.authenticate.socketTimeout", "120s", "everywhere",
+            "on a busy machine a Python worker takes longer than Spark's 15 s to start and call back"),
     Setting("spark.driver.host", LOOPBACK, "loopback",
             "the machine's own name may resolve to an address that others reach, or to none"),
     Setting("spark.driver.bindAddress", LOOPBACK, "loopback",

@@ -48,12 +48,14 @@ def columns_of(config: Pipeline) -> Columns:
 
 def order(config: Pipeline) -> Step:
     """Rows -> the same rows with their place and fate."""
-    columns = columns_of(config)
-    options: dict[str, Any] = {role: getattr(columns, role) for role in columns.__struct_fields__ if role != "topic"}
-    return causal_order(
-        **{role: name for role, name in options.items() if name is not None},
-        **{name: value for name, value in msgspec.structs.asdict(config.order).items() if value is not None},
-    )
+    columns = msgspec.structs.asdict(columns_of(config))
+    told = msgspec.structs.asdict(config.order)
+    if config.source.kind == "run" and told["foreign"] is None:
+        # A message is a row in the view of each of its receivers: one that is not in this view was lost on the way.
+        told["foreign"] = "none"
+    options: dict[str, Any] = {**columns, **told}
+    del options["topic"]
+    return causal_order(**{name: value for name, value in options.items() if value is not None})
 
 
 def fused(config: Pipeline) -> Step:

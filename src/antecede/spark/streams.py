@@ -3,17 +3,21 @@
 Decided in this file: the order stage and the quarantine each read the source, the fuse stage reads what the order stage
 has committed (`ordered`, through its manifests), so that each row passes each stage exactly once whatever is killed
 when; without `trigger_s` all that is there is done and the queries end, with it they go on until they are interrupted.
-The audit is a matter of the finished tables: it is run at the end. What is still held is in the state of the order
-stage: rows in less rows out.
+The audit is a matter of the finished tables: it is run at the end. What is still held is counted in the state of the
+order stage. A damaged Parquet file is passed over by Spark and noted below `damaged` when the queries have ended.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import functions as F
+
 from antecede.spark import steps
-from antecede.spark.intake import faulty, read_rows, sound
+from antecede.spark.bad import Bad, note
+from antecede.spark.intake import damaged, faulty, read_rows, sound
 from antecede.spark.manifest import committed, is_table
+from antecede.spark.order import held
 from antecede.spark.outcome import Report, Stage
 from antecede.spark.sink import table_rows
 from antecede.spark.stamps import key_of
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["run_continuous"]
 
+BY = {"quarantine": "reason", "ordered": "fate", "fused": "interest"}
+"""Tables and the column by which their rows are counted."""
 LOOK_S = 1
 """How often it is looked whether a query has failed, or the first batch is there."""
 
@@ -34,6 +40,7 @@ def run_continuous(work: Work) -> Report:
     """Until all is done, or until interrupted (Ctrl-C, `StreamingQuery.stop`)."""
     queries: list[StreamingQuery] = []
     forever = work.config.mode.trigger_s is not None
+    whole = True
     try:
         queries.append(_start(work, "quarantine", faulty(_rows(work))))
         ordered = sound(_rows(work)).transform(steps.order(work.config))
@@ -45,11 +52,11 @@ def run_continuous(work: Work) -> Report:
             queries.append(_start(work, "fused", rows.transform(steps.fused(work.config))))
         _await(queries)
     except KeyboardInterrupt:
-        pass  # the usual way to end it: what is committed is reported
+        whole = False  # the usual way to end one that goes on: what is committed is reported
     finally:
         for query in queries:
             query.stop()
-    return _report(work)
+    return _report(work, whole and not forever)
 
 
 def _rows(work: Work) -> DataFrame:
@@ -57,7 +64,7 @@ def _rows(work: Work) -> DataFrame:
 
 
 def _start(work: Work, name: str, rows: DataFrame, partition_by: tuple[str, ...] = ()) -> StreamingQuery:
-    writer: Any = rows.writeStream.format("antecede").queryName(f"antecede {name}")
+    writer: Any = rows.writeStream.format("antecede")
     writer = writer.option("checkpointLocation", str(work.root / "checkpoints" / name))
     if partition_by:
         writer = writer.option("partition_by", ",".join(partition_by))
@@ -90,15 +97,28 @@ def _has_rows(work: Work, queries: list[StreamingQuery], forever: bool) -> bool:
     return True
 
 
-def _report(work: Work) -> Report:
+def _held(work: Work) -> int:
+    """Rows in the state of the order stage."""
+    checkpoint = work.root / "checkpoints" / "ordered"
+    if not (checkpoint / "state").is_dir():
+        return 0
+    row = held(work.spark, str(checkpoint)).agg(F.sum("waiting")).first()
+    return int(row[0] or 0) if row is not None else 0
+
+
+def _report(work: Work, whole: bool) -> Report:
+    """`whole`: the queries have ended by themselves, so all that was there has been read."""
+    bad = damaged(work.spark, work.config, thorough=True)
+    for file, reason in bad:
+        note(work.root / "damaged", Bad(file, reason))
     stages = []
-    by = {"quarantine": "reason", "ordered": "fate", "fused": "interest"}
-    for name, column in by.items():
+    for name, column in BY.items():
         if is_table(work.root / name) and committed(work.root / name):
             stages.append(Stage(name, sum(table_rows(work.root / name).values()), work.counts(name, column)))
-    rows_in = read_rows(work.spark, work.config).count()
     if work.config.audit.wanted and any(stage.name == "ordered" for stage in stages):
         key = key_of("findings", [[stage.name, stage.rows] for stage in stages])
         stages.append(work.stage("findings", {"findings": key}, work.findings))
+    rows_in = read_rows(work.spark, work.config, [file for file, _ in bad]).count()
+    waiting = _held(work)
     out = sum(stage.rows for stage in stages if stage.name in ("quarantine", "ordered"))
-    return work.report(rows_in, stages, held=max(0, rows_in - out))
+    return work.report(rows_in, stages, waiting, 0 if whole else rows_in - out - waiting)

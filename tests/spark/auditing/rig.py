@@ -10,8 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from antecede.spark.auditing import table_tasks, tasks
+from antecede.spark.auditing import building, judging, table_tasks
 from antecede.spark.auditing.keys import keys_of
+from antecede.spark.auditing.pieces import PIECE, RESULT, SHIPPED
 from antecede.trace.parquet import to_batch
 from antecede.trace.record import Row, arrow_schema
 
@@ -32,13 +33,13 @@ def cut_up(rows: Sequence[Row], dice: random.Random, cuts: int = 3) -> list[pa.T
 
 
 def by_domain(pieces: Iterable[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    table = pa.Table.from_batches(list(pieces), schema=tasks.PIECE)
+    table = pa.Table.from_batches(list(pieces), schema=PIECE)
     return table.sort_by("domain").to_batches(max_chunksize=2)
 
 
 def by_part(chunks: Iterable[pa.RecordBatch], dice: random.Random) -> Iterator[list[pa.RecordBatch]]:
     """As a shuffle would: each part's chunks in any order."""
-    table = pa.Table.from_batches(list(chunks), schema=tasks.SHIPPED)
+    table = pa.Table.from_batches(list(chunks), schema=SHIPPED)
     for part in range(PARTS):
         rows = [n for n, p in enumerate(table.column("part").to_pylist()) if p == part]
         dice.shuffle(rows)
@@ -63,15 +64,15 @@ def audited(tables: Sequence[pa.Table], scratch: Path, dice: random.Random | Non
 
     results: list[pa.RecordBatch] = []
     for deliveries in (False, True):
-        told = [b for t in tables for b in tasks.tell(read, str(scratch), deliveries)([t])]
-        results += tasks.build(str(scratch), chosen)(iter(by_domain(told)))
-    chunks = [b for t in tables for b in tasks.ship(read, str(scratch), PARTS)([t])]
+        told = [b for t in tables for b in building.tell(read, str(scratch), deliveries)([t])]
+        results += building.build(str(scratch), chosen)(iter(by_domain(told)))
+    chunks = [b for t in tables for b in judging.ship(read, str(scratch), PARTS)([t])]
     for part in by_part(chunks, dice):
-        results += tasks.judge(str(scratch))(iter(part))
+        results += judging.judge(str(scratch))(iter(part))
     found = sorted_out(results)
-    asked = pa.RecordBatch.from_pylist(found.pop("question", []), schema=tasks.RESULT)
+    asked = pa.RecordBatch.from_pylist(found.pop("question", []), schema=RESULT)
     best: dict[Any, dict[str, Any]] = {}
-    for row in sorted_out(tasks.answer(str(scratch))(iter([asked]))).get("question", []):
+    for row in sorted_out(judging.answer(str(scratch))(iter([asked]))).get("question", []):
         key = (row["domain"], row["verdict"], row["process"], row["message"], row["other"])
         if key not in best or row["turn"] < best[key]["turn"]:
             best[key] = row

@@ -13,7 +13,7 @@ from antecede.trace.history import History, time_of
 from antecede.trace.ledger import Ledger
 from antecede.trace.pairs import Receiver
 from antecede.trace.record import Row
-from tests.spark.auditing.test_tasks import simulated
+from tests.spark.auditing.test_judging import simulated
 
 
 def table_of(history: History) -> Messages:

@@ -12,7 +12,7 @@ from antecede.spark.auditing.judge import NO_TIME
 from antecede.spark.auditing.keys import keys_of
 from antecede.trace.record import Row
 from tests.spark.auditing.rig import cut_up
-from tests.spark.auditing.test_tasks import simulated
+from tests.spark.auditing.test_judging import simulated
 
 KINDS = ("publish", "arrive", "deliver", "discard")
 

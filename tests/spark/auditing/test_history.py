@@ -16,7 +16,7 @@ from antecede.spark.auditing.messages import Messages
 from antecede.trace.history import History
 from antecede.trace.record import Row
 from tests.spark.auditing.rig import cut_up
-from tests.spark.auditing.test_tasks import simulated
+from tests.spark.auditing.test_judging import simulated
 from tests.trace.test_history import random_run
 
 

@@ -1,5 +1,5 @@
 """The judge on small stories: what it asks others, what it leaves in doubt, what excuses a gap. (Equality with the
-oracle on whole runs is in test_tasks.py.)"""
+oracle on whole runs is in test_judging.py.)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dumb twin of the kernel: slow and obvious. It keeps every row, asks each question anew and remembers no answer."""
+"""The dumb twin of the kernel, slow and obvious: it keeps every row and asks each question anew."""
 
 from __future__ import annotations
 
@@ -166,32 +166,32 @@ class Twin:
         self.settle("causes")
 
     def supersede(self, names: list[str], passed: int) -> int:
-        """All these and what is before them precedes something that is out. What waits is looked through first."""
-        before, stack = list(names), list(names)
-        walked: set[str] = set()
+        """All these and what is before them, whatever became of it, precede something that is out since `passed`."""
+        stack, walked = list(names), set[str]()
         while stack:
             name = stack.pop()
             i = self.came.get(name)
-            if name in walked or self.behind(name):
+            if name in walked:
                 continue
             walked.add(name)
             if i is None:
-                new = [n for n in self.came if self.numbered and lower(n, name) and not self.behind(n)]
-            else:
-                new = self.needs(i)
-            before += new
-            stack += new
+                stack += [n for j in self.held for n in self.names(j) if self.numbered and lower(n, name)]
+                stack += [n for n in self.earlier(name) if not self.behind(n)]
+            elif i not in self.delivered:
+                stack += self.needs(i)
         revealed = 0
-        for name in before:
-            i = self.came.get(name)
-            revealed += i in self.delivered and self.delivered.index(i) > passed
         for name in walked:
             i = self.came.get(name)
-            if i is not None and i in self.held:
-                self.held.remove(i)
-                self.outcomes[i] = Outcome("superseded")
-            for one in [name] if i is None else self.names(i):
-                self.passed.setdefault(one, passed)
+            if i is None:
+                self.passed[name] = min(passed, self.passed.get(name, passed))
+            elif i in self.delivered:
+                revealed += self.delivered.index(i) > passed
+            else:
+                if i in self.held:
+                    self.held.remove(i)
+                    self.outcomes[i] = Outcome("superseded")
+                for one in self.names(i):
+                    self.passed.setdefault(one, passed)
         return revealed
 
     def settle(self, by: str) -> None:
@@ -238,9 +238,7 @@ class Twin:
 
     def out(self, i: int, by: str) -> None:
         self.held.remove(i)
-        missing = tuple(
-            n for n in self.needs(i) if n not in self.came or self.came[n] not in self.delivered
-        )
+        missing = tuple(n for n in self.needs(i) if n not in self.came or self.came[n] not in self.delivered)
         self.outcomes[i] = Outcome("delivered", len(self.delivered), by, missing)
         self.delivered.append(i)
 

@@ -1,7 +1,9 @@
 """What the audit is made of, without Spark: plain functions over numpy and Arrow, in the order in which data passes.
 
-keys      ids as 64-bit numbers                   cover       when a message became past at a receiver
-messages  the table of messages, dense and causal attendance  who is owed what, from join to end
-chunks    rows of one process as bytes            judge       the verdicts at one process
-                                                  places      the verdicts on tables of other systems
+keys      ids as 64-bit numbers                    cover       when a message became past at a receiver
+messages  the table of messages, dense and causal  attendance  who is owed what, from join to end
+scan      run directories, read inside tasks       judge       the verdicts at one process
+telling   what rows tell before deliveries         chunks      deliveries of one process as bytes
+history   from that to a run's table               building, judging   what runs in Spark's tasks
+tables    where tasks find the tables              places, table_tasks   the same for tables of other systems
 """

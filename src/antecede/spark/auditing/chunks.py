@@ -37,9 +37,9 @@ CHUNK = schema_of(
 
 EVENT_KINDS = ("publish", "arrive", "deliver", "discard")
 REASON_CODES = {"duplicate": DUPLICATE, "foreign": FOREIGN, "overflow": OVERFLOW}
-WIDE_AT, WIDE_TRUE, HAS_TRUE, SAME_TRUE = 1, 2, 4, 8
+WIDE_AT, WIDE_TRUE, HAS_TRUE, SAME_TRUE, ALL_STEPS, FEW_NAMES = 1, 2, 4, 8, 16, 32
 """Bits of `form`: times that do not fit into 32 bits as differences; whether there is a simulator's clock, and whether
-it is the process's own."""
+it is the process's own; steps without a hole between them, of which the first is enough; peers that fit into a byte."""
 
 FEW_PEERS = 256
 """Up to so many, a chunk names all peers of its batch; from more, its own."""
@@ -113,18 +113,12 @@ def integers(column: Any, missing: int) -> Ints:
 
 
 def code_rows(table: Any) -> Rows:
-    """From the columns of a trace; where kind, reason and key are numbers already, they are taken as they are."""
-    coded = "key" in table.column_names
-    if coded:
-        kind = integers(table.column("kind"), -1).astype(np.int8)
-        reason = integers(table.column("reason"), PLAIN).astype(np.uint8)
-        message: Any = integers(table.column("key"), 0).view(np.uint64)
-    else:
-        event = {name: code for code, name in enumerate(EVENT_KINDS)}
-        kind = Coded.of(table.column("kind")).recoded(lambda word: event.get(word, -1), -1, np.int8)
-        reasons = Coded.of(table.column("reason"))
-        reason = reasons.recoded(lambda word: REASON_CODES.get(word, PLAIN), PLAIN, np.uint8)
-        message = table.column("message")
+    """From the columns of a trace."""
+    event = {name: code for code, name in enumerate(EVENT_KINDS)}
+    kind = Coded.of(table.column("kind")).recoded(lambda word: event.get(word, -1), -1, np.int8)
+    reasons = Coded.of(table.column("reason"))
+    reason = reasons.recoded(lambda word: REASON_CODES.get(word, PLAIN), PLAIN, np.uint8)
+    message = table.column("message")
     return Rows(
         process=Coded.of(table.column("process")),
         step=integers(table.column("step"), -1),
@@ -148,14 +142,15 @@ def pack(rows: Rows, find: Callable[[Ints], Ints]) -> tuple[pa.RecordBatch, dict
     codes = rows.process.codes.astype(np.int16) if count < 2**15 else rows.process.codes
     order = np.argsort(codes, kind="stable") if len(codes) and (codes[1:] < codes[:-1]).any() else None
 
-    def sorted_by_process(column: Ints) -> Ints:
+    def by_process(column: Ints) -> Ints:
         return column if order is None else column[order]
 
-    codes, step, at_us = (sorted_by_process(c) for c in (codes, rows.step, rows.at_us))
+    # As narrow as they may be before they are moved about.
+    form, columns = narrowed(rows, message)
+    codes, columns = by_process(codes), [by_process(column) for column in columns]
+    step, base_us = columns[1], int(rows.at_us[0]) if len(rows) else 0
     bounds = np.searchsorted(codes, np.arange(count + 1))
-    keep = None if used.all() else sorted_by_process(used)
-    columns = [sorted_by_process(c) for c in (message, rows.peer.codes, rows.true_us)]
-    columns += [step, at_us, sorted_by_process(rows.kind.view(np.uint8) | rows.reason << np.uint8(2))]
+    keep = None if used.all() else by_process(used)
     chunks: dict[str, list[Any]] = {name: [] for name in CHUNK.names}
     for number, name in enumerate(rows.process.words):
         start, stop = int(bounds[number]), int(bounds[number + 1])
@@ -164,49 +159,55 @@ def pack(rows: Rows, find: Callable[[Ints], Ints]) -> tuple[pa.RecordBatch, dict
         steps = step[start:stop]
         last = int(np.argmax(steps))
         mine = [column[start:stop] for column in columns]
-        if keep is not None:
+        last_at_us = int(mine[3][last]) + base_us
+        if keep is not None and not keep[start:stop].all():
             mine = [column[keep[start:stop]] for column in mine]
-        form, base_us, events, peers = bytes_of(mine, rows.peer.words)
+        whole, data, peers = bytes_of(mine, form, rows.peer.words)
         values = (
-            name, len(mine[0]), stop - start, int(steps[last]), int(at_us[start + last]), int(steps.sum()), form,
-            base_us, events, peers,
+            name, len(mine[0]), stop - start, int(steps[last]), last_at_us, int(steps.sum(dtype=np.int64)), whole,
+            base_us, data, peers,
         )  # fmt: skip
         for column, value in zip(CHUNK.names, values, strict=True):
             chunks[column].append(value)
     return pa.RecordBatch.from_pydict(chunks, schema=CHUNK), left_out
 
 
-def bytes_of(columns: list[Ints], words: list[str]) -> tuple[int, int, bytes, list[str]]:
-    message, peer, true_us, step, at_us, what = columns
-    base_us = int(at_us[0]) if len(at_us) else 0
+def narrowed(rows: Rows, message: Ints) -> tuple[int, list[Ints]]:
+    """message, step, peer, at_us less its first, kind and reason, perhaps true_us; and their form."""
     form = 0
-    offset = at_us - base_us
-    if not small(offset):
-        form |= WIDE_AT
-    ahead = true_us - at_us
-    if ahead.any() and (true_us != NO_TIME).any():
-        form |= HAS_TRUE
-        if (true_us == NO_TIME).any() or not small(ahead):
-            form |= WIDE_TRUE
-    elif len(ahead) and not ahead.any():
-        form |= SAME_TRUE
+    offset = rows.at_us - (rows.at_us[0] if len(rows) else 0)
+    form |= 0 if small(offset) else WIDE_AT
+    columns = [
+        message.astype(np.int32, copy=False),
+        rows.step.astype(np.int32),
+        rows.peer.codes.astype(np.int8) if len(rows.peer.words) < 128 else rows.peer.codes,
+        offset if form & WIDE_AT else offset.astype(np.int32),
+        rows.kind.view(np.uint8) | rows.reason << np.uint8(2),
+    ]
+    form |= FEW_NAMES if len(rows.peer.words) < 128 else 0
+    ahead = rows.true_us - rows.at_us
+    if not ahead.any():
+        return form | SAME_TRUE, columns
+    if (rows.true_us == NO_TIME).all():
+        return form, columns
+    if (rows.true_us == NO_TIME).any() or not small(ahead):
+        return form | HAS_TRUE | WIDE_TRUE, [*columns, rows.true_us]
+    return form | HAS_TRUE, [*columns, ahead.astype(np.int32)]
+
+
+def bytes_of(columns: list[Ints], form: int, words: list[str]) -> tuple[int, bytes, list[str]]:
+    message, step, peer, offset, what, *rest = columns
     if len(words) > FEW_PEERS:
         different, peer = np.unique(np.append(peer, -1), return_inverse=True)
-        peer, words = peer[:-1] - 1, [words[p] for p in different[1:]]
-    parts = [
-        message.astype(np.int32, copy=False),
-        step.astype(np.int32),
-        peer.astype(np.int32, copy=False),
-        offset.astype(np.int64 if form & WIDE_AT else np.int32, copy=False),
-    ]
-    if form & HAS_TRUE:
-        parts.append(true_us if form & WIDE_TRUE else ahead.astype(np.int32))
-    parts.append(what)
-    return form, base_us, b"".join(p.tobytes() for p in parts), words
+        peer, words = (peer[:-1] - 1).astype(np.int32), [words[p] for p in different[1:]]
+    if len(step) and int(step[-1]) - int(step[0]) == len(step) - 1 and (step[1:] > step[:-1]).all():
+        form |= ALL_STEPS
+        step = step[:1]
+    return form, b"".join(part.tobytes() for part in (message, step, peer, offset, *rest, what)), words
 
 
 def small(values: Ints) -> bool:
-    return not len(values) or (values.max() < 2**31 and values.min() >= -(2**31))
+    return not len(values) or bool(values.max() < 2**31 and values.min() >= -(2**31))
 
 
 def unpack(chunks: Iterable[dict[str, Any]]) -> tuple[Events, str | None]:
@@ -243,15 +244,19 @@ def arrays_of(chunk: dict[str, Any], names: dict[str, int]) -> Iterator[Ints]:
     count, form, data = chunk["count"], chunk["form"], chunk["events"]
     place = 0
 
-    def take(kind: Any) -> Ints:
+    def take(kind: Any, size: int = count) -> Ints:
         nonlocal place
-        array = np.frombuffer(data, kind, count, place)
+        array = np.frombuffer(data, kind, size, place)
         place += array.nbytes
         return array
 
-    message, step = take(np.int32), take(np.int32)
+    message = take(np.int32)
+    if form & ALL_STEPS:
+        step = np.arange(count, dtype=np.int32) + take(np.int32, 1)
+    else:
+        step = take(np.int32)
     peers = [names.setdefault(name, len(names)) for name in chunk["peers"]]
-    peer = np.array([*peers, -1], np.int32)[take(np.int32)]
+    peer = np.array([*peers, -1], np.int32)[take(np.int8 if form & FEW_NAMES else np.int32)]
     at_us = take(np.int64 if form & WIDE_AT else np.int32) + np.int64(chunk["base_us"])
     true_us = at_us if form & SAME_TRUE else np.full(count, NO_TIME, np.int64)
     if form & HAS_TRUE:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["Finder", "keys_of", "schema_of"]
+__all__ = ["Finder", "keys_of", "schema_of", "spark_key"]
 
 Ints = NDArray[Any]
 
@@ -106,3 +106,53 @@ class Finder:
             more = ~hit & (place + 1 < end)
             rows, place, end = rows[more], place[more] + 1, end[more]
         return found
+
+
+P1, P2, P3, P4, P5 = (
+    0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5,
+)  # fmt: skip
+WORD = 2**64 - 1
+
+
+def turned(value: int, bits: int) -> int:
+    value &= WORD
+    return (value << bits | value >> 64 - bits) & WORD
+
+
+def xxhash64(data: bytes, seed: int) -> int:
+    """XXH64, as Spark's function `xxhash64` has it for texts."""
+    size, place = len(data), 0
+
+    def word() -> int:
+        nonlocal place
+        place += 8
+        return int.from_bytes(data[place - 8 : place], "little")
+
+    if size >= 32:
+        lanes = [seed + P1 + P2, seed + P2, seed, seed - P1]
+        while place <= size - 32:
+            lanes = [turned(lane + word() * P2, 31) * P1 & WORD for lane in lanes]
+        result = sum(turned(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18), strict=True)) & WORD
+        for lane in lanes:
+            result = ((result ^ turned(lane * P2, 31) * P1 & WORD) * P1 + P4) & WORD
+    else:
+        result = seed + P5 & WORD
+    result = result + size & WORD
+    while place <= size - 8:
+        result = turned(result ^ turned(word() * P2, 31) * P1 & WORD, 27) * P1 + P4 & WORD
+    if place <= size - 4:
+        result = turned(result ^ int.from_bytes(data[place : place + 4], "little") * P1 & WORD, 23) * P2 + P3 & WORD
+        place += 4
+    for byte in data[place:]:
+        result = turned(result ^ byte * P5 & WORD, 11) * P1 & WORD
+    result = (result ^ result >> 33) * P2 & WORD
+    result = (result ^ result >> 29) * P3 & WORD
+    return result ^ result >> 32
+
+
+def spark_key(*texts: str) -> int:
+    """What Spark's `xxhash64` gives for these columns, without its sign: for the few names that must be known here."""
+    key = 42
+    for text in texts:
+        key = xxhash64(text.encode(), key)
+    return key

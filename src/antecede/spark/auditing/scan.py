@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from antecede.errors import InputError
 from antecede.spark.auditing.attendance import CONTROL
@@ -23,6 +24,8 @@ from antecede.trace.parquet import one_line, open_parquet, read_batches, trace_f
 from antecede.trace.record import COLUMNS, KINDS, arrow_schema
 
 __all__ = ["MAIN", "TELLING", "Split", "read_split", "read_telling", "run_directories", "splits_of"]
+
+Ints = NDArray[Any]
 
 TEXTS = ["run", "process", "role", "kind", "message", "reason", "peer"]
 """Columns read as dictionaries."""
@@ -108,45 +111,59 @@ def sentences(split: Split) -> Iterator[None]:
 def read_telling(split: Split, kinds: Collection[str]) -> Iterator[Any]:
     """Of the rows of these kinds (and of kinds that no trace has) all columns; of the others only who took part.
 
-    Whoever has a row has one here too, of the kind `ask`. Row groups that hold nothing else are read in three columns.
+    Whoever has a row has one here too, of the kind `ask`. Row groups that hold nothing else are read in four columns,
+    of which mostly the dictionaries tell enough.
     """
     for parquet, groups in parts_of(split):
         if not isinstance(parquet, pq.ParquetFile):
             yield parquet.select(TELLING)
             continue
-        few = rows_of(parquet, groups, WHO, split)
-        kind = Coded.of(few.column("kind"))
-        wanted = kind.recoded(lambda word: word in kinds or word not in KINDS, True, bool)
-        sizes = [parquet.metadata.row_group(group).num_rows for group in groups]
-        starts = np.cumsum([0, *sizes])
-        nameless = kind.recoded(lambda word: word in CONTROL, False, bool)
-        for number, group in enumerate(groups):
-            mine = slice(starts[number], starts[number + 1])
-            if may_lack_names(parquet, group, int(nameless[mine].sum())):
-                wanted[mine] = True
-        chosen = [n for n in range(len(groups)) if wanted[starts[n] : starts[n + 1]].any()]
-        if chosen:
-            rows = np.concatenate([np.flatnonzero(wanted[starts[n] : starts[n + 1]]) for n in chosen])
-            offsets = np.cumsum([0, *(sizes[n] for n in chosen)])[:-1]
-            counts = [int(wanted[starts[n] : starts[n + 1]].sum()) for n in chosen]
-            rows += np.repeat(offsets, counts)
-            whole = rows_of(parquet, [groups[n] for n in chosen], TELLING, split)
-            yield whole if len(rows) == len(whole) else whole.take(pa.array(rows))
-        yield present(few)
+        who: set[tuple[str, str, str]] = set()
+        for group in groups:
+            few = rows_of(parquet, [group], WHO, split)
+            who |= taking_part(few)
+            wanted = rows_wanted(parquet, group, Coded.of(few.column("kind")), kinds)
+            if wanted is None:
+                continue
+            whole = rows_of(parquet, [group], TELLING, split)
+            yield whole if len(wanted) == len(whole) else whole.take(pa.array(wanted))
+        yield present(sorted(who))
 
 
-def present(few: Any) -> Any:
-    """One row for each process of each run."""
-    run, process = Coded.of(few.column("run")), Coded.of(few.column("process"))
+def rows_wanted(parquet: Any, group: int, kind: Coded, kinds: Collection[str]) -> Ints | None:
+    """The rows of a row group that tell something; None: none do."""
+    nameless = 0
+    if any(word in CONTROL for word in kind.words):
+        nameless = int(kind.recoded(lambda word: word in CONTROL, False, bool).sum())
+    if may_lack_names(parquet, group, nameless):
+        return np.arange(len(kind.codes))
+    if not any(word in kinds or word not in KINDS for word in kind.words) and (kind.codes >= 0).all():
+        return None
+    return np.flatnonzero(kind.recoded(lambda word: word in kinds or word not in KINDS, True, bool))
+
+
+def taking_part(few: Any) -> set[tuple[str, str, str]]:
+    """Run, process and role of everybody who has a row."""
+    run, process, role = (Coded.of(few.column(name)) for name in ("run", "process", "role"))
+    if len(run.words) == len(role.words) == 1:
+        return {(run.words[0], name, role.words[0]) for name in process.words}
     both = (run.codes.astype(np.int64) + 1) * (len(process.words) + 1) + process.codes + 1
     first = np.full((len(run.words) + 1) * (len(process.words) + 1), -1)
     first[both[::-1]] = np.arange(len(both))[::-1]  # backwards: the first one stays
-    mine = few.take(pa.array(np.sort(first[first >= 0])))
-    count, schema = len(mine), arrow_schema()
-    columns = {n: mine.column(n).cast(pa.string()) for n in ("run", "process", "role")}
-    columns |= {"kind": pa.array(["ask"] * count), "step": pa.array([0] * count), "at_us": pa.array([0] * count)}
-    arrays = [columns[n] if n in columns else pa.nulls(count, schema.field(n).type) for n in TELLING]
-    return pa.Table.from_arrays(arrays, names=TELLING)
+    rows = first[first >= 0]
+    columns = (run, process, role)
+    named = rows[np.all([column.codes[rows] >= 0 for column in columns], axis=0)]
+    return {tuple(column.words[column.codes[row]] for column in columns) for row in named}
+
+
+def present(who: Sequence[tuple[str, str, str]]) -> Any:
+    """One row for each."""
+    schema = arrow_schema()
+    rows = [
+        {"run": run, "process": process, "role": role, "kind": "ask", "step": 0, "at_us": 0}
+        for run, process, role in who
+    ]
+    return pa.Table.from_pylist(rows, schema=pa.schema([schema.field(name) for name in TELLING]))
 
 
 def may_lack_names(parquet: Any, group: int, nameless: int) -> bool:

@@ -1,4 +1,4 @@
-"""What runs inside Spark's tasks for tables of other systems; the same steps as in `tasks`, with less to know.
+"""Inside Spark's tasks, for tables of other systems: the steps of `building` and `judging`, with less to know.
 
     tell_table   rows    -> ids with their parents (or clocks), in pieces    build_table  pieces -> tables of messages
     name_absent  parents -> the names of those the table does not hold
@@ -23,24 +23,11 @@ from antecede.errors import InputError
 from antecede.spark.auditing import cover
 from antecede.spark.auditing.chunks import Coded, integers
 from antecede.spark.auditing.judge import Found
+from antecede.spark.auditing.judging import TABLE_CELLS, Spool, add_note, shipped_note
 from antecede.spark.auditing.messages import Messages, build_messages
+from antecede.spark.auditing.pieces import SHIPPED, Batches, Results, Source, by_run, grouped, opened, piece, pieces
 from antecede.spark.auditing.places import Clocks, TableMessages, clock_edges, judge_places, table_messages
 from antecede.spark.auditing.tables import Shelf
-from antecede.spark.auditing.tasks import (
-    SHIPPED,
-    TABLE_CELLS,
-    Batches,
-    Results,
-    Source,
-    Spool,
-    add_note,
-    by_run,
-    grouped,
-    opened,
-    piece,
-    pieces,
-    shipped_note,
-)
 
 __all__ = ["build_table", "judge_table", "keep_names", "name_absent", "ship_table", "tell_table"]
 

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,16 @@ class Shelf:
                 _open.pop(next(iter(_open)))
             _open[place] = Messages.load(place)
         return _open[place]
+
+    def leave_who(self, domain: str, names: Collection[str]) -> None:
+        """Who took part in this domain, or is spoken of there."""
+        self._write(self._place(domain).with_suffix(".who"), json.dumps([domain, sorted(names)]).encode())
+
+    def who(self) -> Iterator[tuple[str, list[str]]]:
+        """Of every domain."""
+        for file in sorted(self.directory.glob("*.who")):
+            domain, names = json.loads(file.read_text("utf-8"))
+            yield domain, names
 
     def leave_names(self, domain: str, names: list[str]) -> None:
         """Of parents that have no row, in the order of their keys."""

@@ -1,20 +1,12 @@
-"""Rows in causal order: `causal_order`, for batches and streams."""
+"""Rows in causal order, in batches and in streams: the door to `causal_order` and what goes with it.
 
-from __future__ import annotations
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-from antecede.errors import InputError
-from antecede.spark.order.columns import Columns, check, read
+    ordered = table.transform(causal_order(id="id", parents="parents", group="room", unknown="skip"))
+    reconcile(ordered, "room").show()
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+`operator` says what every argument means, `columns` how a table is read, `domain` what becomes of each row.
+"""
 
-__all__ = ["causal_order"]
+from antecede.spark.order.operator import causal_order, quarantine, reconcile
+from antecede.spark.order.saved import drain, held
 
-def causal_order(**options: Any) -> Callable[[DataFrame], DataFrame]:
-    columns = Columns(**options)
-    def transform(df):
-        check(columns, df.schema)
-        from antecede.spark.order.batch import order_table
-        return order_table(read(df, columns), columns)
-    return transform
+__all__ = ["causal_order", "drain", "held", "quarantine", "reconcile"]

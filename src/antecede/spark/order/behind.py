@@ -1,7 +1,7 @@
 """What lies behind in one domain, who waits for what, and what is forgotten: the Reader's part, for names.
 
 A name lies behind because it was delivered, because it came and was not delivered (late, superseded, on a cycle), or
-because it was passed over before it came. In numbered domains names are `sender:n` and n - 1 precedes n, so that passing
+because it was passed over before it came. In numbered domains names are `sender:n`, and n - 1 precedes n: to pass
 over one passes over all below it: `front` says up to where, and at which position. There forgetting loses no order
 either: what was forgotten is known to lie behind by its number.
 """
@@ -9,7 +9,7 @@ either: what was forgotten is known to lie behind by its number.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import heappush
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
@@ -40,25 +40,31 @@ class Rules(NamedTuple):
 class Held:
     """A row that waits. A ghost is one that was late: it is out, but what needs it needs what it waits for."""
 
-    __slots__ = ("by", "due", "ghost", "gone", "left", "name", "needs", "no", "other", "slot")
+    __slots__ = ("by", "due", "ghost", "gone", "name", "needs", "no", "open", "other", "slot")
 
     def __init__(
-        self, no: int, slot: int, name: str, other: str | None, needs: list[str], due: int, by: int, ghost: bool
+        self, no: int, slot: int, name: str, other: str | None, needs: Sequence[str], due: int, by: int, ghost: bool
     ) -> None:
         self.no = no
         self.slot = slot
         self.name = name
         self.other = other
         self.needs = needs
+        """As the row names them: some perhaps twice, blank, or itself. `wants` is without these."""
         self.due = due
         self.by = by
         self.ghost = ghost
-        self.left = 0
-        """How many of its needs do not lie behind."""
+        self.open: dict[str, None] = {}
+        """What of its needs did not lie behind when it came, and does not yet."""
         self.gone = False
 
     def frozen(self) -> list[Any]:
-        return [self.no, self.slot, self.name, self.other, self.needs, self.due, self.by, self.ghost]
+        fixed = (self.no, self.slot, self.name, self.other, list(self.needs), self.due, self.by, self.ghost)
+        return [*fixed, list(self.open)]
+
+    def wants(self) -> list[str]:
+        own = self.names()
+        return [need for need in dict.fromkeys(self.needs) if need is not None and need not in own]
 
     def turn(self) -> int:
         """Of several that may go the first to come goes first; ghosts, who take nobody's place, before all."""
@@ -79,13 +85,31 @@ def split_name(name: str) -> tuple[str, int] | None:
 
 
 class Behind:
-    __slots__ = ("_numbers", "_waited", "_waits", "ages", "front", "held", "now", "old", "past", "rules", "waiting")
+    __slots__ = (
+        "_numbers",
+        "_waited",
+        "_waits",
+        "ages",
+        "front",
+        "gaps",
+        "held",
+        "now",
+        "old",
+        "past",
+        "rules",
+        "told",
+        "waiting",
+    )
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.now = BEGIN
         self.past: dict[str, int] = {}
         """Every name that lies behind: its position, or how it came to lie there (below 0). In the order of time."""
+        self.gaps = False
+        """Whether anything lies behind that was not delivered: as long as nothing does, nothing is missing."""
+        self.told: dict[str, list[str]] = {}
+        """What those needed that came and were not delivered: order runs through them all the same."""
         self.front: dict[str, list[list[int]]] = {}
         """Numbered: per sender [n, position]: all up to n lies behind since then; what is not in `past` was passed."""
         self.old: dict[str, int] = {}
@@ -102,7 +126,9 @@ class Behind:
     # -- what lies behind ------------------------------------------------------------------------------------------
 
     def is_behind(self, name: str) -> bool:
-        return name in self.past or self.passed_at(name) is not None or self.is_old(name)
+        if name in self.past:
+            return True
+        return bool(self.front or self.old) and (self.passed_at(name) is not None or self.is_old(name))
 
     def passed_at(self, name: str) -> int | None:
         """The first position at which this name, or a later one of its sender, was passed over; None if it was not."""
@@ -129,14 +155,18 @@ class Behind:
 
     def put_behind(self, row: Held, value: int, ready: Ready) -> None:
         self.past[row.name] = value
+        if value == CAME:
+            self.gaps = True
+            self.told.update(dict.fromkeys(row.names(), row.wants()))
         self.free(row.name, ready)
         if row.other is not None and self.past.get(row.other, CAME - 1) < CAME:
             self.past[row.other] = value
             self.free(row.other, ready)
 
     def pass_over(self, name: str, at_pos: int, ready: Ready) -> None:
-        """It has not come, and something it precedes goes out at `at_pos`; nor can its sender's earlier ones any more."""
-        self.past[name] = -2 - at_pos
+        """It has not come, and what it precedes goes out at `at_pos`. Its sender's earlier ones are passed over too."""
+        self.gaps = True
+        self.past[name] = max(self.past.get(name, -2 - at_pos), -2 - at_pos)
         self.free(name, ready)
         mark = split_name(name) if self.rules.numbered else None
         if mark is None:
@@ -159,25 +189,46 @@ class Behind:
 
     def watch(self, row: Held) -> bool:
         """Hold the row if something it needs does not lie behind."""
-        for need in row.needs:
-            if not self.is_behind(need):
-                row.left += 1
-                self._waits.setdefault(need, []).append(row)
-                if self.rules.numbered and (mark := split_name(need)):
-                    self._waited.setdefault(mark[0], set()).add(mark[1])
-        if not row.left:
+        if self.front or self.old:
+            row.open = dict.fromkeys(need for need in row.wants() if not self.is_behind(need))
+        else:
+            past = self.past
+            row.open = {need: None for need in row.needs if need not in past and need is not None}
+            if row.ghost:  # whoever is not late and names itself was turned away before
+                for name in row.names():
+                    row.open.pop(name, None)
+        if not row.open:
             return False
+        self.keep(row)
+        return True
+
+    def keep(self, row: Held) -> None:
+        waits = self._waits
+        for need in row.open:
+            rows = waits.get(need)
+            if rows is None:
+                waits[need] = [row]
+            else:
+                rows.append(row)
         self.waiting += 1
+        if row.other is None and not self.rules.numbered:
+            self.held[row.name] = row
+            return
+        if self.rules.numbered:
+            for mark in filter(None, map(split_name, row.open)):
+                self._waited.setdefault(mark[0], set()).add(mark[1])
         for name in row.names():
             self.held.setdefault(name, row)
             if self.rules.numbered and (mark := split_name(name)):
                 self._numbers.setdefault(mark[0], {}).setdefault(mark[1], row)
-        return True
 
     def let_go(self, row: Held) -> None:
         """The row is no longer held."""
         row.gone = True
         self.waiting -= 1
+        if row.other is None and not self.rules.numbered:
+            del self.held[row.name]
+            return
         for name in row.names():
             if self.held.get(name) is row:
                 del self.held[name]
@@ -193,8 +244,8 @@ class Behind:
         if rows is None:
             return
         for row in rows:
-            row.left -= 1
-            if not row.left and not row.gone:
+            del row.open[name]
+            if not row.open and not row.gone:
                 heappush(ready, (row.turn(), row))
         if self.rules.numbered and (mark := split_name(name)):
             numbers = self._waited[mark[0]]
@@ -209,8 +260,8 @@ class Behind:
     def unknown(self) -> Iterator[tuple[Held, str]]:
         """Rows that wait for names that have not come, and these names."""
         for row in self.rows():
-            for need in row.needs:
-                if need not in self.held and not self.is_behind(need):
+            for need in row.open:
+                if need not in self.held:
                     yield row, need
 
     # -- memory ----------------------------------------------------------------------------------------------------
@@ -234,6 +285,7 @@ class Behind:
         while self.ages[0][0] < share - SHARES - 1:
             for name in list(islice(self.past, self.ages[0][1])):
                 del self.past[name]
+                self.told.pop(name, None)
                 if self.rules.numbered and (mark := split_name(name)) and mark[1] > self.old.get(mark[0], -1):
                     self.old[mark[0]] = mark[1]
             del self.ages[0]

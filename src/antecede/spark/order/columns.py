@@ -1,4 +1,4 @@
-"""How a user's table is read: which columns mean what, what is refused when the plan is made, and the columns a domain needs.
+"""How a user's table is read: which columns mean what, what is refused at once, and the columns a domain needs.
 
 Decided in this file: names are text (an id of another type is cast), `sender:seq` names a row too where both are given,
 times are microseconds or timestamps on one scale, and a row without a name is `invalid`. Everything is plain Spark SQL,
@@ -18,10 +18,16 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructType
 
-__all__ = ["ADDED", "WORKING", "Columns", "added_schema", "check", "read"]
+__all__ = ["ADDED", "WORKING", "Columns", "check", "col", "read", "sequence"]
 
-ADDED = ("causal_pos", "fate", "released_by", "missing", "revealed")
-WORKING = ("_group", "_name", "_other", "_needs", "_foreign", "_at", "_late", "_due")
+ADDED = {
+    "causal_pos": "bigint",
+    "fate": "string",
+    "released_by": "string",
+    "missing": "array<string>",
+    "revealed": "int",
+}
+WORKING = ("_group", "_name", "_other", "_needs", "_foreign", "_at", "_late", "_due", "_tie")
 """What a domain needs of each row, besides the user's columns."""
 
 FOREIGN = "foreign:"
@@ -82,9 +88,13 @@ def refuse(columns: Columns) -> None:
     if c.id is None and not c.numbered:
         raise InputError("name the column of the id with id= (only sender and seq, or a clock, make up for it)")
     if c.unknown not in (None, "skip"):
-        raise InputError(f"unknown is {c.unknown!r}; it may be 'skip': what never comes is noted in `missing` and skipped")
-    if c.foreign not in (None, "project", "keep"):
-        raise InputError(f"foreign is {c.foreign!r}; it may be 'project' or 'keep'")
+        raise InputError(
+            f"unknown is {c.unknown!r}; it may be 'skip': what never comes is noted in `missing` and skipped"
+        )
+    if c.foreign not in (None, "project", "none"):
+        raise InputError(f"foreign is {c.foreign!r}; it may be 'project' (some parents are in other groups) or 'none'")
+    if c.foreign == "project" and c.group is None:
+        raise InputError("parents can be in other groups only where there are groups: name their column with group=")
     for name in ("wait_us", "remember_us", "max_held"):
         value = getattr(c, name)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
@@ -109,8 +119,10 @@ def check(columns: Columns, schema: StructType) -> None:
         if column not in types:
             raise InputError(f"there is no column {column} for {name}; the table has {', '.join(types)}")
         if not fits(name, types[column]):
-            raise InputError(f"column {column} is {types[column].simpleString()}; for {name} it must be {FITTING[name]}")
-    taken = [name for name in (*ADDED, *WORKING) if name in types]
+            raise InputError(
+                f"column {column} is {types[column].simpleString()}; for {name} it must be {FITTING[name]}"
+            )
+    taken = [name for name in (*ADDED, *WORKING, "_parents") if name in types]
     if taken:
         raise InputError(f"the table already has a column {taken[0]}, which causal_order adds: rename or drop it")
     if len(types) != len(schema.fields):
@@ -154,25 +166,34 @@ def fits(name: str, kind: DataType) -> bool:
     return isinstance(kind, t.TimestampType | t.TimestampNTZType | t.DateType | t.IntegralType)
 
 
-def added_schema() -> str:
-    return "causal_pos bigint, fate string, released_by string, missing array<string>, revealed int"
-
-
 # -- the working columns ---------------------------------------------------------------------------------------------
 
 
-def read(df: DataFrame, columns: Columns) -> DataFrame:
-    """The table with the WORKING columns after its own."""
+def read(df: DataFrame, columns: Columns, *, project: bool = False) -> DataFrame:
+    """The table with the WORKING columns after its own. `project`: parents in other groups are dealt with later."""
     from pyspark.sql import functions as f
 
     c = columns
     types = {field.name: field.dataType for field in df.schema.fields}
     at, late, due = times(c, types)
     name, other = names(c, types)
-    needs, foreign = needed(c, types)
+    local, foreign = parents_of(c, project)
+    needs = needed(c, types, local)
     group = f.lit(None).cast("string") if c.group is None else col(c.group).cast("string")
-    working = (group, name, other, needs, foreign, at, late, due)
-    return df.select("*", *(column.alias(named) for column, named in zip(working, WORKING, strict=True)))
+    working = (group, name, other, needs, foreign, at, late, due, f.xxhash64(needs))
+    if c.parents is not None:
+        df = df.withColumn("_parents", parent_list(c.parents, types[c.parents]))
+    own = [col(one) for one in types]
+    return df.select(*own, *(column.alias(named) for column, named in zip(working, WORKING, strict=True)))
+
+
+def sequence(columns: Columns, schema: StructType) -> list[str]:
+    """The order of arrival: time, then id, then all else that matters, so that nothing is left to chance."""
+    from pyspark.sql import types as t
+
+    by_number = columns.id is not None and isinstance(schema[columns.id].dataType, t.IntegralType)
+    name = columns.id if columns.id is not None and by_number else "_name"
+    return ["_group", "_at", name, "_late", "_due", "_tie"]
 
 
 def col(name: str) -> Column:
@@ -238,29 +259,42 @@ def names(c: Columns, types: dict[str, Any]) -> tuple[Column, Column]:
     return name, f.when(numbered != name, numbered) if c.numbered else nothing
 
 
-def needed(c: Columns, types: dict[str, Any]) -> tuple[Column, Column]:
-    """Names that come before the row: those in its group, those in others."""
+def parent_list(name: str, kind: Any) -> Column:
     from pyspark.sql import functions as f
     from pyspark.sql import types as t
 
-    none = f.array().cast("array<string>")
-    parts = []
-    foreign = f.lit(None).cast("array<string>")
-    if c.parents is not None:
-        kind = types[c.parents]
-        parents = col(c.parents)
-        if isinstance(kind, t.StringType):
-            parents = f.filter(f.split(parents, r"[\s,;]+"), lambda one: one != "")
-        elif not isinstance(kind.elementType, t.StringType):
-            parents = parents.cast("array<string>")
-        if c.group_of is not None:
-            assert c.group is not None
-            home = col(c.group).cast("string")
-            group_of = c.group_of if callable(c.group_of) else _expression(c.group_of)
-            foreign = f.filter(parents, lambda one: ~group_of(one).cast("string").eqNullSafe(home))
-            if c.foreign != "project":
-                parents = f.filter(parents, lambda one: group_of(one).cast("string").eqNullSafe(home))
-        parts.append(parents)
+    if isinstance(kind, t.StringType):
+        return f.filter(f.split(col(name), r"[\s,;]+"), lambda one: one != "")
+    return col(name) if isinstance(kind.elementType, t.StringType) else col(name).cast("array<string>")
+
+
+def parents_of(c: Columns, project: bool) -> tuple[Column | None, Column]:
+    """The parents to wait for, and those in other groups. To project, the latter stay among the former."""
+    from pyspark.sql import functions as f
+
+    nowhere = f.lit(None).cast("array<string>")
+    if c.parents is None:
+        return None, nowhere
+    if c.group_of is None or project:
+        return f.col("_parents"), nowhere
+    assert c.group is not None
+    home = col(c.group).cast("string")
+    if isinstance(c.group_of, str):
+        at_home = f.expr(f"transform(_parents, parent -> cast(({c.group_of}) as string))")
+        pairs = f.zip_with("_parents", at_home, lambda one, where: f.struct(one.alias("one"), where.alias("where")))
+        local = f.transform(f.filter(pairs, lambda pair: pair["where"].eqNullSafe(home)), lambda pair: pair["one"])
+        abroad = f.transform(f.filter(pairs, lambda pair: ~pair["where"].eqNullSafe(home)), lambda pair: pair["one"])
+        return local, abroad
+    where_is = c.group_of
+    local = f.filter("_parents", lambda one: where_is(one).cast("string").eqNullSafe(home))
+    return local, f.filter("_parents", lambda one: ~where_is(one).cast("string").eqNullSafe(home))
+
+
+def needed(c: Columns, types: dict[str, Any], local: Column | None) -> Column:
+    """All names that come before the row in its group."""
+    from pyspark.sql import functions as f
+
+    parts = [] if local is None else [local]
     if c.seq is not None:
         assert c.sender is not None
         previous = f.concat(col(c.sender).cast("string"), f.lit(":"), (col(c.seq) - 1).cast("string"))
@@ -277,15 +311,5 @@ def needed(c: Columns, types: dict[str, Any]) -> tuple[Column, Column]:
         reach = f.filter(reach, lambda e: e["n"] >= c.first_seq)
         parts.append(f.transform(reach, lambda e: f.concat(e["s"], f.lit(":"), e["n"].cast("string"))))
     if len(parts) == 1:
-        return parts[0], foreign
-    return f.concat(*(f.coalesce(part, none) for part in parts)), foreign
-
-
-def _expression(text: str) -> Callable[[Column], Column]:
-    """SQL in which `parent` stands for the id of a parent."""
-    from pyspark.sql import functions as f
-
-    def group_of(parent: Column) -> Column:
-        return f.element_at(f.transform(f.array(parent), lambda parent: f.expr(text)), 1)
-
-    return group_of
+        return parts[0]
+    return f.concat(*(f.coalesce(part, f.array().cast("array<string>")) for part in parts))

@@ -1,4 +1,4 @@
-"""Which nodes of a small graph lie on a cycle: Tarjan's components, with a stack of its own so that depth is no limit."""
+"""Which nodes of a small graph lie on a cycle: Tarjan's components, with a stack of its own."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def on_cycles(sources: Mapping[int, set[int]]) -> set[int]:
                     above = work[-1][0]
                     low[above] = min(low[above], low[node])
                 if low[node] == index[node]:
-                    component = []
+                    component: list[int] = []
                     while not component or component[-1] != node:
                         component.append(path.pop())
                     on_path.difference_update(component)

@@ -8,8 +8,8 @@ A row has a name (and perhaps a second one) and needs other names. In this order
 already (`superseded`, or `late` when its time is over too), too late (`late`; it alone is skipped: whoever needs it
 needs what it needed), ready (`delivered`, and whatever waited for it), or held. Of several rows that are ready the one
 that came first goes first. A held row whose time is up goes out after everything held that precedes it, in causal
-order; what is still missing before them lies behind from then on. All of these are released by its `deadline` (the Inbox
-says `causes` of those among them that an earlier one of them made ready).
+order; what is still missing before them lies behind from then on. All of these are released by its `deadline` (the
+Inbox says `causes` of those among them that an earlier one of them made ready).
 
 Of a name that never came nothing else is known. What a superseded row tells of its own causes when it comes at last
 holds from then on: those not out yet are superseded too, those that went out after what overtook it are counted as
@@ -73,7 +73,9 @@ class Domain(Behind):
         get, append = past.get, self.out.append
         now, pos = self.now, self.pos
         turn = self.turn_at()
-        for slot, name, other, wanted, at, late, due in zip(slots, names, others, needs, ats, lates, dues, strict=False):
+        for slot, name, other, wanted, at, late, due in zip(
+            slots, names, others, needs, ats, lates, dues, strict=False
+        ):
             if at > now:
                 now = self.now = at
                 if due_heap and due_heap[0][0] < now:
@@ -128,46 +130,51 @@ class Domain(Behind):
         at_pos = self.passed_at(name)
         if at_pos is None and other is not None:
             at_pos = self.passed_at(other)
-        row = Held(self.no, -1, name, other, _needs(wanted, name, other), NEVER, CAUSES, True)
+        row = Held(self.no, -1, name, other, wanted, NEVER, CAUSES, True)
         self.no += 1
         if self.past.get(name, CAME - 1) >= CAME or name in self.held:
             self.rest.append((slot, DUPLICATE, 0))
         elif at_pos is not None:  # it was passed over, and so was all before it
             self.put_behind(row, CAME, ready)
-            revealed = self._supersede(row.needs, at_pos, ready)
+            revealed = self._supersede(row.wants(), at_pos, ready)
             self.rest.append((slot, LATE if late else SUPERSEDED, revealed))
         else:
             self.rest.append((slot, LATE, 0))
             if self.is_old(name) or not self.watch(row):
                 self.put_behind(row, CAME, ready)
-            else:
+            elif self.rules.max_held is not None:
                 self._line_up(row, ready)
         self._settle(ready)
 
     def _supersede(self, names: list[str], at_pos: int, ready: Ready) -> int:
-        """These precede what went out at `at_pos`, as does all before them. Returns how many came after it."""
-        revealed, stack = 0, list(names)
+        """These precede what went out at `at_pos`, as does all before them. Returns how many went out after it."""
+        revealed, stack, seen = 0, list(names), set(names)
         while stack:
             name = stack.pop()
             row = self.held.get(name)
+            value = self.past.get(name)
             if row is not None:
+                before = row.wants()
                 self.let_go(row)
                 if not row.ghost:
                     self.rest.append((row.slot, SUPERSEDED, 0))
                 self.put_behind(row, CAME, ready)
-                stack.extend(row.needs)
-            elif not self.is_behind(name):
-                stack.extend(before.name for before in self.implied(name))
-                self.pass_over(name, at_pos, ready)
-            elif self.past.get(name, CAME) > at_pos:
-                revealed += 1
+            elif value is not None and value >= CAME:
+                before = self.told.get(name, [])
+                revealed += value > at_pos
+            else:
+                before = [one.name for one in self.implied(name)]
+                if not self.is_old(name):
+                    self.pass_over(name, at_pos, ready)
+            stack += (one for one in before if one not in seen)
+            seen.update(before)
         return revealed
 
     def _hold(self, slot: int, name: str, other: str | None, wanted: Sequence[str], late: int, due: int) -> None:
-        ready: Ready = []
-        needs = _needs(wanted, name, other)
-        row = Held(self.no, slot, name, other, needs, due, DEADLINE if due == late else WAIT, False)
+        """Something that it needs was not delivered."""
+        row = Held(self.no, slot, name, other, wanted, due, DEADLINE if due == late else WAIT, False)
         self.no += 1
+        ready: Ready = []
         if name in wanted or (other is not None and other in wanted):
             self.rest.append((slot, CYCLE, 0))
             self.put_behind(row, CAME, ready)
@@ -179,14 +186,15 @@ class Domain(Behind):
             if due < NEVER:
                 heappush(self._due, (due, row.no, row))
             self._tangled = self._tangled or name in self._waits or other in self._waits
-            self._line_up(row, ready)
+            if self.rules.max_held is not None:
+                self._line_up(row, ready)
+            if not ready:
+                return
         self._settle(ready)
 
     def _line_up(self, row: Held, ready: Ready) -> None:
         """When too many wait the oldest wait no longer."""
-        most, line = self.rules.max_held, self._line
-        if most is None:
-            return
+        most, line = self.rules.max_held or 0, self._line
         line.append(row)
         while self.waiting > most and line:
             oldest = line.popleft()
@@ -208,12 +216,13 @@ class Domain(Behind):
         if row.ghost:
             self.put_behind(row, CAME, ready)
             return
-        missing = [need for need in row.needs if self.undelivered(need)]
-        if missing or by not in (CAUSES, SKIP):
-            self.odd[row.slot] = (by, missing)
+        if self.gaps:
+            missing = [need for need in row.wants() if self.undelivered(need)]
+            if missing or by not in (CAUSES, SKIP):
+                self.odd[row.slot] = (by, missing)
         self.out.append(row.slot)
+        self.put_behind(row, self.pos, ready)
         self.pos += 1
-        self.put_behind(row, self.pos - 1, ready)
 
     def _force(self, row: Held, by: int, ready: Ready) -> None:
         """`row` goes out now: after all that is held and precedes it, in causal order; what is missing is passed."""
@@ -239,9 +248,8 @@ class Domain(Behind):
 
     def _go(self, row: Held, by: int, cyclic: bool, ready: Ready) -> None:
         self.let_go(row)
-        for need in row.needs:
-            if need not in self.held and not self.is_behind(need):
-                self.pass_over(need, self.pos, ready)
+        for need in [need for need in row.open if need not in self.held]:
+            self.pass_over(need, self.pos, ready)
         if row.ghost or not cyclic:
             self._deliver(row, by, ready)
         else:
@@ -255,10 +263,8 @@ class Domain(Behind):
         while stack:
             one = stack.pop()
             mine = sources[one.no] = set()
-            for need in one.needs:
+            for need in one.open:
                 nearest = self.held.get(need)
-                if nearest is None and self.is_behind(need):
-                    continue
                 for source in self.implied(need) if nearest is None else (nearest,):
                     if source is not one:
                         mine.add(source.no)
@@ -280,7 +286,9 @@ class Domain(Behind):
         """It is `now`: nothing earlier will arrive."""
         self._expire(now)
         if now > self.now:
-            self.now = now
+            turn, self.now = self.turn_at(), now
+            if now >= turn:
+                self.forget()
 
     def _expire(self, now: int) -> None:
         due = self._due
@@ -308,7 +316,7 @@ class Domain(Behind):
             return
         self._tangled = False
         rows = {row.no: row for row in self.rows() if row.due == NEVER}
-        sources = {no: {self.held[n].no for n in row.needs if n in self.held} for no, row in rows.items()}
+        sources = {no: {self.held[n].no for n in row.open if n in self.held} for no, row in rows.items()}
         ready: Ready = []
         for no in sorted(on_cycles(sources)):
             row = rows[no]
@@ -326,17 +334,19 @@ class Domain(Behind):
         """Without what was handed out; slots are the caller's to renumber first."""
         past = self.past
         rows = [row.frozen() for row in self.rows()]
-        return [self.pos, self.no, self.now, list(past), list(past.values()), self.front, self.old, self.ages, rows]
+        kept = (self.gaps, self.told, self.front, self.old, self.ages)
+        return [self.pos, self.no, self.now, list(past), list(past.values()), *kept, rows]
 
     @classmethod
     def thawed(cls, rules: Rules, value: list[Any]) -> Domain:
         self = cls(rules)
-        self.pos, self.no, self.now, names, values, self.front, self.old, self.ages, rows = value
+        self.pos, self.no, self.now, names, values, *kept, rows = value
+        self.gaps, self.told, self.front, self.old, self.ages = kept
         self.past = dict(zip(names, values, strict=True))
         for fields in rows:
-            row = Held(*fields)
-            if not self.watch(row):
-                raise ValueError(f"{row.name} was saved as waiting for nothing")
+            row = Held(*fields[:-1])
+            row.open = dict.fromkeys(fields[-1])
+            self.keep(row)
             if row.due < NEVER:
                 self._due.append((row.due, row.no, row))
             if rules.max_held is not None:
@@ -347,8 +357,3 @@ class Domain(Behind):
 
 def is_ghost(row: Held) -> bool:
     return row.ghost
-
-
-def _needs(wanted: Sequence[str], name: str, other: str | None) -> list[str]:
-    """Each once, without blanks and without itself."""
-    return [need for need in dict.fromkeys(wanted) if need is not None and need != name and need != other]

@@ -1,20 +1,24 @@
-"""Rows on their way through a batch task: Arrow chunks by slot, and what became of each slot.
+"""Rows on their way through a task: Arrow chunks by slot, what became of each slot, and how rows are fed to domains.
 
-A slot is a row's number in the task. Chunks are kept while something in them waits; when most of what is kept has gone
+A slot is a row's number for life. Chunks are kept while something in them waits; when most of what is kept has gone
 out, the rest is copied together, so that all copying stays proportional to the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from antecede.spark.order.columns import FOREIGN
+from antecede.spark.order.arrow import empty_lists, lists, named, runs, together
+from antecede.spark.order.columns import FOREIGN, WORKING
 from antecede.spark.order.domain import FATES, REASONS, Domain
 
-__all__ = ["Rows"]
+__all__ = ["Chunk", "Rows", "feed"]
+
+Numbers: TypeAlias = "np.ndarray[Any, Any]"
 
 BATCH = 20_000
 """Rows in a batch that goes back to Spark, about."""
@@ -23,27 +27,51 @@ LOOSE = 100_000
 """Rows that may be kept in vain before the rest is copied together."""
 
 
+class Chunk:
+    """Rows with ascending slots; `slots` is None when these have no holes."""
+
+    __slots__ = ("batch", "end", "first", "slots")
+
+    def __init__(self, batch: pa.RecordBatch, first: int, slots: Numbers | None = None) -> None:
+        self.batch = batch
+        self.slots = slots
+        self.first = first if slots is None else int(slots[0])
+        self.end = first + batch.num_rows if slots is None else int(slots[-1]) + 1
+
+    def places(self, slots: Numbers) -> Numbers:
+        return slots - self.first if self.slots is None else np.searchsorted(self.slots, slots)
+
+    def take(self, slots: Numbers) -> pa.RecordBatch:
+        whole = len(slots) == self.batch.num_rows
+        return self.batch if whole else self.batch.take(self.places(slots))
+
+    def without(self, slots: Numbers) -> Chunk | None:
+        """What is left without these."""
+        if len(slots) == self.batch.num_rows:
+            return None
+        left = np.ones(self.batch.num_rows, dtype=bool)
+        left[self.places(slots)] = False
+        mine = np.arange(self.first, self.end) if self.slots is None else self.slots
+        return Chunk(self.batch.filter(pa.array(left)), 0, mine[left])
+
+
 class Rows:
     def __init__(self) -> None:
-        self.starts: list[int] = []
-        self.chunks: list[pa.RecordBatch] = []
+        self.chunks: list[Chunk] = []
         self.next_slot = 0
-        self.kept = 0
         self.ready = 0
-        self.foreign: dict[int, list[str]] = {}
-        self._slots: list[np.ndarray] = []
-        self._places: list[np.ndarray] = []
-        self._codes: list[np.ndarray] = []
+        self._slots: list[Numbers] = []
+        self._places: list[Numbers] = []
+        self._codes: list[Numbers] = []
         self._odd: dict[int, tuple[int, list[str]]] = {}
         self._revealed: dict[int, int] = {}
 
-    def add(self, chunk: pa.RecordBatch) -> int:
+    def add(self, batch: pa.RecordBatch) -> int:
         """Returns the slot of its first row."""
         first = self.next_slot
-        self.starts.append(first)
-        self.chunks.append(chunk)
-        self.next_slot += chunk.num_rows
-        self.kept += chunk.num_rows
+        if batch.num_rows:
+            self.chunks.append(Chunk(batch, first))
+            self.next_slot += batch.num_rows
         return first
 
     def collect(self, domain: Domain) -> None:
@@ -52,8 +80,9 @@ class Rows:
             slots = np.array(domain.out, dtype=np.int64)
             self._note(slots, np.arange(domain.pos - len(slots), domain.pos), np.zeros(len(slots), dtype=np.int8))
             domain.out.clear()
-            self._odd.update(domain.odd)
-            domain.odd.clear()
+            if domain.odd:
+                self._odd.update(domain.odd)
+                domain.odd.clear()
         if domain.rest:
             slots = np.array([slot for slot, _, _ in domain.rest], dtype=np.int64)
             codes = np.array([fate for _, fate, _ in domain.rest], dtype=np.int8)
@@ -61,112 +90,112 @@ class Rows:
             self._revealed.update({slot: count for slot, _, count in domain.rest if count})
             domain.rest.clear()
 
-    def _note(self, slots: np.ndarray, places: np.ndarray, codes: np.ndarray) -> None:
+    def _note(self, slots: Numbers, places: Numbers, codes: Numbers) -> None:
         self._slots.append(slots)
         self._places.append(places)
         self._codes.append(codes)
         self.ready += len(slots)
 
-    def emit(self) -> Iterator[pa.RecordBatch]:
-        """What is decided, in the order of slots."""
-        if not self.ready:
-            return
-        slots, places, codes = (np.concatenate(part) for part in (self._slots, self._places, self._codes))
-        self._slots, self._places, self._codes = [], [], []
-        self.ready = 0
-        if len(slots) > 1 and not (slots[1:] > slots[:-1]).all():
-            order = np.argsort(slots, kind="stable")
-            slots, places, codes = slots[order], places[order], codes[order]
-        edges = np.searchsorted(slots, [*self.starts, self.next_slot])
+    def emit(self, *, keep: bool = False) -> Iterator[pa.RecordBatch]:
+        """What is decided, in the order of slots. `keep`: let go of it in the chunks too, at once."""
+        slots, places, codes = self._decided()
         pieces: list[pa.RecordBatch] = []
+        left: list[Chunk] = []
         begin = 0
-        for number, chunk in enumerate(self.chunks):
-            low, high = int(edges[number]), int(edges[number + 1])
-            if low == high:
-                continue
-            taken = slots[low:high] - self.starts[number]
-            if high - low == chunk.num_rows:
-                pieces.append(chunk)
-            else:
-                pieces.append(chunk.take(pa.array(taken)))
-            if high - begin >= BATCH:
-                yield self._batch(pieces, slots[begin:high], places[begin:high], codes[begin:high])
-                pieces, begin = [], high
+        for chunk in self.chunks:
+            low, high = np.searchsorted(slots, [chunk.first, chunk.end]).tolist()
+            if low < high:
+                pieces.append(chunk.take(slots[low:high]))
+                if high - begin >= BATCH:
+                    yield self._batch(pieces, slots[begin:high], places[begin:high], codes[begin:high])
+                    pieces, begin = [], high
+            if keep and (rest := chunk.without(slots[low:high]) if low < high else chunk):
+                left.append(rest)
         if pieces:
             yield self._batch(pieces, slots[begin:], places[begin:], codes[begin:])
-        self.kept_out = len(slots)
+        if keep:
+            self.chunks = left
         self._odd.clear()
         self._revealed.clear()
 
-    def _batch(
-        self, pieces: list[pa.RecordBatch], slots: np.ndarray, places: np.ndarray, codes: np.ndarray
-    ) -> pa.RecordBatch:
-        body = pieces[0] if len(pieces) == 1 else pa.concat_batches(pieces)
-        size = len(slots)
+    def _decided(self) -> tuple[Numbers, Numbers, Numbers]:
+        if not self.ready:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int8)
+        slots, places, codes = (np.concatenate(part) for part in (self._slots, self._places, self._codes))
+        self._slots, self._places, self._codes = [], [], []
+        self.ready = 0
+        if not (slots[1:] > slots[:-1]).all():
+            order = np.argsort(slots, kind="stable")
+            return slots[order], places[order], codes[order]
+        return slots, places, codes
+
+    def _batch(self, pieces: list[pa.RecordBatch], slots: Numbers, places: Numbers, codes: Numbers) -> pa.RecordBatch:
+        body = pieces[0] if len(pieces) == 1 else together(pieces)
         gone = places < 0
-        by = np.zeros(size, dtype=np.int8)
-        missing: list[list[str]] | None = None
-        revealed = np.zeros(size, dtype=np.int32)
-        if self._odd or self._revealed or self.foreign:
-            missing = [[]] * size
-            for place, slot in enumerate(slots.tolist()):
-                told = self._odd.get(slot)
-                if told is not None:
-                    by[place], missing[place] = told
-                if slot in self._revealed:
-                    revealed[place] = self._revealed[slot]
-                if slot in self.foreign:
-                    missing[place] = [*(FOREIGN + one for one in self.foreign.pop(slot)), *missing[place]]
+        by = np.zeros(len(slots), dtype=np.int8)
+        revealed = np.zeros(len(slots), dtype=np.int32)
+        missing = self._tell(slots, by, revealed, body)
         columns = {
             "causal_pos": pa.array(places, mask=gone),
             "fate": named(FATES, codes),
             "released_by": named(REASONS, by, gone),
-            "missing": empty_lists(size) if missing is None else pa.array(missing, pa.list_(pa.string())),
+            "missing": empty_lists(len(slots)) if missing is None else pa.array(missing, pa.list_(pa.string())),
             "revealed": pa.array(revealed),
         }
-        return pa.RecordBatch.from_arrays(
-            [*body.columns, *columns.values()], names=[*body.schema.names, *columns]
-        )
+        own = [name for name in body.schema.names if name != "_foreign"]
+        return pa.RecordBatch.from_arrays([*(body[name] for name in own), *columns.values()], names=[*own, *columns])
+
+    def _tell(self, slots: Numbers, by: Numbers, revealed: Numbers, body: pa.RecordBatch) -> list[list[str]] | None:
+        """Fill in what few rows have to tell. Returns what is missing before each, None when nothing is."""
+        abroad = body["_foreign"]
+        if not self._odd and not self._revealed and abroad.null_count == len(abroad):
+            return None
+        missing: list[list[str]] = [[]] * len(slots)
+        foreign = abroad.to_pylist() if abroad.null_count < len(abroad) else [None] * len(slots)
+        for place, slot in enumerate(slots.tolist()):
+            if slot in self._odd:
+                by[place], missing[place] = self._odd[slot]
+            if slot in self._revealed:
+                revealed[place] = self._revealed[slot]
+            if foreign[place]:
+                missing[place] = [*(FOREIGN + one for one in foreign[place] or () if one is not None), *missing[place]]
+        return missing
 
     def compact(self, domain: Domain) -> None:
         """Let go of chunks in which nothing waits; copy the rest together when it has become loose."""
-        if self.ready:
+        kept = sum(chunk.batch.num_rows for chunk in self.chunks)
+        if self.ready or (kept <= 2 * domain.waiting + LOOSE and domain.waiting):
             return
-        if not domain.waiting:
-            self.settle()
-            return
-        if self.kept <= 2 * domain.waiting + LOOSE:
-            return
-        held = [row for row in domain.rows() if not row.ghost]
-        held.sort(key=lambda row: row.slot)
-        slots = np.array([row.slot for row in held], dtype=np.int64)
-        edges = np.searchsorted(slots, [*self.starts, self.next_slot])
+        slots = np.array(sorted(row.slot for row in domain.held.values() if not row.ghost), dtype=np.int64)
+        slots = np.unique(slots)
         pieces = []
-        for number, chunk in enumerate(self.chunks):
-            low, high = int(edges[number]), int(edges[number + 1])
+        for chunk in self.chunks:
+            low, high = np.searchsorted(slots, [chunk.first, chunk.end]).tolist()
             if low < high:
-                pieces.append(chunk.take(pa.array(slots[low:high] - self.starts[number])))
-        told = {row.slot: row for row in held}
-        self.foreign = {slot: found for slot, found in self.foreign.items() if slot in told}
-        first = self.next_slot
-        self.starts, self.chunks, self.kept = [], [], 0
-        if pieces:
-            self.add(pa.concat_batches(pieces))
-        for number, row in enumerate(held):
-            if row.slot in self.foreign:
-                self.foreign[first + number] = self.foreign.pop(row.slot)
-            row.slot = first + number
-
-    def settle(self) -> None:
-        """Nothing waits."""
-        if not self.ready:
-            self.starts, self.chunks, self.kept = [], [], 0
+                pieces.append(chunk.take(slots[low:high]))
+        self.chunks = [Chunk(together(pieces), 0, slots)] if pieces else []
 
 
-def named(words: tuple[str, ...], codes: np.ndarray, hidden: np.ndarray | None = None) -> pa.Array:
-    chosen = pa.array(codes, mask=hidden)
-    return pa.DictionaryArray.from_arrays(chosen, pa.array(words)).dictionary_decode()
+# -- to the domains --------------------------------------------------------------------------------------------------
 
 
-def empty_lists(size: int) -> pa.Array:
-    return pa.ListArray.from_arrays(pa.array(np.zeros(size + 1, dtype=np.int32)), pa.array([], pa.string()))
+def feed(batch: pa.RecordBatch, rows: Rows, domain_of: Callable[[str | None], Domain]) -> None:
+    """Sorted rows, group by group, to their domains. A domain that is asked for ends the one before it."""
+    own = [name for name in batch.schema.names if name not in WORKING or name == "_foreign"]
+    first = rows.add(batch.select(own))
+    edges, groups = runs(batch["_group"])
+    names, needs = batch["_name"].to_pylist(), lists(batch["_needs"])
+    others = batch["_other"]
+    other = [None] * len(names) if others.null_count == len(others) else others.to_pylist()
+    at, late, due = (batch[one].to_numpy().tolist() for one in ("_at", "_late", "_due"))
+    start = 0
+    for edge, group in zip(edges, groups, strict=True):
+        domain = domain_of(group)
+        if edge - start == len(names):
+            domain.take(range(first, first + edge), names, other, needs, at, late, due)
+        else:
+            part = slice(start, edge)
+            mine = range(first + start, first + edge)
+            domain.take(mine, names[part], other[part], needs[part], at[part], late[part], due[part])
+        rows.collect(domain)
+        start = edge

@@ -6,7 +6,6 @@ import random
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +15,7 @@ from antecede.errors import InputError
 from antecede.sim.draw import draw
 from antecede.sim.run import simulate
 from antecede.trace.check import check
-from antecede.trace.record import Row, arrow_schema
+from antecede.trace.record import Row
 from antecede.trace.report import Report
 from tests.spark.auditing.rig import Result, audited, cut_up, renumbered, with_faults
 from tests.trace.causal import causal_run
@@ -130,26 +129,8 @@ def test_two_runs_in_one_table_are_two_domains(tmp_path: Path) -> None:
     )
 
 
-# --- what cannot be judged -------------------------------------------------------------------------------------------
-
-
 def reasons(result: Result) -> list[str]:
     return [row["text"] for row in result.get("quarantine", [])]
-
-
-def test_a_run_that_contradicts_itself_is_refused_with_its_rows_counted(tmp_path: Path) -> None:
-    run = rows("p 0 publish p:1 G1 after=q:1\nq 0 publish q:1 G1 after=p:1\nr 5 deliver p:1")
-    result = audited(cut_up(run, random.Random(1)), tmp_path)
-    assert reasons(result) in (
-        ["the records contradict themselves: p:1 is among its own causes"],
-        ["the records contradict themselves: q:1 is among its own causes"],
-    )
-    assert sum(r["rows"] for r in result["counts"]) == 3 and not result["finding"]
-
-
-def test_a_message_published_twice_is_set_aside(tmp_path: Path) -> None:
-    run = rows("p 0 publish p:1 G1\nq 5 publish p:1 G1\np 9 end quiet\nq 9 end quiet")
-    assert reasons(audited(cut_up(run, random.Random(1)), tmp_path)) == ["p:1 is published again (first by p)"]
 
 
 def test_steps_that_do_not_run_from_zero(tmp_path: Path) -> None:
@@ -158,30 +139,6 @@ def test_steps_that_do_not_run_from_zero(tmp_path: Path) -> None:
     assert reasons(audited(cut_up(run, random.Random(1)), tmp_path)) == [
         "process p has 3 rows with steps up to 3; steps must run from 0 on, each once"
     ]
-
-
-def test_rows_that_name_no_message_and_kinds_nobody_knows(tmp_path: Path) -> None:
-    run = rows("p 0 join G1\np 1 publish p:1 G1\np 2 ask p:1\np 9 end quiet")
-    run[1] = run[1]._replace(message=None)
-    run[2] = run[2]._replace(kind="dance")
-    found = reasons(audited(cut_up(run, random.Random(1)), tmp_path))
-    assert sorted(found) == ["publish names no message", "there is no kind of row called 'dance'"]
-
-
-def test_a_source_that_cannot_be_read_is_a_reason(tmp_path: Path) -> None:
-    from antecede.spark.auditing import tasks
-
-    told = tasks.tell(lambda _: iter([("here", "the file is damaged")]), str(tmp_path), False)([])
-    [row] = [row for batch in told for row in batch.to_pylist()]
-    built = tasks.build(str(tmp_path), {})(iter([pa.RecordBatch.from_pylist([row], schema=tasks.PIECE)]))
-    [reason] = [row for batch in built for row in batch.to_pylist()]
-    assert (reason["what"], reason["verdict"], reason["source"], reason["text"]) == (
-        "quarantine", "unreadable", "here", "the file is damaged",
-    )  # fmt: skip
-
-
-def test_an_empty_table_of_rows_says_nothing(tmp_path: Path) -> None:
-    assert audited([arrow_schema().empty_table()], tmp_path) == {"finding": []}
 
 
 def test_deliveries_of_what_nobody_published_are_counted(tmp_path: Path) -> None:

@@ -1,13 +1,11 @@
-"""What runs inside Spark's tasks: plain functions from Arrow batches to Arrow batches.
+"""Inside Spark's tasks: from rows to verdicts.
 
-    tell      rows            -> what they tell, in pieces, by domain       (read once)
-    build     pieces          -> tables of messages on the shelf, counts    (one task a domain)
     ship      rows            -> chunks by process                          (read again; the only shuffle of deliveries)
     judge     chunks          -> findings, questions, counts
     answer    questions       -> the findings that hold
 
-Decided in this file: the form of what passes between them, and that a task keeps what it was sent in a file of its own
-until it has all of it, so that memory is needed for one process at a time.
+Decided in this file: a task keeps what it was sent in a file of its own until it has all of it, so that memory is
+needed for one process at a time; and processes that miss most messages are judged many at once.
 """
 
 from __future__ import annotations
@@ -22,196 +20,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from antecede.errors import InputError
-from antecede.spark.auditing import cover, telling
+from antecede.spark.auditing import cover
 from antecede.spark.auditing.attendance import Attendance, Control
-from antecede.spark.auditing.chunks import CHUNK, Coded, code_rows, pack, unpack
-from antecede.spark.auditing.history import Told, run_messages
+from antecede.spark.auditing.chunks import code_rows, pack, unpack
 from antecede.spark.auditing.judge import DELIVER, NO_TIME, PUBLISH, Events, Found, Judge, Question, places_of
-from antecede.spark.auditing.keys import schema_of
 from antecede.spark.auditing.messages import Messages
-from antecede.spark.auditing.tables import Shelf, domain_of, run_of
-from antecede.trace.check import EXEMPT
-from antecede.trace.parquet import read_scenario
+from antecede.spark.auditing.pieces import SHIPPED, Batches, Results, Source, by_run
+from antecede.spark.auditing.tables import Shelf, domain_of
 
-__all__ = ["PIECE", "RESULT", "SHIPPED", "answer", "build", "judge", "ship", "tell"]
-
-PIECE = schema_of(domain=pa.string(), what=pa.string(), piece=pa.binary())
-SHIPPED = schema_of(part=pa.int32(), domain=pa.string(), **dict(zip(CHUNK.names, CHUNK.types, strict=True)))
-RESULT = schema_of(
-    what=pa.string(),
-    domain=pa.string(),
-    source=pa.string(),
-    run=pa.string(),
-    verdict=pa.string(),
-    process=pa.string(),
-    message=pa.string(),
-    other=pa.string(),
-    step=pa.int64(),
-    text=pa.string(),
-    turn=pa.int32(),
-    peer=pa.string(),
-    first=pa.int64(),
-    then=pa.int64(),
-    after_us=pa.int64(),
-    rows=pa.int64(),
-    deliveries=pa.int64(),
-    messages=pa.int64(),
-    processes=pa.int64(),
-)
-"""`what`: finding, doubt, question, tail (a process without an end), quarantine, counts, again."""
+__all__ = ["TABLE_CELLS", "Spool", "add_note", "answer", "chunks_of", "judge", "ship", "shipped_note"]
 
 TABLE_CELLS = 64 * 2**20
 """Messages x receivers taken together where many messages are missing: 256 MB a table of steps."""
-
-Batches = Iterator[pa.RecordBatch]
-Source = Callable[[Any], Iterator[tuple[str, Any]]]
-"""From the batches a task is given to (source, table of rows); a string in the place of the table is a reason."""
-
-
-class Results:
-    """Rows of RESULT, in batches."""
-
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-
-    def add(self, what: str, domain: str, **values: Any) -> None:
-        source, run = run_of(domain)
-        self.rows.append({"what": what, "domain": domain, "source": source, "run": run, **values})
-
-    def batches(self, least: int = 1) -> Batches:
-        if len(self.rows) >= least:
-            yield pa.RecordBatch.from_pylist(self.rows, schema=RESULT)
-            self.rows = []
-
-
-def piece(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(compression="zstd")
-    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
-
-
-def opened(data: bytes) -> pa.Table:
-    return pa.ipc.open_stream(data).read_all()
-
-
-def by_run(source: str, table: Any) -> Iterator[tuple[str, Any]]:
-    """The table, one part for each run in it."""
-    run = Coded.of(table.column("run"))
-    for number in np.unique(run.codes):
-        word = run.words[number] if number >= 0 else ""
-        whole = len(run.words) == 1 and not (run.codes < 0).any()
-        yield domain_of(source, word), table if whole else table.filter(pa.array(run.codes == number))
-
-
-# --- the table of messages -----------------------------------------------------------------------------------------
-
-
-def tell(read: Source, scratch: str, with_deliveries: bool) -> Callable[[Any], Batches]:
-    def run(batches: Any) -> Batches:
-        shelf = Shelf(scratch)
-        seen: dict[str, dict[str, str]] = {}
-        for source, table in read(batches):
-            if isinstance(table, str):
-                yield pieces([(domain_of(source, ""), "fault", json.dumps(["", None, table]).encode())])
-                continue
-            found: list[tuple[str, str, bytes]] = []
-            for domain, rows in by_run(source, table):
-                if with_deliveries and not shelf.asked_again(domain):
-                    continue
-                seen.setdefault(domain, {}).update(telling.roles(rows))
-                parts = {"publications": telling.publications(rows), "controls": telling.controls(rows)}
-                if with_deliveries:
-                    parts["heard"] = telling.heard(rows)
-                else:
-                    found += [(domain, "fault", json.dumps(f).encode()) for f in telling.faults(rows)]
-                found += [(domain, what, piece(part)) for what, part in parts.items() if part.num_rows]
-            yield pieces(found)
-        yield pieces([(domain, "roles", json.dumps(roles).encode()) for domain, roles in seen.items()])
-
-    return run
-
-
-def pieces(rows: list[tuple[str, str, bytes]]) -> pa.RecordBatch:
-    columns = list(zip(*rows, strict=True)) if rows else [(), (), ()]
-    return pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in zip(columns, PIECE, strict=True)], schema=PIECE)
-
-
-def build(scratch: str, settings: dict[str, Any]) -> Callable[[Batches], Batches]:
-    """`settings`: what the caller says of all runs (`skew_us`, `exempt`); a scenario beside a run adds to it."""
-
-    def run(batches: Batches) -> Batches:
-        shelf, results = Shelf(scratch), Results()
-        for domain, whole in grouped(batches):
-            build_one(domain, whole, shelf, settings, results)
-            yield from results.batches()
-
-    return run
-
-
-def grouped(batches: Batches) -> Iterator[tuple[str, dict[str, list[bytes]]]]:
-    """Pieces of one domain after the other; they come sorted by domain."""
-    current: str | None = None
-    held: dict[str, list[bytes]] = {}
-    for batch in batches:
-        for domain, what, content in zip(*(batch.column(i).to_pylist() for i in range(3)), strict=True):
-            if domain != current:
-                if current is not None:
-                    yield current, held
-                current, held = domain, {}
-            held.setdefault(what, []).append(content)
-    if current is not None:
-        yield current, held
-
-
-def build_one(
-    domain: str, whole: dict[str, list[bytes]], shelf: Shelf, settings: dict[str, Any], results: Results
-) -> None:
-    source, _ = run_of(domain)
-    for content in whole.get("fault", ()):
-        process, step, reason = json.loads(content)
-        verdict = None if step is not None else "unreadable"
-        results.add("quarantine", domain, verdict=verdict, process=process or None, step=step, text=reason)
-    if "roles" not in whole:
-        return  # a file that could not be read: no row of it is known
-    roles: dict[str, str] = {}
-    for content in whole["roles"]:
-        roles.update(json.loads(content))
-    told: Told = telling.gather(
-        [opened(p) for p in whole.get("publications", ())],
-        [opened(p) for p in whole.get("controls", ())],
-        roles,
-        [opened(p) for p in whole.get("heard", ())],
-    )
-    free = told.publications.column("after").null_count
-    if free and "heard" not in whole and not shelf.asked_again(domain):
-        shelf.ask_again(domain)
-        results.add("again", domain, messages=free)
-        return
-    try:
-        scenario = (read_scenario(source) if source else None) or {}
-        messages, aside = run_messages(told)
-    except InputError as error:
-        shelf.refuse(domain, str(error))
-        results.add("quarantine", domain, text=str(error))
-        return
-    skew_us = settings["skew_us"] if settings["skew_us"] is not None else round(1000 * (scenario.get("skew_ms") or 0))
-    recipe = settings["recipe"] or str(scenario.get("recipe"))
-    messages.about |= {
-        "skew_us": skew_us,
-        "exempt": sorted({*settings["exempt"], *EXEMPT.get(recipe, ())}),
-        "controls": {name: [list(row) for row in rows] for name, rows in told.controls.items()},
-        "asked": "subscriber" in roles.values(),
-    }
-    for process, step, message, reason in aside:
-        results.add("quarantine", domain, process=process, step=step, message=message, text=reason)
-    shelf.put(domain, messages)
-    results.add("counts", domain, messages=messages.count, processes=len(roles))
-
-
-# --- the deliveries --------------------------------------------------------------------------------------------------
 
 
 def ship(read: Source, scratch: str, parts: int) -> Callable[[Any], Batches]:
@@ -227,14 +47,18 @@ def ship(read: Source, scratch: str, parts: int) -> Callable[[Any], Batches]:
                     continue
                 messages = shelf.get(domain)
                 chunks, left_out = pack(code_rows(rows), messages.find)
-                part = parts_of(domain, messages, parts)
-                places = pa.array([part(str(name)) for name in chunks.column(0).to_pylist()], pa.int32())
-                domains = pa.array([domain] * chunks.num_rows, pa.string())
-                yield pa.RecordBatch.from_arrays([places, domains, *chunks.columns], schema=SHIPPED)
-                if any(left_out.values()):
-                    yield shipped_note(domain, left_out)
+                yield from chunks_of(domain, messages, chunks, left_out, parts)
 
     return run
+
+
+def chunks_of(domain: str, messages: Messages, chunks: Any, left_out: dict[str, int], parts: int) -> Batches:
+    part = parts_of(domain, messages, parts)
+    places = pa.array([part(str(name)) for name in chunks.column(0).to_pylist()], pa.int32())
+    domains = pa.array([domain] * chunks.num_rows, pa.string())
+    yield pa.RecordBatch.from_arrays([places, domains, *chunks.columns], schema=SHIPPED)
+    if any(left_out.values()):
+        yield shipped_note(domain, left_out)
 
 
 def parts_of(domain: str, messages: Messages, parts: int) -> Callable[[str], int]:

@@ -1,0 +1,151 @@
+"""Where the rows of an audit come from: run directories, read inside the tasks, or any DataFrame.
+
+Decided in this file: what of the rows is asked for in which pass, and in what form it leaves Java: of the few rows that
+tell something all columns, of the many that follow six whole numbers each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, IntegralType, StringType
+
+from antecede.errors import InputError
+from antecede.spark.auditing import judging
+from antecede.spark.auditing.attendance import CONTROL
+from antecede.spark.auditing.chunks import EVENT_KINDS, REASON_CODES
+from antecede.spark.auditing.numbers import KIND_BITS, REASON_BITS, ship_numbers, tables_of
+from antecede.spark.auditing.pieces import Source
+from antecede.spark.auditing.scan import MAIN, ROWS_AT_ONCE, TELLING, Split, read_split, read_telling
+from antecede.trace.record import COLUMNS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Files", "Frame", "checked", "read_frames", "slots"]
+
+
+def slots(spark: SparkSession) -> int:
+    """How many tasks run at once, as far as can be told."""
+    told = spark.conf.get("spark.default.parallelism", None) or spark.conf.get("spark.sql.shuffle.partitions", "1")
+    return max(1, int(told or 1))
+
+
+class Files:
+    ship = staticmethod(judging.ship)
+    everybody = True
+
+    def __init__(self, spark: SparkSession, splits: list[Split]) -> None:
+        self.spark = spark
+        self.splits = splits
+
+    def _frame(self) -> DataFrame:
+        count = len(self.splits)
+        return self.spark.range(0, count, 1, min(count, 8 * slots(self.spark)))
+
+    def telling(self, deliveries: bool) -> tuple[DataFrame, Source]:
+        kinds = ("publish", *CONTROL, *(("deliver",) if deliveries else ()))
+        return self._frame(), read_files(self.splits, lambda split: read_telling(split, kinds))
+
+    def shipping(self) -> tuple[DataFrame, Source]:
+        return self._frame(), read_files(self.splits, lambda split: read_split(split, MAIN))
+
+
+def read_files(splits: list[Split], tables: Callable[[Split], Iterator[Any]]) -> Source:
+    def read(batches: Any) -> Iterator[tuple[str, Any]]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                split = splits[number]
+                try:
+                    for table in tables(split):
+                        yield split.source, table
+                except InputError as error:
+                    yield split.source, str(error)
+
+    return read
+
+
+def checked(frame: DataFrame) -> DataFrame:
+    """The frame with exactly the columns of a trace; what may be null may be missing."""
+    fields = {f.name: f.dataType for f in frame.schema.fields}
+    missing = [c.name for c in COLUMNS if c.name not in fields and (not c.nullable or c.name == "message")]
+    if missing:
+        raise InputError(
+            f"this is no trace: column{'s' * (len(missing) > 1)} {', '.join(missing)} missing, it has "
+            f"{', '.join(fields)} (for a table of your own use audit_table and name its columns)"
+        )
+    columns = []
+    for column in COLUMNS:
+        wanted = {"string": "string", "list<string>": "array<string>"}.get(column.type, "bigint")
+        if column.name not in fields:
+            columns.append(F.lit(None).cast(wanted).alias(column.name))
+            continue
+        kind = fields[column.name]
+        good = {
+            "string": isinstance(kind, StringType),
+            "bigint": isinstance(kind, IntegralType),
+            "array<string>": isinstance(kind, ArrayType) and isinstance(kind.elementType, StringType),
+        }[wanted]
+        if not good and kind.simpleString() != "void":
+            raise InputError(f"this is no trace: column {column.name} is {kind.simpleString()}, not {wanted}")
+        columns.append(F.col(column.name).cast(wanted).alias(column.name))
+    return frame.select(*columns)
+
+
+class Frame:
+    """Ids become keys and words numbers before rows leave Java: numbers cross to Python at a third of the cost."""
+
+    ship = staticmethod(ship_numbers)
+
+    def __init__(self, frame: DataFrame) -> None:
+        self.frame = frame
+        self.everybody = False
+        """Ask of every row whose it is, not only of those that tell something: for tables where some only listened."""
+
+    def telling(self, deliveries: bool) -> tuple[DataFrame, Source]:
+        def keys(name: str) -> Any:
+            return F.transform(F.col(name), lambda one: F.xxhash64(one)).alias(name)
+
+        wanted = ["publish", *CONTROL, *(["deliver"] if deliveries else [])]
+        few = F.col("kind").isin(wanted) | self._fault()
+        names = [c for c in TELLING if c not in ("after", "cut")]
+        rows = self.frame.where(few).select(*names, keys("after"), keys("cut"), key().alias("key"))
+        if self.everybody:
+            present = self.frame.where("process is not null").select("run", "process", "role").distinct()
+            present = present.withColumns({"kind": F.lit("ask"), "step": F.lit(0), "at_us": F.lit(0)})
+            rows = rows.unionByName(present, allowMissingColumns=True)
+        return rows, read_frames
+
+    def _fault(self) -> Any:
+        named = F.col("kind").isin(*EVENT_KINDS, "collect") & F.col("message").isNull()
+        known = F.col("kind").isin(*EVENT_KINDS, *CONTROL, "collect", "ask", "answer")
+        return named | ~known | self._nowhere()
+
+    def _nowhere(self) -> Any:
+        return F.col("process").isNull() | F.col("step").isNull() | F.col("kind").isNull() | F.col("run").isNull()
+
+    def shipping(self) -> tuple[DataFrame, Source]:
+        kind, reason = F.lit(0), F.lit(0)
+        for number, name in enumerate(EVENT_KINDS):
+            kind = F.when(F.col("kind") == name, number + 1).otherwise(kind)
+        for name, number in REASON_CODES.items():
+            reason = F.when(F.col("reason") == name, number).otherwise(reason)
+        reason = F.when(F.col("kind") == "discard", reason).otherwise(0)
+        what = F.shiftleft(F.shiftleft("step", REASON_BITS) + reason, KIND_BITS) + kind
+        # Only subscribers heed from whom a copy came.
+        told = (F.col("role") == "subscriber") & (F.col("kind") == "arrive") & F.col("peer").isNotNull()
+        rows = self.frame.where(~self._nowhere()).select(
+            F.xxhash64("run", "process").alias("who"), what.alias("what"), "at_us", "true_us",
+            key().alias("message"), F.when(told, F.xxhash64("peer")).otherwise(0).alias("peer"),
+        )  # fmt: skip
+        return rows, read_frames
+
+
+def key() -> Any:
+    return F.when(F.col("message").isNull(), F.lit(0)).otherwise(F.xxhash64("message"))
+
+
+def read_frames(batches: Any) -> Iterator[tuple[str, Any]]:
+    return tables_of(batches, ROWS_AT_ONCE)

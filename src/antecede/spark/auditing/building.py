@@ -1,0 +1,108 @@
+"""Inside Spark's tasks: from rows to the tables of messages.
+
+    tell      rows            -> what they tell, in pieces, by domain       (read once)
+    build     pieces          -> tables of messages on the shelf, counts    (one task a domain)
+
+Decided in this file: deliveries are told too only of domains where somebody publishes without naming causes, since
+there they are the causes; and a domain whose rows contradict each other is refused with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from antecede.errors import InputError
+from antecede.spark.auditing import telling
+from antecede.spark.auditing.history import Told, run_messages
+from antecede.spark.auditing.pieces import Batches, Results, Source, by_run, grouped, opened, piece, pieces
+from antecede.spark.auditing.tables import Shelf, domain_of, run_of
+from antecede.trace.check import EXEMPT
+from antecede.trace.parquet import read_scenario
+
+__all__ = ["build", "tell"]
+
+
+def tell(read: Source, scratch: str, with_deliveries: bool) -> Callable[[Any], Batches]:
+    def run(batches: Any) -> Batches:
+        shelf = Shelf(scratch)
+        seen: dict[str, dict[str, str]] = {}
+        for source, table in read(batches):
+            if isinstance(table, str):
+                yield pieces([(domain_of(source, ""), "fault", json.dumps(["", None, table]).encode())])
+                continue
+            found: list[tuple[str, str, bytes]] = []
+            for domain, rows in by_run(source, table):
+                if with_deliveries and not shelf.asked_again(domain):
+                    continue
+                seen.setdefault(domain, {}).update(telling.roles(rows))
+                parts = {"publications": telling.publications(rows), "controls": telling.controls(rows)}
+                if with_deliveries:
+                    parts["heard"] = telling.heard(rows)
+                else:
+                    found += [(domain, "fault", json.dumps(f).encode()) for f in telling.faults(rows)]
+                found += [(domain, what, piece(part)) for what, part in parts.items() if part.num_rows]
+            yield pieces(found)
+        yield pieces([(domain, "roles", json.dumps(roles).encode()) for domain, roles in seen.items()])
+
+    return run
+
+
+def build(scratch: str, settings: dict[str, Any]) -> Callable[[Batches], Batches]:
+    """`settings`: what the caller says of all runs (`skew_us`, `exempt`); a scenario beside a run adds to it."""
+
+    def run(batches: Batches) -> Batches:
+        shelf, results = Shelf(scratch), Results()
+        for domain, whole in grouped(batches):
+            build_one(domain, whole, shelf, settings, results)
+            yield from results.batches()
+
+    return run
+
+
+def build_one(
+    domain: str, whole: dict[str, list[bytes]], shelf: Shelf, settings: dict[str, Any], results: Results
+) -> None:
+    source, _ = run_of(domain)
+    for content in whole.get("fault", ()):
+        process, step, reason = json.loads(content)
+        verdict = None if step is not None else "unreadable"
+        results.add("quarantine", domain, verdict=verdict, process=process or None, step=step, text=reason)
+    if "roles" not in whole:
+        return  # a file that could not be read: no row of it is known
+    roles: dict[str, str] = {}
+    for content in whole["roles"]:
+        roles.update(json.loads(content))
+    told: Told = telling.gather(
+        [opened(p) for p in whole.get("publications", ())],
+        [opened(p) for p in whole.get("controls", ())],
+        roles,
+        [opened(p) for p in whole.get("heard", ())],
+    )
+    named = {row.peer for rows in told.controls.values() for row in rows if row.peer is not None}
+    shelf.leave_who(domain, {*roles, *named})
+    free = told.publications.column("after").null_count
+    if free and "heard" not in whole and not shelf.asked_again(domain):
+        shelf.ask_again(domain)
+        results.add("again", domain, messages=free)
+        return
+    try:
+        scenario = (read_scenario(source) if source else None) or {}
+        messages, aside = run_messages(told)
+    except InputError as error:
+        shelf.refuse(domain, str(error))
+        results.add("quarantine", domain, text=str(error))
+        return
+    skew_us = settings["skew_us"] if settings["skew_us"] is not None else round(1000 * (scenario.get("skew_ms") or 0))
+    recipe = settings["recipe"] or str(scenario.get("recipe"))
+    messages.about |= {
+        "skew_us": skew_us,
+        "exempt": sorted({*settings["exempt"], *EXEMPT.get(recipe, ())}),
+        "controls": {name: [list(row) for row in rows] for name, rows in told.controls.items()},
+        "asked": "subscriber" in roles.values(),
+    }
+    for process, step, message, reason in aside:
+        results.add("quarantine", domain, process=process, step=step, message=message, text=reason)
+    shelf.put(domain, messages)
+    results.add("counts", domain, messages=messages.count, processes=len(roles))

@@ -1,0 +1,155 @@
+"""Streams: one stateful pass, the domains of a key as one value of bytes, timers on event time.
+
+Decided in this file: rows travel to the operator and back in chunks, Arrow in one binary value for each key, because
+Spark hands rows to a stateful Python operator one by one; inside they are sorted by arrival and id, since a shuffle
+leaves them in any order. The watermark is that of the arrival column, and lets time pass for groups in which nothing
+arrives. Spark would drop rows behind the watermark without a word; here they reach the operator, because the column
+that Spark looks at is always null. What is held when a stream ends stays in its state; `drain` takes it from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+from antecede.spark.order.arrow import compute, table_bytes, table_of, together
+from antecede.spark.order.batch import out_schema
+from antecede.spark.order.behind import NEVER
+from antecede.spark.order.bucket import Bucket
+from antecede.spark.order.columns import Columns, sequence
+from antecede.spark.order.rows import feed
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import Column, DataFrame
+
+__all__ = ["KEYS", "STATE", "OrderProcessor", "order_stream"]
+
+KEYS = 16
+"""Keys of the state. Few, since each costs a call; more than the cores, so that they share the work."""
+
+STATE = "domains"
+STATE_SCHEMA = "saved binary, waiting binary, armed bigint"
+
+CHUNK = 65_536
+"""Rows that are put together before they are split by key. Raising it costs memory and saves calls."""
+
+
+def order_stream(read: DataFrame, columns: Columns) -> DataFrame:
+    """`read`: the table with its working columns."""
+    from pyspark.sql import functions as f
+
+    timed = columns.bounded
+    if timed:
+        read = read.withColumn("_clock", f.timestamp_micros("_at")).withWatermark("_clock", "0 seconds").drop("_clock")
+    key = f.pmod(f.xxhash64("_group"), f.lit(KEYS)).cast("int")
+    schema = out_schema(read.schema)
+    chunks = read.withColumn("_key", key).mapInArrow(into_chunks, "_key int, chunk binary")
+    if timed:
+        chunks = chunks.withColumn("silent", silent_clock())
+    told = chunks.groupBy("_key").transformWithStateInPandas(
+        OrderProcessor(columns, sequence(columns, read.schema)),
+        outputStructType="chunk binary",
+        outputMode="Append",
+        timeMode="EventTime" if timed else "None",
+    )
+    return told.mapInArrow(out_of_chunks, schema)
+
+
+def silent_clock() -> Column:
+    """Carries the watermark and never a time: rows behind the watermark are ours to judge, not Spark's to drop."""
+    from pyspark.sql import functions as f
+
+    return f.lit(None).cast("timestamp").alias("silent", metadata={"spark.watermarkDelayMs": 0})
+
+
+def into_chunks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows by key: one value each."""
+    collected: list[pa.RecordBatch] = []
+    for batch in batches:
+        collected.append(batch)
+        if sum(one.num_rows for one in collected) >= CHUNK:
+            yield by_key(together(collected))
+            collected = []
+    if collected and sum(one.num_rows for one in collected):
+        yield by_key(together(collected))
+
+
+def by_key(rows: pa.RecordBatch) -> pa.RecordBatch:
+    keys = rows["_key"].to_numpy()
+    rows = rows.drop_columns(["_key"])
+    present = np.unique(keys)
+    if len(present) == 1:
+        chunks = [table_bytes(rows)]
+    else:
+        order = np.argsort(keys, kind="stable")
+        rows = rows.take(order)
+        edges = np.searchsorted(keys[order], [*present, KEYS])
+        chunks = [table_bytes(rows.slice(a, b - a)) for a, b in pairwise(edges)]
+    return pa.RecordBatch.from_arrays([pa.array(present, pa.int32()), pa.array(chunks, pa.binary())], ["_key", "chunk"])
+
+
+def out_of_chunks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for chunk in batch["chunk"]:
+            yield table_of(chunk.as_buffer())
+
+
+class OrderProcessor(StatefulProcessor):
+    def __init__(self, columns: Columns, order: list[str]) -> None:
+        self.rules = columns.rules(streaming=True)
+        self.timed = columns.bounded
+        self.order = order
+
+    def init(self, handle: Any) -> None:
+        self.handle = handle
+        self.state = handle.getValueState(STATE, STATE_SCHEMA)
+
+    # Spark calls the following by these names, and hands over its arguments by theirs.
+    def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
+        bucket, armed = self.load()
+        chunks = [table_of(chunk) for frame in rows for chunk in frame["chunk"]]
+        feed(arranged(chunks, self.order), bucket.rows, bucket.domain)
+        bucket.break_cycles()
+        yield from self.leave(bucket, armed)
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:
+        bucket, _ = self.load()
+        bucket.expire(timerValues.getCurrentWatermarkInMs() * 1000)
+        yield from self.leave(bucket, None)
+
+    def close(self) -> None:
+        pass
+
+    def load(self) -> tuple[Bucket, int | None]:
+        value = self.state.get() if self.state.exists() else None
+        if value is None:
+            return Bucket(self.rules), None
+        saved, waiting, armed = value
+        return Bucket(self.rules, saved, waiting), armed
+
+    def leave(self, bucket: Bucket, armed: int | None) -> Iterator[pd.DataFrame]:
+        import pandas as pd
+
+        out = list(bucket.rows.emit(keep=True))
+        due = bucket.next_due() if self.timed else NEVER
+        wanted = due // 1000 + 1 if due < NEVER else None
+        if wanted != armed:
+            if armed is not None:
+                self.handle.deleteTimer(armed)
+            if wanted is not None:
+                self.handle.registerTimer(wanted)
+        self.state.update((*bucket.frozen(), wanted))
+        if out:
+            yield pd.DataFrame({"chunk": [table_bytes(batch) for batch in out]})
+
+
+def arranged(chunks: list[pa.RecordBatch], order: list[str]) -> pa.RecordBatch:
+    """The rows of a micro-batch in the order of arrival, group by group."""
+    rows = together(chunks)
+    return rows.take(compute.sort_indices(rows, [(name, "ascending") for name in order]))

@@ -1,0 +1,57 @@
+"""Where rows come from: frames that are none, keys that agree with Spark's, and those who only listened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from antecede.errors import InputError
+from antecede.spark.audit import audit
+from antecede.spark.audit_rows import slots
+from antecede.spark.auditing.keys import spark_key
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEMA = "run string, process string, role string, step bigint, at_us bigint, kind string, message string"
+
+
+def test_names_have_the_keys_that_spark_gives_them(spark: SparkSession) -> None:
+    from pyspark.sql import functions as F
+
+    names = ["", "a", "p:1", "Zoë", "x" * 31, "y" * 32, "z" * 33, "0123456789" * 13]
+    rows = spark.createDataFrame([(n, m) for n in names for m in names], "a string, b string")
+    for row in rows.select("a", "b", F.xxhash64("a").alias("one"), F.xxhash64("a", "b").alias("two")).collect():
+        assert spark_key(row["a"]) == row["one"] % 2**64
+        assert spark_key(row["a"], row["b"]) == row["two"] % 2**64
+
+
+def test_who_only_listened_is_judged_too(spark: SparkSession) -> None:
+    rows = [
+        ("r", "p", "member", 0, 0, "publish", "p:1"),
+        ("r", "p", "member", 1, 1, "publish", "p:2"),
+        ("r", "p", "member", 2, 9, "end", None),
+        ("r", "q", "member", 0, 5, "deliver", "p:2"),
+        ("r", "q", "member", 1, 6, "deliver", "p:1"),
+    ]
+    result = audit(spark.createDataFrame(rows, SCHEMA))
+    found = [(r["verdict"], r["process"], r["message"], r["other"]) for r in result.findings.collect()]
+    assert found == [("inversion", "q", "p:1", "p:2")]
+    assert [row["process"] for row in result.tails.collect()] == ["q"] and result.summary["rows"] == 5
+
+
+def test_frames_that_are_no_trace(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([("r", "p", 0)], "run string, process string, step bigint")
+    with pytest.raises(InputError, match=r"columns role, at_us, kind, message missing.*audit_table"):
+        audit(frame)
+    wrong = spark.createDataFrame(
+        [("r", "p", "member", "0", 0, "end", None)],
+        "run string, process string, role string, step string, at_us bigint, kind string, message string",
+    )
+    with pytest.raises(InputError, match="column step is string, not bigint"):
+        audit(wrong)
+
+
+def test_how_many_tasks_run_at_once(spark: SparkSession) -> None:
+    assert slots(spark) == 2
