@@ -30,7 +30,7 @@ FIELDS = {
     f.Publish: "envelopes headers_only",
     f.Published: "ids",
     f.Received: "ids",
-    f.Attach: "attachment filters frontier unacked published loose",
+    f.Attach: "attachment filters frontier unacked published",
     f.Attached: "attachment start cut",
     f.Items: "attachment items",
     f.Item: "index after envelope gone",
@@ -38,10 +38,9 @@ FIELDS = {
     f.Want: "attachment indexes",
     f.Ack: "attachment index",
     f.Detach: "attachment",
-    f.Rumours: "envelopes digest names",
     f.SnapshotRequest: "whole",
     f.Snapshot: "past cut envelopes headers nodes origins blank",
-    Message: "sender seq topics payload deadline_us expires_us after order",
+    Message: "sender seq topics payload deadline_us expires_us after",
     Stamp: "own needs covers rank extra",
 }
 

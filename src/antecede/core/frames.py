@@ -29,7 +29,6 @@ __all__ = [
     "Ranges",
     "Received",
     "Request",
-    "Rumours",
     "Snapshot",
     "SnapshotRequest",
     "Top",
@@ -135,7 +134,7 @@ class Received(Base):
 class Attach(Base):
     """Subscriber to broker. `frontier`: marks of everything in its past; None: begin at the broker's own cut.
 
-    Of what it published, up to number `published` (unordered: `loose`), it will publish again `unacked`, nothing else.
+    Of what it published, up to number `published`, it will publish again `unacked` and nothing else.
     """
 
     kind: ClassVar[str] = "attach"
@@ -144,7 +143,6 @@ class Attach(Base):
     frontier: Mapping[str, int] | None
     unacked: tuple[str, ...] = ()
     published: int = 0
-    loose: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -242,22 +240,9 @@ class Snapshot(Base):
         return tuple(e.message for e in self.envelopes)
 
 
-@dataclass(slots=True, eq=False)
-class Rumours(Base):
-    """Gossip: messages, names of messages that can be asked for, and names of members that are to be passed on."""
-
-    kind: ClassVar[str] = "rumours"
-    envelopes: tuple[Envelope, ...]
-    digest: Ranges = ()
-    names: tuple[str, ...] = ()
-
-    def messages(self) -> tuple[Message, ...]:
-        return tuple(e.message for e in self.envelopes)
-
-
 Frame: TypeAlias = (
     Data | Digest | Request | Gone | Publish | Published | Received | Attach | Attached | Items | Top | Want | Ack
-    | Detach | SnapshotRequest | Snapshot | Rumours
+    | Detach | SnapshotRequest | Snapshot
 )  # fmt: skip
 
 FRAMES: tuple[type[Base], ...] = (
@@ -277,5 +262,4 @@ FRAMES: tuple[type[Base], ...] = (
     Detach,
     SnapshotRequest,
     Snapshot,
-    Rumours,
 )

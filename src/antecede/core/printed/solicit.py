@@ -85,9 +85,8 @@ class PrintedMember:
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
-        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
-        """B-SEND. The paper has one order."""
+        """B-SEND."""
         self._seq += 1
         message = Message(self.name, self._seq, tuple(topics), payload, deadline_us)
         self.vector[self.name] = now_us

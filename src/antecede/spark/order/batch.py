@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from antecede.errors import InputError
-from antecede.spark.order.columns import ADDED, WORKING, Columns, col, sequence
+from antecede.spark.order.columns import ADDED, WORKING, Columns, sequence
 from antecede.spark.order.domain import Domain
 from antecede.spark.order.rows import Rows, feed
 
@@ -26,30 +26,20 @@ FLUSH = 10_000
 """Rows: what comes out of small domains is put together to batches of at least this."""
 
 
-def order_table(read: DataFrame, columns: Columns) -> DataFrame:
-    """`read`: the table with its working columns."""
+def order_table(read: DataFrame, columns: Columns, schema: StructType) -> DataFrame:
+    """`read`: the table as `columns.read` gives it; `schema`: what it was."""
     parted = read.repartition(1) if columns.group is None else read.repartition("_group")
-    tied = parted.sortWithinPartitions(*map(col, sequence(columns, read.schema)))
-    return tied.mapInArrow(order_batches(columns), out_schema(read.schema))
+    tied = parted.sortWithinPartitions(*sequence(columns, schema))
+    return tied.mapInArrow(order_batches(columns), out_schema(read.schema)).toDF(*schema.names, *ADDED)
 
 
 def out_schema(schema: StructType) -> StructType:
-    """The user's columns and those that are added."""
+    """The columns c0, c1, ... and those that are added."""
     from pyspark.sql import types as t
 
-    added = t.StructType([])
-    for field in schema.fields:
-        if field.name not in WORKING:
-            added.add(field)
-    kinds = {
-        "bigint": t.LongType(),
-        "int": t.IntegerType(),
-        "string": t.StringType(),
-        "array<string>": t.ArrayType(t.StringType()),
-    }
-    for name, kind in ADDED.items():
-        added.add(name, kinds[kind])
-    return added
+    kinds = (t.LongType(), t.StringType(), t.StringType(), t.ArrayType(t.StringType()), t.IntegerType())
+    own = [field for field in schema.fields if field.name not in WORKING]
+    return t.StructType([*own, *(t.StructField(name, kind) for name, kind in zip(ADDED, kinds, strict=True))])
 
 
 def order_batches(columns: Columns) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

@@ -215,8 +215,9 @@ class Behind:
             self.held[row.name] = row
             return
         if self.rules.numbered:
-            for mark in filter(None, map(split_name, row.open)):
-                self._waited.setdefault(mark[0], set()).add(mark[1])
+            for need in row.open:
+                if mark := split_name(need):
+                    self._waited.setdefault(mark[0], set()).add(mark[1])
         for name in row.names():
             self.held.setdefault(name, row)
             if self.rules.numbered and (mark := split_name(name)):

@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ADDED", "WORKING", "Columns", "check", "col", "read", "sequence"]
 
-ADDED = {
-    "causal_pos": "bigint",
-    "fate": "string",
-    "released_by": "string",
-    "missing": "array<string>",
-    "revealed": "int",
-}
+ADDED = ("causal_pos", "fate", "released_by", "missing", "revealed")
 WORKING = ("_group", "_name", "_other", "_needs", "_foreign", "_at", "_late", "_due", "_tie")
 """What a domain needs of each row, besides the user's columns."""
 
@@ -170,7 +164,10 @@ def fits(name: str, kind: DataType) -> bool:
 
 
 def read(df: DataFrame, columns: Columns, *, project: bool = False) -> DataFrame:
-    """The table with the WORKING columns after its own. `project`: parents in other groups are dealt with later."""
+    """The user's columns as c0, c1, ... (Arrow functions of Spark refuse names with dots), then the WORKING columns.
+
+    `project`: parents in other groups are dealt with later.
+    """
     from pyspark.sql import functions as f
 
     c = columns
@@ -182,17 +179,22 @@ def read(df: DataFrame, columns: Columns, *, project: bool = False) -> DataFrame
     group = f.lit(None).cast("string") if c.group is None else col(c.group).cast("string")
     working = (group, name, other, needs, foreign, at, late, due, f.xxhash64(needs))
     if c.parents is not None:
-        df = df.withColumn("_parents", parent_list(c.parents, types[c.parents]))
-    own = [col(one) for one in types]
+        df = df.select("*", parent_list(c.parents, types[c.parents]).alias("_parents"))
+    own = [col(one).alias(f"c{place}") for place, one in enumerate(types)]
     return df.select(*own, *(column.alias(named) for column, named in zip(working, WORKING, strict=True)))
 
 
 def sequence(columns: Columns, schema: StructType) -> list[str]:
-    """The order of arrival: time, then id, then all else that matters, so that nothing is left to chance."""
+    """The order of arrival: time, then id, then all else that matters, so that nothing is left to chance.
+
+    `schema`: that of the user's table.
+    """
     from pyspark.sql import types as t
 
-    by_number = columns.id is not None and isinstance(schema[columns.id].dataType, t.IntegralType)
-    name = columns.id if columns.id is not None and by_number else "_name"
+    name = "_name"
+    for place, field in enumerate(schema.fields):
+        if field.name == columns.id and isinstance(field.dataType, t.IntegralType):
+            name = f"c{place}"  # numbers go by their value, not by their digits
     return ["_group", "_at", name, "_late", "_due", "_tie"]
 
 

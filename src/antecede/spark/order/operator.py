@@ -90,7 +90,7 @@ def batch(df: DataFrame, columns: Columns) -> DataFrame:
     table = read(df, columns, project=look)
     if columns.foreign == "project" or (look and has_foreign(table)):
         table = project(table)
-    return order_table(table, columns)
+    return order_table(table, columns, df.schema)
 
 
 def stream(df: DataFrame, columns: Columns) -> DataFrame:
@@ -103,7 +103,7 @@ def stream(df: DataFrame, columns: Columns) -> DataFrame:
         )
     if columns.foreign == "project":
         raise InputError("a stream cannot look into other groups: say with group_of which parents are in them")
-    return order_stream(read(df, columns), columns)
+    return order_stream(read(df, columns), columns, df.schema)
 
 
 def reconcile(ordered: DataFrame, *group: str) -> DataFrame:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from antecede.spark.order.behind import NEVER
 from antecede.spark.order.bucket import Bucket
+from antecede.spark.order.columns import ADDED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,7 +29,14 @@ def drain(spark: SparkSession, checkpoint: str, schema: StructType, *, operator:
 
     `schema`: that of the ordered stream. `operator`: its number among the stateful operators of the query.
     """
-    return state_of(spark, checkpoint, operator).mapInArrow(finish, schema)
+    from pyspark.sql import types as t
+
+    own = len(schema.fields) - len(ADDED)
+    plain = [
+        t.StructField(f"c{place}" if place < own else field.name, field.dataType)
+        for place, field in enumerate(schema.fields)
+    ]
+    return state_of(spark, checkpoint, operator).mapInArrow(finish, t.StructType(plain)).toDF(*schema.names)
 
 
 def held(spark: SparkSession, checkpoint: str, *, operator: int = 0) -> DataFrame:

@@ -21,12 +21,13 @@ from antecede.spark.order.arrow import compute, table_bytes, table_of, together
 from antecede.spark.order.batch import out_schema
 from antecede.spark.order.behind import NEVER
 from antecede.spark.order.bucket import Bucket
-from antecede.spark.order.columns import Columns, sequence
+from antecede.spark.order.columns import ADDED, Columns, sequence
 from antecede.spark.order.rows import feed
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
 
 __all__ = ["KEYS", "STATE", "OrderProcessor", "order_stream"]
 
@@ -40,25 +41,25 @@ CHUNK = 65_536
 """Rows that are put together before they are split by key. Raising it costs memory and saves calls."""
 
 
-def order_stream(read: DataFrame, columns: Columns) -> DataFrame:
-    """`read`: the table with its working columns."""
+def order_stream(read: DataFrame, columns: Columns, schema: StructType) -> DataFrame:
+    """`read`: the table as `columns.read` gives it; `schema`: what it was."""
     from pyspark.sql import functions as f
 
     timed = columns.bounded
     if timed:
         read = read.withColumn("_clock", f.timestamp_micros("_at")).withWatermark("_clock", "0 seconds").drop("_clock")
     key = f.pmod(f.xxhash64("_group"), f.lit(KEYS)).cast("int")
-    schema = out_schema(read.schema)
+    out = out_schema(read.schema)
     chunks = read.withColumn("_key", key).mapInArrow(into_chunks, "_key int, chunk binary")
     if timed:
         chunks = chunks.withColumn("silent", silent_clock())
     told = chunks.groupBy("_key").transformWithStateInPandas(
-        OrderProcessor(columns, sequence(columns, read.schema)),
+        OrderProcessor(columns, sequence(columns, schema)),
         outputStructType="chunk binary",
         outputMode="Append",
         timeMode="EventTime" if timed else "None",
     )
-    return told.mapInArrow(out_of_chunks, schema)
+    return told.mapInArrow(out_of_chunks, out).toDF(*schema.names, *ADDED)
 
 
 def silent_clock() -> Column:
