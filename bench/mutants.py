@@ -190,6 +190,13 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("client.py", "one.resend_at = now_us + self._safe_us()", "pass", "what came is not sent again at once"),
     Mutant("recipes.py", '(settings.hop_us if role == "broker" else 0)', "0", "a broker leaves time for the hop (H15)"),
     Mutant("interest.py", "return not group or any(", "return True or any(", "streams of other groups do not concern it"),
+    # -- saving ----------------------------------------------------------------------------------------------------
+    Mutant("frozen.py", 'return ["@", max(thing - self.now_us, -LONG_AGO_US)]', "return thing", "times are relative to now"),
+    Mutant("frozen.py", 'return ["c", constant]', 'return ["r", self._place(thing)]', "a sentinel is itself again"),
+    Mutant("frozen.py", "put(thing, name, empty() if callable(empty) else empty)", "pass", "caches begin empty"),
+    Mutant("alike.py", "tuple(sorted(seen))", "tuple(sorted(seen.items()))", "when a message came makes no difference"),
+    Mutant("alike.py", "if version >= rounds.tier.store.version", "if version", "in step with an old version is not in step"),
+    Mutant("alike.py", "kind.__name__ not in FORGOTTEN", "False", "no contents are lost without a rule"),
     # -- rounds, matrix, colour ------------------------------------------------------------------------------------
     Mutant("round_clock.py", "max(self.round_at(now_us), self.newest + 1)", "self.round_at(now_us)", "a round greater than all before"),
     Mutant("round_clock.py", "return self.start_us(number + self.colours) - 1", "return self.start_us(number + self.colours)", "the last microsecond of a lifetime"),
