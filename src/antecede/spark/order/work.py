@@ -1,6 +1,6 @@
 """Which columns of the data hold what a domain needs: the user's own wherever they do, so that nothing travels twice.
 
-Decided in this file: the arrival sequence. Rows are sorted by group, time of arrival, id and then all else that matters,
+Decided in this file: the arrival sequence. Rows are sorted by group, time of arrival, id and then all that matters,
 so that nothing is left to chance; what is null comes last, in Spark as in Arrow.
 """
 
