@@ -20,7 +20,7 @@ if __name__ == "__main__":
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-ROWS, RUNS, MAX_ROWS = 4_000, 2, 1_000
+ROWS, RUNS, MAX_ROWS = 2_000, 2, 1_000
 
 
 def digest(rows: list[Any]) -> str:

@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from antecede.spark import sink
-from tests.spark.killing import Place, finish, held, kill_at
+from tests.spark.killing import Place, held, kill_at
 from tests.spark.traces import write_parquet
+from tests.spark.victim import MAX_ROWS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 KEY = ["run", "process", "step"]
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)  # four starts of Spark
-def test_three_kills_in_one_life(tmp_path: Path) -> None:
+@pytest.mark.timeout(900)  # three more starts of Spark
+def test_three_kills_in_one_life(spark: SparkSession, tmp_path: Path) -> None:
+    """All of them hit the same batch, which is run again each time."""
     place = Place(tmp_path)
-    write_parquet(place.runs / "a", 1500)
-    write_parquet(place.runs / "b", 1500)
-    operator = "tests.spark.killing:without_duplicates"
-    wanted = {(run, "p", step) for run in "ab" for step in range(1500)}
+    write_parquet(place.runs / "a", 500)
+    write_parquet(place.runs / "b", 500)
+    operator = "tests.spark.killing:plain"
+    wanted = {(run, "p", step) for run in "ab" for step in range(500)}
 
-    first = kill_at(place, operator, "file", 1)
-    assert (first.point, first.batches, first.noted) == ("file", 1, 1) and first.orphans > 0
-    second = kill_at(place, operator, "data", 1)  # the batch that was cut off is run again, the next one is hit
-    assert (second.point, second.batches, second.noted) == ("data", 2, 2) and second.orphans > first.orphans
+    first = kill_at(place, operator, "file", 0)
+    assert (first.point, first.batches, first.noted) == ("file", 0, 0) and first.orphans > 0
+    second = kill_at(place, operator, "data", 0)
+    assert (second.point, second.batches, second.noted) == ("data", 0, 0) and second.orphans > first.orphans
     third = kill_at(place, operator, "manifest", 0)
-    assert (third.point, third.batches, third.noted) == ("manifest", 3, 2)
+    assert (third.point, third.batches, third.noted) == ("manifest", 1, 0)
     seen = held(place, KEY)
-    assert set(seen) <= wanted and max(seen.values()) == 1
+    assert set(seen) <= wanted and max(seen.values()) == 1 and len(seen) == MAX_ROWS
 
-    finish(place, operator)
+    frame = spark.readStream.format("antecede").option("max_rows", MAX_ROWS).load(str(place.runs))
+    writer = frame.writeStream.format("antecede").option("checkpointLocation", str(place.checkpoint))
+    writer.trigger(availableNow=True).start(str(place.table)).awaitTermination()
     rows = held(place, KEY)
     assert set(rows) == wanted and max(rows.values()) == 1
-    assert sum(sink.table_rows(place.table).values()) == len(wanted)
-    assert len(sink.clean(place.table, idle=True)) >= second.orphans and held(place, KEY) == rows
+    assert list(sink.table_rows(place.table).values()) == [400, 400, 200]
+    assert sink.read(spark, place.table).count() == len(wanted)
+    assert len(sink.clean(place.table, idle=True)) > second.orphans and held(place, KEY) == rows
