@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from antecede.core.frames import Ack, Attach, Attached, Detach, Item, Items, Publish, Published, Received, Top, Want
-from antecede.core.message import Envelope
+from antecede.core.message import Envelope, Message, Stamp
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
 
 
@@ -199,3 +199,71 @@ def test_while_its_home_is_gone_it_keeps_still() -> None:
     one.view(view_of({"N": "G1"}, "S"), 10)
     assert one.next_wake() is None and one.wake(500) == []
     assert told(one.move(("N",), 600))[1:] == ["attach to N", "publish to N: S:1"]
+
+
+# -- unordered messages ----------------------------------------------------------------------------------------------
+
+
+def unordered(n: int, before: int = 0, deadline_us: int | None = None) -> Envelope:
+    told_ = Message("X", n, ("G1",), b"", deadline_us, order="none")
+    return Envelope(told_, Stamp((("X~@G1", n),), (), {"X~@G1": before} if before else {}))
+
+
+def moved(one: Any, now: int = 10) -> Attach:
+    attach = frame_to(one.move(("N",), now), "N", Attach)
+    one.receive(Attached(2, {}, ()), "N", now)
+    return attach
+
+
+def test_an_unordered_publication_is_no_cause_of_the_next_and_is_sent_until_it_is_safe() -> None:
+    one = client()
+    first = frame_to(one.publish(("G1",), b"", 5, order="none")[1], "H", Publish).envelopes[0]
+    assert first.message.id == "S~:1" and not first.stamp.covers
+    second = frame_to(one.publish(("G1",), b"", 5)[1], "H", Publish).envelopes[0]
+    assert second.message.id == "S:1" and not second.stamp.covers
+    attach = moved(one)
+    assert set(attach.unacked) == {"S~:1", "S:1"} and (attach.published, attach.loose) == (1, 1)
+
+
+def test_declared_causes_that_are_unordered_are_none() -> None:
+    one = client()
+    items(one, item(1, unordered(1)), item(2, grouped("Y:1")))
+    said, effects = one.publish(("G1",), b"", 5, after=["X~:1", "Y:1"])
+    assert said.after == ("X~:1", "Y:1")
+    assert frame_to(effects, "H", Publish).envelopes[0].stamp.covers == {"Y@G1": 1}
+
+
+def test_the_frontier_tells_of_unordered_messages_as_far_as_they_hang_together() -> None:
+    one = client()
+    items(one, item(1, unordered(1)), item(2, unordered(4, 3)))
+    assert moved(one).frontier == {"X~@G1": 1}
+
+
+def test_what_an_earlier_home_sent_is_a_repeat_and_its_index_lies_behind() -> None:
+    one = client()
+    items(one, item(1, unordered(4, 3)))
+    moved(one)
+    assert items(one, item(1, unordered(4, 3)), frm="N", number=2, now=11) == ["discard X~:4 duplicate"]
+    assert items(one, item(2, grouped("Y:1"), 1), frm="N", number=2, now=11) == ["deliver Y:1 causes"]
+    assert one.reader.front == {"": 2}
+
+
+def test_also_when_only_its_header_is_left() -> None:
+    one = client()
+    items(one, item(1, unordered(4, 3, deadline_us=20)))
+    moved(one)
+    gone = item(1, unordered(4, 3, deadline_us=20), gone=True)
+    assert items(one, gone, frm="N", number=2, now=30) == [] and one.reader.front == {"": 1}
+
+
+def test_what_those_after_it_say_has_expired_is_late_and_no_repeat() -> None:
+    one = client()
+    items(one, item(2, unordered(5)))
+    assert items(one, item(1, unordered(4, deadline_us=20)), now=30) == ["discard X~:4 late"]
+    assert one.reader.front == {"": 2}
+
+
+def test_a_newcomer_begins_behind_what_its_home_had() -> None:
+    one = client(join=False)
+    one.receive(Attached(1, {"X~@G1": 7}, ("X~:7",)), "H", 1)
+    assert moved(one).frontier == {"X~@G1": 7}

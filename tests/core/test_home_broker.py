@@ -237,3 +237,11 @@ def test_plain_mode_leaves_the_bitmap_out() -> None:
         one.receive(Data((grouped("X:1", "G1"),)), "S2", 0)
         items = frame_to(one.receive(Data((grouped("Y:1", "G1"),)), "S2", 0), "S1", Items).items
         assert [item.after for item in items] == [after]
+
+
+def test_of_unordered_messages_a_client_says_itself_what_it_will_publish_again() -> None:
+    one = home(deadlines=False)
+    one.receive(Attach(1, ("G1",), {}, ("S1~:2",), 9, 3), "S1", 0)
+    assert one.absent_since(("S1~@G1", 2), 50) is None, "it keeps it"
+    assert one.absent_since(("S1~@G1", 4), 50) is None, "it was published since"
+    assert one.absent_since(("S1~@G1", 3), 50) == 50 and one.absent_since(("S1@G1", 4), 50) == 50

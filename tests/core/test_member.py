@@ -6,6 +6,7 @@ from typing import Any
 
 from antecede.core.frames import Data, Snapshot, SnapshotRequest
 from antecede.core.machine import Peer
+from antecede.core.message import Envelope, Message, Stamp
 from tests.core.kit import carry, flat, frame_to, machine, message, sent, told
 
 
@@ -111,3 +112,44 @@ def test_nobody_asks_itself() -> None:
     asked = [told(a.wake(now))[0] for now in (10, 20, 30)]
     assert asked == ["ask C for B:1", "ask B for B:1", "ask C for B:1"]
     assert message("B:2").id == "B:2" and not sent(a.wake(31), Data)
+
+
+def unordered(name: str, n: int, before: int = 0) -> Envelope:
+    stamp = Stamp(((f"{name}~", n),), (), {f"{name}~": before} if before else {})
+    return Envelope(Message(name, n, ("G1",), order="none"), stamp)
+
+
+def test_orders_by_message() -> None:
+    """fifo follows its sender's earlier ones, none follows nothing, and nothing follows it."""
+    a = members()["A"]
+    a.receive(Data((flat("B:1"), unordered("C", 1))), "B", 0)
+    published = [a.publish(("G1",), b"", 0, order=order) for order in ("fifo", "none", "fifo", "causal")]
+    stamps = {told_.id: frame_to(effects, "B", Data).envelopes[0].stamp for told_, effects in published}
+    assert [told_.order for told_, _ in published] == ["fifo", "none", "fifo", "causal"]
+    assert {name: dict(stamp.covers) for name, stamp in stamps.items()} == {
+        "A:1": {},
+        "A~:1": {},
+        "A:2": {"A": 1},
+        "A:3": {"A": 2, "B": 1},
+    }
+
+
+def test_an_unordered_message_that_tells_of_one_that_is_missing_is_delivered_and_the_other_asked_for() -> None:
+    a = members(patience_us=10)["A"]
+    assert told(a.receive(Data((unordered("B", 3, 2),)), "B", 0)) == ["deliver B~:3 causes"]
+    assert told(a.wake(10)) == ["ask B for B~:2", "request to B"]
+    assert told(a.receive(Data((unordered("B", 2),)), "B", 15)) == ["deliver B~:2 causes"]
+    assert not a.wants.wants or not any(a.is_missing(mark) for mark in a.wants.wants)
+
+
+def test_a_request_for_unordered_ones_asks_for_all_between_and_not_for_what_is_here() -> None:
+    a = members()["A"]
+    a.receive(Data((unordered("B", 3, 2), unordered("B", 9, 8))), "B", 0)
+    assert a.request([("B~", 8), ("C", 2)]).ranges == (("C", 1, 2), ("B~", 0, 2), ("B~", 3, 8))
+
+
+def test_a_newcomer_is_told_where_unordered_messages_begin() -> None:
+    a = members()["A"]
+    a.receive(Data((unordered("B", 1), unordered("B", 4, 3), flat("B:1"))), "B", 0)
+    snapshot = frame_to(a.receive(SnapshotRequest(whole=False), "C", 1), "C", Snapshot)
+    assert snapshot.past == {"B": 1, "B~": 4} and snapshot.cut == ("B:1", "B~:4")

@@ -9,6 +9,7 @@ from antecede.core.client import Client
 from antecede.core.eager import EagerInbox
 from antecede.core.home_broker import HomeBroker
 from antecede.core.member import Member
+from antecede.core.order.delta import DeltaWriter
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.index import IndexReader
 from antecede.core.order.matrix import MatrixWriter
@@ -17,8 +18,12 @@ from antecede.core.order.vector import VectorWriter
 from antecede.core.recipes import RECIPES, build, recipe_named
 from antecede.core.round_broker import RoundBroker
 from antecede.core.round_subscriber import RoundSubscriber
+from antecede.core.spread.ack import Acks
+from antecede.core.spread.flat import Flat
 from antecede.core.spread.gossip import Gossip
 from antecede.core.spread.lazy import Lazy
+from antecede.core.spread.lpbcast import Lpbcast
+from antecede.core.spread.piggyback import Piggyback
 from antecede.core.spread.pull import Pull
 from antecede.core.subscriber import Subscriber
 from antecede.errors import InputError
@@ -30,6 +35,13 @@ from tests.core.kit import machine
     [
         ("solicit", "member", Member, VectorWriter),
         ("dcco", "member", Member, VectorWriter),
+        ("dcco-vector", "member", Member, VectorWriter),
+        ("delta", "member", Member, DeltaWriter),
+        ("piggyback", "member", Member, VectorWriter),
+        ("fifo", "member", Member, VectorWriter),
+        ("ackcast", "member", Member, VectorWriter),
+        ("psync", "broker", Broker, GraphWriter),
+        ("psync", "subscriber", Subscriber, GraphWriter),
         ("graph", "broker", Broker, GraphWriter),
         ("graph", "subscriber", Subscriber, None),
         ("cbcast", "broker", Broker, VectorWriter),
@@ -68,6 +80,27 @@ def test_what_a_recipe_leaves_out() -> None:
     whole = machine("solicit", "A", "member", "G1")
     assert whole.asks and whole.rounds.enabled and RECIPES["solicit"].recovers
     assert machine("home-plain", "A", "broker", "G1").plain and not machine("home", "A", "broker", "G1").plain
+
+
+@pytest.mark.parametrize(
+    ("recipe", "spread"),
+    [("solicit", Flat), ("fifo", Flat), ("piggyback", Piggyback), ("ackcast", Acks), ("pbcast", Lpbcast)],
+)
+def test_how_members_spread(recipe: str, spread: type) -> None:
+    assert type(machine(recipe, "A", "member", "G1").spread) is spread
+
+
+def test_what_orders_there_are() -> None:
+    assert RECIPES["solicit"].orders == ("causal", "fifo", "none") and RECIPES["fifo"].orders == ("fifo", "none")
+    assert RECIPES["home-plain"].orders == RECIPES["rounds"].orders == ("causal", "fifo")
+    one = machine("lpbcast-once", "A", "member", "G1")
+    with pytest.raises(InputError, match="There is no order 'causal' here: publish in none"):
+        one.publish(("G1",), b"", 0, order="causal")
+    assert [name for name, recipe in RECIPES.items() if recipe.chance and recipe.recovers] == []
+
+
+def test_psync_leaves_the_graph_to_its_subscribers() -> None:
+    assert machine("psync", "A", "broker", "G1").writer.whole and not machine("graph", "A", "broker", "G1").writer.whole
 
 
 def test_graph_is_told_of_deadlines_and_clocks() -> None:

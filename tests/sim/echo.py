@@ -23,6 +23,7 @@ class Facts:
     flat: bool = False
     clients_publish: bool = False
     deadlines: str = "optional"
+    orders: tuple[str, ...] = ("causal",)
     uniform: bool = False
 
 
@@ -64,7 +65,7 @@ class Echo:
         return [Move(to[0], ()), Send(self.at, Attach(2, self.filters, None))]
 
     def publish(self, topics: Sequence[str], payload: bytes, now_us: int, *, deadline_us: int | None = None,
-                after: Sequence[str] | None = None) -> tuple[Message, list[Effect]]:  # fmt: skip
+                after: Sequence[str] | None = None, order: str = "") -> tuple[Message, list[Effect]]:  # fmt: skip
         self.seq += 1
         causes = None if after is None else tuple(after)
         message = Message(self.name, self.seq, tuple(topics), payload, deadline_us, None, causes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import median
 
 from antecede.sim.draw import draw
@@ -40,6 +41,25 @@ def test_lifetimes_are_of_a_few_delays_and_fit_the_clocks() -> None:
             assert scenario.colours * scenario.round_ms > 3 * scenario.delay_ms[1] + scenario.skew_ms
         assert 50 < sum(s.deadline_ms is not None for s in drawn) < 150
         assert len({s.colours for s in drawn}) > 10
+
+
+def test_all_live_equally_long_where_they_must() -> None:
+    for index in range(50):
+        scenario = draw(1, "echo", index, facts=Facts(deadlines="same"))
+        scenario.fits(Facts(deadlines="same"))
+
+
+def test_what_came_later_changes_nothing_else() -> None:
+    facts = Facts(orders=("causal", "none"))
+    mixed = viewed = placed = 0
+    for index in range(300):
+        early, drawn = (draw(1, "echo", index, facts=facts, early=early) for early in (True, False))
+        assert replace(drawn, mix="", view=0, near=0.0, sites=1) == early
+        drawn.fits(facts)
+        mixed, viewed, placed = mixed + bool(drawn.mix), viewed + bool(drawn.view), placed + (drawn.sites > 1)
+    assert 60 < mixed < 120 and 60 < viewed < 120 and 20 < placed < 80
+    assert not any(draw(1, "echo", i, facts=TWO_TIERS).mix for i in range(50)), "there is one order"
+    assert not any(draw(1, "echo", i, "printed", facts=facts).mix for i in range(50)), "the papers have one"
 
 
 def test_the_same_index_is_the_same_scenario() -> None:

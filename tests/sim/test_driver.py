@@ -77,3 +77,30 @@ def test_one_arrive_row_per_message_and_the_bytes_add_up() -> None:
     arrived = [row for row in rows if row[5] == "arrive"]
     assert [row[6] for row in arrived] == ["A:1", "A:2", "A:3"] and {row[15] for row in arrived} == {"A"}
     assert sum(row[16] for row in arrived) == result.totals["A"]["data"]["bytes"]
+
+
+class Liar(Echo):
+    """Says of its messages that they follow nothing."""
+
+    def publish(self, *args: Any, **kwargs: Any) -> Any:
+        message, effects = super().publish(*args, **kwargs)
+        message.after = self.claim
+        return message, effects
+
+    claim: Any = ("-",)
+
+
+class Modest(Liar):
+    claim = None
+
+
+def test_a_machine_can_widen_the_causes_of_a_message_but_not_talk_them_away() -> None:
+    def causes(kind: type[Echo], **knobs: Any) -> set[Any]:
+        def build(recipe: str, reading: str, *, name: str, role: str, groups: Any, settings: Any, dice: Any) -> Any:
+            return kind(name, role, groups, settings)
+
+        rows = simulate(Scenario(recipe="echo-flat", messages=30, **knobs), build=build, facts=FLAT).rows
+        return {row[10] for row in rows if row[5] == "publish"}
+
+    assert "-" not in {cause for after in causes(Liar, declare=1.0) for cause in after or ()}
+    assert causes(Modest, declare=1.0) == {None}

@@ -74,6 +74,16 @@ def test_a_matrix_sets_the_delays() -> None:
     assert latency.range_us == (20_000, 22_000)
 
 
+def test_a_matrix_says_who_is_near_whom() -> None:
+    rtt = [[9_000 if (i < 2) == (j < 2) else 90_000 for j in range(4)] for i in range(4)]
+    latency = Latency(rtt, ["A", "B", "C", "D"], stream(1, "hosts"))
+    two = latency.sites(2)
+    for a in "ABCD":
+        for b in "ABCD":
+            assert (two[a] == two[b]) == (a == b or latency.one_way_us(a, b) < 10_000)
+    assert len(set(latency.sites(9).values())) == 4 and set(latency.sites(1).values()) == {0}
+
+
 def test_restarted_processes_stay_on_their_host() -> None:
     latency = Latency([[0, 40_000], [40_000, 0]], ["A", "B"], stream(1, "hosts"))
     assert latency.one_way_us("A.2", "B") == latency.one_way_us("A", "B")

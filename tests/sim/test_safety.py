@@ -65,5 +65,17 @@ def test_payloads_alone_agree(recipe: str) -> None:
 def test_these_scenarios_are_not_tame() -> None:
     """Silence means something: between them they lose, repeat, crash, move, skew, split and run out of time."""
     drawn = [draw(ROOT_SEED, "home", index) for index in range(COUNT)]
-    for knob in ("loss", "duplicate", "spike", "crash", "skew_ms", "move", "partition", "declare", "deadline_ms"):
+    assert sum(bool(scenario.mix) for scenario in drawn) >= 20
+    for knob in (
+        "loss",
+        "duplicate",
+        "spike",
+        "crash",
+        "skew_ms",
+        "move",
+        "partition",
+        "declare",
+        "deadline_ms",
+        "view",
+    ):
         assert sum(bool(getattr(scenario, knob)) for scenario in drawn) >= 20, knob

@@ -37,6 +37,10 @@ scenarios = st.builds(
     skew_ms=milliseconds,
     guard_ms=st.none() | milliseconds,
     choice=st.sampled_from(["one", "some", "all"]),
+    mix=st.sampled_from(["", "causal=1", "causal=0.5,none=0.25"]),
+    view=st.integers(0, 9),
+    near=chance,
+    sites=st.integers(1, 4),
     witness=st.booleans(),
 )
 
@@ -59,6 +63,12 @@ def test_a_scenario_survives_its_file(scenario: Scenario) -> None:
         ({"deadline_ms": (-1, 5)}, "deadline_ms is -1:5: give LO:HI with 0 <= LO <= HI."),
         ({"choice": "any"}, "choice is 'any': it is one, some or all."),
         ({"guard_ms": -2.0}, "guard_ms is -2.0: it must be at least 0."),
+        ({"near": 1.2}, "near is 1.2: a probability lies between 0 and 1."),
+        ({"view": -1}, "view is -1: it must be at least 0."),
+        ({"sites": 0}, "sites is 0: it must be at least 1."),
+        ({"mix": "casual=1"}, "mix has 'casual=1': write causal=0.6,fifo=0.3,none=0.1 (shares above 0)."),
+        ({"mix": "fifo"}, "mix has 'fifo': write causal=0.6,fifo=0.3,none=0.1 (shares above 0)."),
+        ({"mix": "fifo=0"}, "mix has 'fifo=0': write causal=0.6,fifo=0.3,none=0.1 (shares above 0)."),
     ],
 )
 def test_bad_knobs_are_refused_in_one_sentence(knobs: dict[str, Any], says: str) -> None:
@@ -106,6 +116,13 @@ def test_what_a_recipe_cannot_do_is_refused() -> None:
         Scenario(subscribers=6, alpha=2, deadline_ms=(249, 900)).fits(Facts(deadlines="lifetime", uniform=True))
     Scenario(subscribers=6, alpha=2, deadline_ms=(250, 900)).fits(Facts(deadlines="lifetime", uniform=True))
     Scenario(deadline_ms=(1, 2)).fits(Facts(deadlines="lifetime"))
+    with pytest.raises(InputError, match="all messages live equally long: give --deadline-ms X:X"):
+        Scenario(deadline_ms=(1, 2)).fits(Facts(deadlines="same"))
+    with pytest.raises(InputError, match="needs deadlines"):
+        Scenario().fits(Facts(deadlines="same"))
+    Scenario(deadline_ms=(2, 2)).fits(Facts(deadlines="same"))
+    with pytest.raises(InputError, match="has no order none: it has causal and fifo"):
+        Scenario(mix="causal=1,none=1").fits(Facts(orders=("causal", "fifo")))
 
 
 def test_a_lifetime_is_log_n_rounds_and_alpha_more() -> None:

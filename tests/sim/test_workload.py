@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -63,3 +64,22 @@ def test_declared_causes_were_delivered_there() -> None:
             declared += 1
             assert all((row[1], cause) in seen for cause in row[10])
     assert 25 < declared < 75
+
+
+def test_orders_are_asked_for_in_the_shares_given_and_told_by_the_rows() -> None:
+    scenario = Scenario(recipe="solicit", messages=600, rate=1000, mix="causal=2,fifo=1,none=1", seed=3)
+    rows = [row for row in simulate(scenario).rows if row[5] == "publish"]
+    told = Counter("none" if row[10] == ("-",) else "fifo" if row[10] == () else "causal" for row in rows)
+    assert 250 < told["causal"] < 350 and 110 < told["fifo"] < 190 and 110 < told["none"] < 190
+    assert all(("~" in row[6]) == (row[10] == ("-",)) for row in rows)
+
+
+def test_without_a_mix_the_recipe_decides() -> None:
+    for recipe, after in (("solicit", None), ("fifo", ()), ("ackcast", ("-",))):
+        rows = simulate(Scenario(recipe=recipe, messages=10)).rows
+        assert {row[10] for row in rows if row[5] == "publish"} == {after}
+
+
+def test_causes_are_declared_only_by_those_that_have_an_order_for_them() -> None:
+    rows = simulate(Scenario(recipe="fifo", messages=50, declare=1.0)).rows
+    assert {row[10] for row in rows if row[5] == "publish"} == {()}

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from antecede.core.recipes import RECIPES
 from antecede.errors import InputError
-from antecede.trace.check import check
+from antecede.trace.check import EXEMPT, UNORDERED_RECIPES, check
 from antecede.trace.parquet import write_run
 from antecede.trace.record import Row
 from tests.trace.causal import causal_run
@@ -136,3 +137,35 @@ def test_what_may_be_exempt() -> None:
         check(rows(CLEAN), exempt=["nonsense"])
     with pytest.raises(InputError, match="partition 'A,B' does not read like"):
         check(rows(CLEAN), scenario={"partition": "A,B"})
+
+
+UNORDERED = """
+p 0 join G1
+q 0 join G1
+p 1 publish p~:1 G1 after=-
+q 2 arrive p~:1 from=p
+q 2 deliver p~:1
+p 9 end quiet
+q 9 end quiet
+"""
+
+
+@pytest.mark.parametrize("recipe", [name for name, recipe in RECIPES.items() if recipe.orders[0] != "none"])
+def test_no_recipe_that_promises_order_gets_away_with_none_unasked(recipe: str) -> None:
+    told = "p~:1 is published without order, which nobody asked for"
+    assert [f.text for f in verdict(UNORDERED, scenario={"recipe": recipe}).findings] == [told]
+    assert [f.text for f in verdict(UNORDERED, scenario={"recipe": recipe, "mix": "causal=1,fifo=1"}).findings] == [
+        told
+    ]
+    assert verdict(UNORDERED, scenario={"recipe": recipe, "mix": "causal=1,none=1"}).clean
+
+
+def test_recipes_without_order_are_those_that_say_so() -> None:
+    assert {name for name, recipe in RECIPES.items() if recipe.orders[0] == "none"} == set(UNORDERED_RECIPES)
+    assert all(verdict(UNORDERED, scenario={"recipe": recipe}).clean for recipe in UNORDERED_RECIPES)
+    assert verdict(UNORDERED).clean, "records alone say what was asked for"
+
+
+def test_what_promises_less_is_exempt_from_nothing_else() -> None:
+    """A weaker order is told by each publication, and whom gossip misses it is lost to: neither needs an exemption."""
+    assert not set(EXEMPT) & {name for name, recipe in RECIPES.items() if recipe.orders[0] != "causal" or recipe.chance}

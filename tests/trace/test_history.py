@@ -142,3 +142,44 @@ def test_inversions_agree_with_the_dumb_twin(seed: int, size: int) -> None:
     run = random_run(seed, size)
     found = {(f.process, f.message) for f in check(run).findings if f.verdict == "inversion"}
     assert found == dumb_inversions(run)
+
+
+def test_an_unordered_message_follows_nothing_and_nothing_follows_it() -> None:
+    text = """
+    p 0 publish p:1 G1
+    p 1 publish p~:1 G1 after=-
+    p 2 publish p:2 G1
+    q 3 deliver p~:1
+    q 4 publish q:1 G1
+    q 5 deliver p:2
+    q 6 publish q:2 G1 after=p~:1
+    q 7 publish q~:1 G1 after=-
+    q 8 publish q~:2 G1 after=-
+    """
+    history = History(rows(text))
+    told = {message.id: message for message in history.messages}
+
+    def causes(name: str) -> list[str]:
+        return [history.messages[i].id for i in bits(told[name].ancestors)]
+
+    assert causes("p~:1") == causes("q~:2") == causes("q:1") == []
+    assert causes("p:2") == ["p:1"], "what is unordered is no cause of its sender's next message"
+    assert causes("q:2") == ["q:1"], "nor of one that names it"
+    assert {history.messages[i].id for i in bits(history.unordered)} == {"p~:1", "q~:1", "q~:2"}
+    assert history.closure(["q~:2"]) == told["q~:1"].bit | told["q~:2"].bit, "a cut that names one hides the earlier"
+    assert history.closure(["p:2"]) == told["p:1"].bit | told["p:2"].bit
+
+
+def test_fifo_is_to_declare_no_causes_and_keeps_the_order_of_its_sender() -> None:
+    text = """
+    q 0 publish q:1 G1
+    p 1 deliver q:1
+    p 2 publish p:1 G1 after=
+    p 3 publish p:2 G1
+    p 4 publish p:3 G1 after=
+    """
+    history = History(rows(text))
+    ancestors = {told.id: {history.messages[i].id for i in bits(told.ancestors)} for told in history.messages}
+    assert ancestors["p:1"] == set()
+    assert ancestors["p:2"] == {"q:1", "p:1"}
+    assert ancestors["p:3"] == {"q:1", "p:1", "p:2"}, "what its sender's earlier ones waited for is waited for too"

@@ -433,3 +433,97 @@ def test_a_copy_of_an_attachment_that_is_over_is_never_idle_later() -> None:
     c 12 deliver q:1 causes
     """
     assert not [finding for finding in found(trace) if "idle" in str(finding)]
+
+
+# -- orders by message -----------------------------------------------------------------------------------------------
+
+# p:1 -> q:1, and p~:1 in between, unordered; r gets them in any order.
+MIXED = """
+p 0 join G1
+q 0 join G1
+r 0 join G1
+p 10 publish p:1 G1
+p 12 publish p~:1 G1 after=-
+q 20 arrive p:1 from=p
+q 20 deliver p:1
+q 21 arrive p~:1 from=p
+q 21 deliver p~:1
+q 30 publish q:1 G1
+p 35 arrive q:1 from=q
+p 35 deliver q:1
+r 36 arrive p:1 from=p
+r 36 deliver p:1
+r 38 arrive q:1 from=q
+r 38 deliver q:1
+r 40 arrive p~:1 from=p
+r 40 deliver p~:1
+p 99 end quiet
+q 99 end quiet
+r 99 end quiet
+"""
+
+
+def test_an_unordered_message_may_be_overtaken_and_holds_nothing_up() -> None:
+    assert found(MIXED) == []
+
+
+def test_the_same_history_with_order_is_an_inversion_and_a_gap() -> None:
+    ordered = MIXED.replace("p~:1", "p:2").replace(" after=-", "")
+    assert found(ordered) == [("gap", "r", "q:1", "p:2"), ("inversion", "r", "p:2", "q:1")]
+
+
+def test_among_unordered_ones_every_other_promise_holds() -> None:
+    lost = plant(MIXED, ("r 40 arrive p~:1 from=p", ""), ("r 40 deliver p~:1", ""))
+    assert found(lost) == [("undelivered", "r", "p~:1", None)]
+    twice = plant(MIXED, ("r 40 deliver p~:1", "r 40 deliver p~:1\nr 41 deliver p~:1"))
+    assert found(twice) == [("duplicate", "r", "p~:1", None)]
+    held = plant(MIXED, ("r 40 deliver p~:1", "r 45 deliver p~:1"))
+    assert found(held) == [("idle", "r", "p~:1", None)], "it waits for nothing"
+    superseded = plant(MIXED, ("r 40 deliver p~:1", "r 40 discard p~:1 superseded"))
+    assert ("false", "r", "p~:1", None) in found(superseded), "nothing follows it"
+
+
+def test_whoever_waits_for_an_unordered_message_idles() -> None:
+    waits = plant(
+        MIXED, ("r 38 deliver q:1", ""), ("r 40 deliver p~:1", "r 40 deliver p~:1\nr 40 deliver q:1")
+    )  # fmt: skip
+    assert found(waits) == [("idle", "r", "q:1", None)]
+
+
+def test_fifo_inverts_only_within_its_sender() -> None:
+    fifo = """
+    p 0 join G1
+    q 0 join G1
+    r 0 join G1
+    p 10 publish p:1 G1 after=
+    p 11 publish p:2 G1 after=
+    q 20 arrive p:1 from=p
+    q 20 deliver p:1
+    q 20 arrive p:2 from=p
+    q 20 deliver p:2
+    q 30 publish q:1 G1 after=
+    p 35 arrive q:1 from=q
+    p 35 deliver q:1
+    r 36 arrive q:1 from=q
+    r 36 deliver q:1
+    r 37 arrive p:1 from=p
+    r 37 deliver p:1
+    r 38 arrive p:2 from=p
+    r 38 deliver p:2
+    p 99 end quiet
+    q 99 end quiet
+    r 99 end quiet
+    """
+    assert found(fifo) == []
+    swapped = plant(fifo, ("r 37 deliver p:1", ""), ("r 38 deliver p:2", "r 38 deliver p:2\nr 38 deliver p:1"))
+    assert ("inversion", "r", "p:1", "p:2") in found(swapped)
+
+
+def test_a_newcomer_begins_behind_the_unordered_ones_its_cut_names() -> None:
+    late = MIXED.replace("r 0 join G1\n", "").replace("r 36 arrive", "r 34 join G1 from=q cut=p:1,p~:1\nr 36 arrive")
+    late = plant(late, ("r 40 arrive p~:1 from=p", ""), ("r 40 deliver p~:1", ""))
+    late = plant(late, ("r 36 arrive p:1 from=p", ""), ("r 36 deliver p:1", ""))
+    assert found(late) == []
+    assert found(late.replace("cut=p:1,p~:1", "cut=p:1")) == [("undelivered", "r", "p~:1", None)]
+    foreign = late.replace("q 21 arrive p~:1 from=p\n", "").replace("q 21 deliver p~:1\n", "")
+    assert ("false", "r", None, None) in found(foreign), "its donor never had what it names"

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from antecede.core import frames as f
-from antecede.core.message import NO_STAMP, Envelope, Message, Stamp
+from antecede.core.message import LOOSE, NO_STAMP, ORDERS, Envelope, Message, Stamp
 from antecede.wire import MAX_NUMBER
 
 __all__ = ["ANY_FRAME", "FRAMES", "NODES", "STREAMS", "envelopes", "plain"]
@@ -41,18 +41,18 @@ def envelopes(draw: Any) -> Envelope:
         draw(st.binary(max_size=300)),
         draw(TIMES),
         draw(TIMES),
+        order=draw(st.sampled_from(ORDERS)),
     )
+    sender = message.sender + (LOOSE if message.order == "none" else "")
     if draw(st.booleans()):
         return Envelope(message, NO_STAMP)
     covers = draw(MAPS)
-    per_topic = tuple(
-        (f"{message.sender}@{topic}", covers.get(f"{message.sender}@{topic}", 0) + 1) for topic in message.topics
-    )
-    per_seq = tuple((f"{message.sender}@{topic}", message.seq) for topic in message.topics)
-    own = draw(st.sampled_from([(), ((message.sender, message.seq),), per_topic, per_seq]) | MARKS)
+    per_topic = tuple((f"{sender}@{topic}", covers.get(f"{sender}@{topic}", 0) + 1) for topic in message.topics)
+    per_seq = tuple((f"{sender}@{topic}", message.seq) for topic in message.topics)
+    own = draw(st.sampled_from([(), ((sender, message.seq),), per_topic, per_seq]) | MARKS)
     some = tuple((s, n) for s, n in covers.items() if draw(st.booleans()))
     needs = draw(st.sampled_from([(), tuple(covers.items()), some]) | MARKS)
-    extra = draw(st.none() | NODES)
+    extra = draw(st.none() | NODES | st.just({stream: 1000 + n // 4 for stream, n in covers.items()}))
     return Envelope(message, Stamp(own, needs, covers, draw(NUMBERS) // 2, extra))
 
 
@@ -80,7 +80,9 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Publish: st.builds(f.Publish, BATCHES, st.booleans()),
     f.Published: st.builds(f.Published, IDS),
     f.Received: st.builds(f.Received, IDS),
-    f.Attach: st.builds(f.Attach, NUMBERS, st.lists(NAMES, max_size=3).map(tuple), st.none() | MAPS, IDS, NUMBERS),
+    f.Attach: st.builds(
+        f.Attach, NUMBERS, st.lists(NAMES, max_size=3).map(tuple), st.none() | MAPS, IDS, NUMBERS, NUMBERS
+    ),
     f.Attached: st.builds(f.Attached, NUMBERS, MAPS, IDS),
     f.Items: st.builds(f.Items, NUMBERS, st.lists(ITEMS, max_size=4).map(tuple)),
     f.Top: st.builds(f.Top, NUMBERS, NUMBERS),
@@ -88,6 +90,7 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Ack: st.builds(f.Ack, NUMBERS, NUMBERS),
     f.Detach: st.builds(f.Detach, NUMBERS),
     f.SnapshotRequest: st.builds(f.SnapshotRequest, st.booleans()),
+    f.Rumours: st.builds(f.Rumours, BATCHES, RANGES, st.lists(NAMES, max_size=4).map(tuple)),
     f.Snapshot: st.builds(f.Snapshot, MAPS, IDS, BATCHES, BATCHES, NODES, ORIGINS, st.booleans()),
 }
 ANY_FRAME = st.one_of(list(FRAMES.values()))
@@ -99,7 +102,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Stamp):
         return ("stamp", value.own, sorted(value.needs), dict(value.covers), value.rank, value.extra)
     if isinstance(value, Message):
-        return (value.sender, value.seq, value.topics, value.payload, value.deadline_us, value.expires_us)
+        return (value.sender, value.seq, value.topics, value.payload, value.deadline_us, value.expires_us, value.order)
     if isinstance(value, f.Item):
         header = plain(value.envelope)
         return (

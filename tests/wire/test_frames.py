@@ -30,7 +30,7 @@ FIELDS = {
     f.Publish: "envelopes headers_only",
     f.Published: "ids",
     f.Received: "ids",
-    f.Attach: "attachment filters frontier unacked published",
+    f.Attach: "attachment filters frontier unacked published loose",
     f.Attached: "attachment start cut",
     f.Items: "attachment items",
     f.Item: "index after envelope gone",
@@ -38,9 +38,10 @@ FIELDS = {
     f.Want: "attachment indexes",
     f.Ack: "attachment index",
     f.Detach: "attachment",
+    f.Rumours: "envelopes digest names",
     f.SnapshotRequest: "whole",
     f.Snapshot: "past cut envelopes headers nodes origins blank",
-    Message: "sender seq topics payload deadline_us expires_us after",
+    Message: "sender seq topics payload deadline_us expires_us after order",
     Stamp: "own needs covers rank extra",
 }
 

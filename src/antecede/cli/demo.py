@@ -102,7 +102,9 @@ def command(scenario: Scenario) -> str:
 def lines(recipes: Mapping[str, Recipe]) -> Iterator[Line]:
     """The table before anything has run: recipes whose deadlines are optional appear with and without."""
     for recipe in recipes.values():
-        modes = {"yes": (True,), "none": (False,), "lifetime": (True,)}.get(recipe.deadlines, (True, False))
+        modes = {"yes": (True,), "same": (True,), "none": (False,), "lifetime": (True,)}.get(
+            recipe.deadlines, (True, False)
+        )
         for deadlines in modes:
             for weather in WEATHERS:
                 yield Line(recipe.name, recipe.paper, weather, deadlines)
@@ -115,13 +117,14 @@ def fill(line: Line, seeds: int) -> None:
     from antecede.sim.scenario import Scenario
     from antecede.trace.check import check
 
-    by_rounds = recipe_named(line.recipe).deadlines == "lifetime"
+    kind = recipe_named(line.recipe).deadlines
+    deadline_ms = (DEADLINE_MS[1], DEADLINE_MS[1]) if kind == "same" else DEADLINE_MS
     for seed in range(seeds):
         scenario = Scenario(
             recipe=line.recipe,
             seed=seed,
             messages=MESSAGES,
-            deadline_ms=DEADLINE_MS if line.deadlines and not by_rounds else None,
+            deadline_ms=deadline_ms if line.deadlines and kind != "lifetime" else None,
             alpha=ALPHA,
             **WEATHERS[line.weather],
         )

@@ -45,6 +45,7 @@ def simulate(
     rate: Annotated[float | None, Option(help="Publications per second, all together. [100]")] = None,
     reply: Annotated[float | None, Option(help="Share published right after a delivery. [0.5]")] = None,
     declare: Annotated[float | None, Option(help="Share that declares its causes. [0]")] = None,
+    mix: Annotated[str | None, Option(help="'causal=0.6,fifo=0.3,none=0.1'. [the recipe's order]")] = None,
     choice: Annotated[str | None, Option(help="Groups per message: one, some, all. [some]")] = None,
     burst: Annotated[int | None, Option(help="Messages back to back. [1]")] = None,
     loss: Annotated[float | None, Option(help="Probability that a copy is lost. [0]")] = None,
@@ -64,6 +65,9 @@ def simulate(
     fanout: Annotated[int | None, Option(help="Peers per digest, and per message that is gossiped. [3]")] = None,
     round_ms: Annotated[float | None, Option(help="A round: between digests; of a lifetime. [50]")] = None,
     alpha: Annotated[int | None, Option(help="Lifetime: ceil(log2 N) + this many rounds. [3]")] = None,
+    view: Annotated[int | None, Option(help="Rounds go to members of a local view of this size. [all]")] = None,
+    near: Annotated[float | None, Option(help="How often a round prefers members of the same site. [0]")] = None,
+    sites: Annotated[int | None, Option(help="How many sites there are. [1]")] = None,
     payload_bytes: Annotated[int | None, Option(help="Size of a payload. [32]")] = None,
     workload: Annotated[Path | None, Option(metavar="FILE", help="Replay a recorded history (Parquet).")] = None,
     latency: Annotated[Path | None, Option(metavar="FILE", help="Round trips between hosts (Parquet).")] = None,
@@ -154,8 +158,8 @@ def _scenario(given: dict[str, Any]) -> Scenario:
     if "deadline_ms" in knobs:
         text = knobs["deadline_ms"]
         knobs["deadline_ms"] = None if text == "none" else _span(text, "--deadline-ms")
-    elif base is None and find_recipe(knobs.get("recipe", "solicit")).deadlines not in ("none", "lifetime"):
-        knobs["deadline_ms"] = (300.0, 600.0)
+    elif base is None and (kind := find_recipe(knobs.get("recipe", "solicit")).deadlines) not in ("none", "lifetime"):
+        knobs["deadline_ms"] = (300.0, 300.0 if kind == "same" else 600.0)
     return dataclasses.replace(base, **knobs) if base is not None else Scenario(**knobs)
 
 

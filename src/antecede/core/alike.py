@@ -22,6 +22,7 @@ CACHES: dict[str, dict[str, Any]] = {
     "Base": {"size": -1, "control": -1},
     "Store": {"_offers": dict},
     "RoundBroker": {"_kept": dict},
+    "GraphWriter": {"_whole": dict},
 }
 """Class -> attributes that only remember what can be worked out again, and what they begin with."""
 
@@ -47,6 +48,7 @@ ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("Rounds", "_in_step"): lambda rounds, peers: tuple(
         sorted(peer for peer, version in peers.items() if version >= rounds.tier.store.version)
     ),
+    ("Rounds", "_goal"): lambda rounds, goal: None if rounds.steady else goal,
     ("Want", "tries"): lambda want, tries: tries if tries < 12 else 12 + (tries - 12) % 420,  # whose turn, of up to 7
     ("Unacked", "tries"): lambda one, tries: min(tries, 16),
     ("Tier", "settings"): lambda tier, settings: None,  # the same for ever

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from antecede.core.effects import Discard, Effect, Send
 from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Snapshot, SnapshotRequest
-from antecede.core.interest import Interest, group_of
+from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
 from antecede.core.message import Envelope, Mark, Message
 from antecede.core.round_clock import RoundClock
@@ -53,6 +53,14 @@ class BrokerBase(Tier):
     def peers(self) -> Sequence[str]:
         """All brokers: what went to several groups may be had from brokers of any of them."""
         return self.all_brokers
+
+    def equals(self) -> Sequence[str]:
+        return self.all_brokers
+
+    def neighbours(self) -> Sequence[str]:
+        """In every group the next broker that carries it: what went to several groups may be had from any of them."""
+        found = (next_after(self.name, names) for names in self._carriers.values())
+        return tuple(dict.fromkeys(name for name in found if name is not None))
 
     def sources(self, mark: Mark) -> Sequence[str]:
         """Who carries its group, then the others, who may have it by another of its groups: all of them before a
@@ -102,7 +110,7 @@ class BrokerBase(Tier):
         elif isinstance(frame, SnapshotRequest):
             self.joining.give(sender)
         else:
-            self.keep_early(frame, sender)
+            self.early.keep(frame, sender)
         return self.flush(now_us)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
@@ -129,8 +137,9 @@ class Broker(BrokerBase):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
-        envelope = self.compose(topics, payload, now_us, deadline_us, after)
+        envelope = self.compose(topics, payload, now_us, deadline_us, after, order)
         self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
 

@@ -9,10 +9,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from antecede.core.effects import Discard, Effect, Join, Leave, Move, Send
-from antecede.core.frames import Ack, Attach, Attached, Detach, Frame, Items, Publish, Published, Received, Top, Want
+from antecede.core.frames import (
+    Ack,
+    Attach,
+    Attached,
+    Detach,
+    Frame,
+    Item,
+    Items,
+    Publish,
+    Published,
+    Received,
+    Top,
+    Want,
+)
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, header_of
+from antecede.core.message import LOOSE, Envelope, Mark, Message, Stamp, header_of
 from antecede.core.order.index import INDEX, IndexReader, item_stamp
+from antecede.core.order.loose import asked_for
+from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import VectorWriter
 from antecede.core.tier import Parts, Tier
 
@@ -39,6 +54,8 @@ class Client(Tier):
         super().__init__(parts)
         self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
+        self.heard = Reader(everything, dense=False)
+        """Which unordered messages it has had, from whatever home: they are no part of that clock."""
         self.attachment = 0
         self.home: str | None = None
         self.unacked: dict[str, Unacked] = {}
@@ -99,12 +116,12 @@ class Client(Tier):
         self._attach_at = now_us + 2 * self.settings.retry_us
         frontier = None
         if not self._fresh:  # its past, and what it began behind: neither is to be sent again
-            frontier = {**self._start, **self.upper.past()}
+            frontier = {**self._start, **self.upper.past(), **self.heard.front}
             for stream, n in self._start.items():
                 frontier[stream] = max(n, frontier[stream])
-        self.out.append(
-            Send((self.home,), Attach(self.attachment, self.interest.filters, frontier, tuple(self.unacked), self._seq))
-        )
+        filters, unacked = self.interest.filters, tuple(self.unacked)
+        attach = Attach(self.attachment, filters, frontier, unacked, self._seq, self.loose.seq)
+        self.out.append(Send((self.home,), attach))
 
     def _on_attached(self, frame: Attached, sender: str, now_us: int) -> None:
         if frame.attachment != self.attachment or sender != self.home or self.joined:
@@ -114,6 +131,7 @@ class Client(Tier):
         if self._fresh:
             self._fresh = False
             self._start = dict(frame.start)
+            self.heard.start_at({stream: n for stream, n in frame.start.items() if LOOSE in stream})
             self.out.append(Join(self.interest.filters, sender, frame.cut, self.inbox.guard_us))
 
     # -- out -------------------------------------------------------------------------------------------------------
@@ -126,16 +144,23 @@ class Client(Tier):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         stamps: list[Stamp] | None = None
+        order, after = asked_for(order, after, self.orders)
         if after is not None:
-            stamps = [self._stamps[one] for one in after if one in self._stamps]
-            if len(stamps) < len(after):
+            known = [self._stamps.get(one) for one in after]
+            stamps = [stamp for stamp in known if stamp is not None and LOOSE not in stamp.own[0][0]]
+            if None in known:
                 stamps, after = None, None
-        self._seq += 1
-        declared = None if after is None else tuple(after)
-        message = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared)
-        envelope = Envelope(message, self.upper.stamp(message, stamps))
+        if order == "none":
+            envelope = self.loose.envelope(tuple(topics), payload, deadline_us, now_us)
+        else:
+            self._seq += 1
+            declared = None if after is None else tuple(after)
+            told = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared, order)
+            envelope = Envelope(told, self.upper.stamp(told, stamps))
+        message = envelope.message
         self._remember(envelope)
         one = self.unacked[message.id] = Unacked(envelope)
         one.resend_at = now_us + self._pause_us(one)
@@ -179,8 +204,9 @@ class Client(Tier):
 
     def _remember(self, envelope: Envelope) -> None:
         message = envelope.message
-        if message.seq > self.tops.get(message.sender, 0):
-            self.tops[message.sender] = message.seq
+        sender = message.sender if message.order != "none" else message.sender + LOOSE
+        if message.seq > self.tops.get(sender, 0):
+            self.tops[sender] = message.seq
         stamps = self._stamps
         stamps[message.id] = envelope.stamp
         if len(stamps) > REMEMBERED:
@@ -217,7 +243,10 @@ class Client(Tier):
         assert self.home is not None
         for item in frame.items:
             envelope = Envelope(item.envelope.message, item_stamp(item))
-            if item.gone:
+            if envelope.message.order == "none" and self._has(item, now_us):
+                self.reader.skipped(envelope.stamp.own, None)
+                self.inbox.settle(now_us)
+            elif item.gone:
                 self.inbox.skip(envelope, "expired", now_us)
             else:
                 self.inbox.accept(envelope, now_us)
@@ -227,6 +256,19 @@ class Client(Tier):
         if self.inbox.blocked:
             self.want_blocked(self.home, now_us)
         self._acknowledge_soon(now_us)
+
+    def _has(self, item: Item, now_us: int) -> bool:
+        """An unordered message may have come by an earlier home, although one before it did not: then the frontier says
+        nothing of it. (Or those after it say that it has expired: then it is late, or was already.)"""
+        message = item.envelope.message
+        if not any(self.heard.behind(stream, n) for stream, n in item.envelope.stamp.own):
+            return False
+        late = message.deadline_us is not None and now_us > message.deadline_us - self.inbox.guard_us
+        if late and not item.gone and message.id not in self.inbox.seen:
+            return False
+        if not item.gone:
+            self.out.append(Discard(message.id, "duplicate"))
+        return True
 
     def _on_top(self, frame: Top, now_us: int) -> None:
         self._top = max(self._top, frame.top)
@@ -248,7 +290,10 @@ class Client(Tier):
         given = envelope.stamp.extra
         assert isinstance(given, Stamp)
         original = Envelope(envelope.message, given)
-        self.upper.learn(original)
+        if envelope.message.order == "none":
+            self.heard.delivered(given, forced=False)
+        else:
+            self.upper.learn(original)
         self._remember(original)
 
     def _acknowledge_soon(self, now_us: int) -> None:

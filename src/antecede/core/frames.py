@@ -29,6 +29,7 @@ __all__ = [
     "Ranges",
     "Received",
     "Request",
+    "Rumours",
     "Snapshot",
     "SnapshotRequest",
     "Top",
@@ -134,7 +135,7 @@ class Received(Base):
 class Attach(Base):
     """Subscriber to broker. `frontier`: marks of everything in its past; None: begin at the broker's own cut.
 
-    Of what it published, up to number `published`, it will publish again `unacked` and nothing else.
+    Of what it published, up to number `published` (unordered: `loose`), it will publish again `unacked`, nothing else.
     """
 
     kind: ClassVar[str] = "attach"
@@ -143,6 +144,7 @@ class Attach(Base):
     frontier: Mapping[str, int] | None
     unacked: tuple[str, ...] = ()
     published: int = 0
+    loose: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -240,9 +242,22 @@ class Snapshot(Base):
         return tuple(e.message for e in self.envelopes)
 
 
+@dataclass(slots=True, eq=False)
+class Rumours(Base):
+    """Gossip: messages, names of messages that can be asked for, and names of members that are to be passed on."""
+
+    kind: ClassVar[str] = "rumours"
+    envelopes: tuple[Envelope, ...]
+    digest: Ranges = ()
+    names: tuple[str, ...] = ()
+
+    def messages(self) -> tuple[Message, ...]:
+        return tuple(e.message for e in self.envelopes)
+
+
 Frame: TypeAlias = (
     Data | Digest | Request | Gone | Publish | Published | Received | Attach | Attached | Items | Top | Want | Ack
-    | Detach | SnapshotRequest | Snapshot
+    | Detach | SnapshotRequest | Snapshot | Rumours
 )  # fmt: skip
 
 FRAMES: tuple[type[Base], ...] = (
@@ -262,4 +277,5 @@ FRAMES: tuple[type[Base], ...] = (
     Detach,
     SnapshotRequest,
     Snapshot,
+    Rumours,
 )

@@ -29,7 +29,7 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, header_of, id_of_mark
+from antecede.core.message import LOOSE, Envelope, Mark, Message, header_of, id_of_mark, sender_of
 from antecede.core.order.index import Log
 from antecede.core.spread.answer import BATCH, in_time
 from antecede.core.tier import Parts
@@ -68,6 +68,7 @@ class HomeBroker(BrokerBase):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         raise InputError(f"{self.name} is a broker: in recipe `home` its clients publish.")
 
@@ -76,8 +77,9 @@ class HomeBroker(BrokerBase):
         left = super().absent_since(mark, wanted_us)
         if left is not None:
             return left
-        log = self.logs.get(mark[0].partition("@")[0])
-        keeps = log is not None and (mark[1] > log.published or id_of_mark(mark) in log.unacked)
+        log = self.logs.get(sender_of(mark[0]))
+        published = 0 if log is None else log.loose if LOOSE in mark[0] else log.published
+        keeps = log is not None and (mark[1] > published or id_of_mark(mark) in log.unacked)
         return None if keeps else wanted_us
 
     # -- publications ----------------------------------------------------------------------------------------------
@@ -179,7 +181,7 @@ class HomeBroker(BrokerBase):
             interest = self.known_interest(frame.filters)
             frontier = self.beginning(interest) if frame.frontier is None else frame.frontier
             log = self.logs[sender] = Log(frame.attachment, interest, frontier, self.cut(), plain=self.plain)
-            log.published, log.unacked = frame.published, frozenset(frame.unacked)
+            log.published, log.loose, log.unacked = frame.published, frame.loose, frozenset(frame.unacked)
         self.out.append(Send((sender,), Attached(log.number, log.frontier if fresh else {}, log.cut)))
         if again:
             return

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from antecede.core.topics import matches
 
-__all__ = ["Interest", "group_of", "stream_of"]
+__all__ = ["Interest", "group_of", "next_after", "stream_of"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -38,6 +38,16 @@ def stream_of(sender: str, group: str) -> str:
 
 group_of: Callable[[str], str] = Remembered[str, str](lambda stream: stream.partition("@")[2]).__getitem__
 """The group of a stream; "" for a stream that is a sender (a flat group)."""
+
+
+def next_after(name: str, names: Iterable[str]) -> str | None:
+    """The next one in the ring of names.
+
+    >>> next_after("b", ["c", "a"]), next_after("d", ["c", "a"]), next_after("a", [])
+    ('c', 'a', None)
+    """
+    ring = sorted(names)
+    return next((one for one in ring if one > name), ring[0] if ring else None)
 
 
 class Interest:

@@ -126,4 +126,4 @@ class Joining:
         for sender, _, snapshot in self._snapshots:
             broker.take_wanted(snapshot.envelopes, sender, now_us)
         self._snapshots = []
-        broker.take_early(now_us)
+        broker.early.take(now_us)

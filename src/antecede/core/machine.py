@@ -30,6 +30,8 @@ class Peer:
     role: str
     """`member`, `broker` or `subscriber`."""
     groups: tuple[str, ...]
+    site: str = ""
+    """Where it is: members of one site are near each other. Empty: not known."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -49,6 +51,10 @@ class Settings:
     colours: int = 0
     """How many rounds a message lives, where an Order counts by rounds (ceil(log2 N) + alpha). Costs waiting, where
     something is lost; 0: there are no lifetimes."""
+    view: int = 0
+    """Rounds go to members of a local view of at most so many; 0: of all. Raising it costs memory, spreads evener."""
+    near: float = 0.0
+    """How often a near member is preferred in a round. Raising it saves long links, slows what must cross them."""
     patience_us: int = 0
     """How long to wait for a missing cause before asking. Raising it costs latency under loss, saves requests."""
     retry_us: int = 30_000
@@ -93,8 +99,10 @@ class Machine(Protocol):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
-        """`after`: ids of delivered or own messages; None means everything delivered so far."""
+        """`after`: ids of delivered or own messages; None means everything delivered so far. `order`: one of ORDERS
+        that the recipe offers (then without `after` unless it is `causal`); None: the strongest."""
         ...
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]: ...

@@ -1,17 +1,19 @@
 """A member of a flat group: everybody gets everything, everybody publishes (`solicit`, `dcco`; 000, 002).
 
 B-SEND is `publish`, B-RECV and RPY-RECV are the same path through the Inbox, CHECK-MSGs is `wake`, SOLICIT-RECV is
-`on_request`. A newcomer asks a member for its frontier and begins at that cut.
+`on_request`. A newcomer asks a member for its frontier and begins at that cut. How messages get to the others is the
+business of its spread: a multicast, unless the recipe says otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from antecede.core.effects import Effect, Join, Send
-from antecede.core.frames import Data, Frame, Snapshot, SnapshotRequest
-from antecede.core.interest import Interest
-from antecede.core.message import Mark, Message
+from antecede.core.frames import Data, Digest, Frame, Snapshot, SnapshotRequest
+from antecede.core.interest import Interest, next_after
+from antecede.core.message import Envelope, Mark, Message
+from antecede.core.spread.flat import Flat
 from antecede.core.tier import Parts, Tier
 
 __all__ = ["Member"]
@@ -19,24 +21,33 @@ __all__ = ["Member"]
 
 class Member(Tier):
     role = "member"
-    _others: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     _join_at: int | None = None
     _join_tries = 0
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, spread: Callable[[Member], Flat] = Flat) -> None:
         super().__init__(parts)
         self._blank: set[str] = set()
+        self.spread = spread(self)
 
     # -- who is there ----------------------------------------------------------------------------------------------
 
     def viewed(self, now_us: int) -> None:
-        self._others = tuple(sorted(name for name in self.members if name != self.name))
+        self.others = tuple(sorted(name for name in self.members if name != self.name))
+        self.spread.viewed(now_us)
 
     def peers(self) -> Sequence[str]:
-        return self._others
+        return self.others
+
+    def equals(self) -> Sequence[str]:
+        return self.others
+
+    def neighbours(self) -> Sequence[str]:
+        first = next_after(self.name, self.others)
+        return () if first is None else (first,)
 
     def sources(self, mark: Mark) -> Sequence[str]:
-        return self._others
+        return self.others
 
     def interest_of(self, peer: str) -> Interest | None:
         return self.interest
@@ -44,7 +55,7 @@ class Member(Tier):
     # -- joining ---------------------------------------------------------------------------------------------------
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
-        if joining and self._others:
+        if joining and self.others:
             self._ask_to_join(now_us)
         else:
             self._join(None, ())
@@ -52,7 +63,7 @@ class Member(Tier):
 
     def _ask_to_join(self, now_us: int) -> None:
         self._join_at = now_us + self.settings.retry_us
-        donor = self._others[self._join_tries % len(self._others)]
+        donor = self.others[self._join_tries % len(self.others)]
         self._join_tries += 1
         self.out.append(Send((donor,), SnapshotRequest(whole=False)))
 
@@ -62,11 +73,14 @@ class Member(Tier):
         self.out.append(Join(self.interest.filters, peer, cut, self.inbox.guard_us))
 
     def own_wake(self) -> int | None:
-        return self._join_at
+        join_us, spread_us = self._join_at, self.spread.at_us
+        return spread_us if join_us is None or (spread_us is not None and spread_us < join_us) else join_us
 
     def woken(self, now_us: int) -> None:
         if self._join_at is not None and now_us >= self._join_at:
             self._ask_to_join(now_us)
+        if self.spread.at_us is not None and now_us >= self.spread.at_us:
+            self.spread.hold(now_us)
 
     # -- out -------------------------------------------------------------------------------------------------------
 
@@ -78,11 +92,17 @@ class Member(Tier):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
-        envelope = self.compose(topics, payload, now_us, deadline_us, after)
-        if self._others:
-            self.out.append(Send(self._others, Data((envelope,))))
+        envelope = self.compose(topics, payload, now_us, deadline_us, after, order)
+        self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
+
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        self.spread.compared(frame, sender)
+
+    def forward(self, envelope: Envelope, now_us: int) -> None:
+        self.spread.forward(envelope, now_us)
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -91,19 +111,25 @@ class Member(Tier):
             if isinstance(frame, SnapshotRequest):
                 self.out.append(Send((sender,), Snapshot(self.beginning(self.interest), self.cut())))
             else:
-                self.common(frame, sender, now_us)
+                self.on_frame(frame, sender, now_us)
         elif isinstance(frame, SnapshotRequest):
             self.out.append(Send((sender,), Snapshot({}, (), blank=True)))
         elif isinstance(frame, Snapshot):
             if not frame.blank:
                 self.reader.start_at(frame.past)
                 self._join(sender, frame.cut)
-                self.take_early(now_us)
+                self.early.take(now_us)
             else:
                 self._blank.add(sender)
-                if self._blank.issuperset(self._others):
+                if self._blank.issuperset(self.others):
                     self._join(None, ())
-                    self.take_early(now_us)
+                    self.early.take(now_us)
         else:
-            self.keep_early(frame, sender)
+            self.early.keep(frame, sender)
         return self.flush(now_us)
+
+    def on_frame(self, frame: Frame, sender: str, now_us: int) -> None:
+        if not self.common(frame, sender, now_us):
+            self.spread.took(frame, sender, now_us)
+        elif isinstance(frame, Data):
+            self.spread.arrived(frame.envelopes, sender, now_us)

@@ -6,11 +6,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-__all__ = ["NO_STAMP", "Envelope", "Mark", "Message", "Stamp", "header_of", "id_of_mark", "make_id", "split_id"]
+__all__ = [
+    "LOOSE",
+    "NO_STAMP",
+    "ORDERS",
+    "UNORDERED",
+    "Envelope",
+    "Mark",
+    "Message",
+    "Stamp",
+    "header_of",
+    "id_of_mark",
+    "make_id",
+    "sender_of",
+    "split_id",
+]
+
+ORDERS = ("causal", "fifo", "none")
+"""What a publisher may ask for, strongest first; what each means is in docs/promises.md."""
+
+UNORDERED = ("-",)
+"""The causes of a message of order `none`, for the record: it follows nothing, and nothing follows it."""
+
+LOOSE = "~"
+"""Ends the sender in ids and streams of unordered messages (`p~:1`, `p~@G1`): they are numbered apart, since what is
+said of the ordered ones says nothing of these."""
 
 Mark: TypeAlias = tuple[str, int]
 """(stream, n): message number n of a sender, seen in one stream: all it sends (`p`), or what it addresses to one group
-(`p@G1`; numbers then have holes). Sender names hold no `@` and no `:`; what follows the first `@` is the group."""
+(`p@G1`; numbers then have holes). Sender names hold no `@`, `:` or `~`; what follows the first `@` is the group."""
 
 
 def make_id(sender: str, seq: int) -> str:
@@ -20,6 +44,15 @@ def make_id(sender: str, seq: int) -> str:
 def id_of_mark(mark: Mark) -> str:
     """The message a mark of a sender's stream means."""
     return f"{mark[0].partition('@')[0]}:{mark[1]}"
+
+
+def sender_of(stream: str) -> str:
+    """Whose stream it is.
+
+    >>> sender_of("p"), sender_of("p@G1"), sender_of("p~@G1")
+    ('p', 'p', 'p')
+    """
+    return stream.partition("@")[0].rstrip(LOOSE)
 
 
 def split_id(message_id: str) -> tuple[str, int]:
@@ -39,10 +72,12 @@ class Message:
     expires_us: int | None = None
     after: tuple[str, ...] | None = None
     """Declared causes, for the record only (never sent): None means everything delivered so far."""
+    order: str = "causal"
+    """One of ORDERS."""
     id: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.id = f"{self.sender}:{self.seq}"
+        self.id = f"{self.sender}:{self.seq}" if self.order != "none" else f"{self.sender}{LOOSE}:{self.seq}"
 
 
 @dataclass(slots=True, eq=False)
@@ -83,5 +118,7 @@ class Envelope:
 def header_of(envelope: Envelope) -> Envelope:
     """A message without its payload: what is left to say of one that expired."""
     message = envelope.message
-    bare = Message(message.sender, message.seq, message.topics, b"", message.deadline_us, message.expires_us)
+    bare = Message(
+        message.sender, message.seq, message.topics, b"", message.deadline_us, message.expires_us, None, message.order
+    )
     return Envelope(bare, envelope.stamp)

@@ -4,34 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from antecede.core.broker import Broker
 from antecede.core.client import Client
+from antecede.core.delta import DeltaInbox
 from antecede.core.eager import EagerInbox
 from antecede.core.home_broker import HomeBroker
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
 from antecede.core.member import Member
+from antecede.core.message import ORDERS
 from antecede.core.order.colour import ColourReader
+from antecede.core.order.delta import DeltaWriter
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.index import IndexReader
 from antecede.core.order.matrix import Column, MatrixWriter, place_of
 from antecede.core.order.reader import Reader
 from antecede.core.order.rounds import ColoursReader, RoundsWriter
 from antecede.core.order.vector import VectorWriter
+from antecede.core.order.writer import Writer
 from antecede.core.round_broker import RoundBroker
 from antecede.core.round_clock import RoundClock
 from antecede.core.round_subscriber import RoundSubscriber
+from antecede.core.spread.ack import Acks
+from antecede.core.spread.flat import Flat
 from antecede.core.spread.gossip import Gossip
 from antecede.core.spread.lazy import Lazy
+from antecede.core.spread.lpbcast import UNLIMITED, Lpbcast
 from antecede.core.spread.multicast import Multicast
+from antecede.core.spread.piggyback import Piggyback
 from antecede.core.spread.pull import Pull
 from antecede.core.subscriber import Subscriber
-from antecede.core.tier import Parts, Writer
+from antecede.core.tier import Parts
 from antecede.errors import InputError
 
-__all__ = ["RECIPES", "SPREADS", "Recipe", "build", "recipe_named"]
+__all__ = ["FLAT_SPREADS", "RECIPES", "SPREADS", "Recipe", "build", "recipe_named"]
+
+STRICT = ("causal", "fifo")
+"""Orders of recipes whose numbers leave no room for messages that nobody waits for."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -39,7 +51,8 @@ class Recipe:
     name: str
     paper: str
     order: str
-    """`vector`, `graph`, `rounds` (a vector, then a colour per broker) or `matrix` (a matrix, then one colour)."""
+    """`vector`, `graph`, `rounds` (a vector, then a colour per broker), `matrix` (a matrix, then one colour), `delta`
+    (a vector with deadlines) or `none`."""
     flat: bool = False
     """All processes are members of one group and all publish; otherwise brokers serve subscribers."""
     clients_publish: bool = False
@@ -48,16 +61,30 @@ class Recipe:
     asks: bool = True
     digests: bool = True
     deadlines: str = "yes"
-    """`yes`, `optional`, `none`, or `lifetime`: every message ends with its lifetime, deadlines are optional."""
+    """`yes`, `same` (equally long for all), `optional`, `none`, or `lifetime`: every message ends with its lifetime,
+    deadlines are optional."""
     uniform: bool = False
     """All messages live equally long towards subscribers: a deadline can only be later, and for brokers only."""
     eager: bool = False
-    ordered: bool = True
+    orders: tuple[str, ...] = ORDERS
+    """What a publisher may ask for, the first unless it says otherwise."""
+    chance: bool = False
+    """Whom chance leaves out in its rounds a message is lost to: nothing is promised but that it is said so."""
+    whole: bool = False
+    """Subscribers get all that brokers know of a message's past, and work out themselves what they wait for."""
     readings: tuple[str, ...] = ("repaired",)
 
     @property
     def recovers(self) -> bool:
-        return self.asks
+        return self.asks and not self.chance
+
+
+def _unordered(name: str, paper: str, *, asks: bool = True, digests: bool = True, chance: bool = False) -> Recipe:
+    """A member of a flat group that promises no order, named after its way to spread."""
+    return Recipe(
+        name, paper, "none", flat=True, spread=name, asks=asks, digests=digests, deadlines="none", orders=("none",),
+        chance=chance,
+    )  # fmt: skip
 
 
 ONE = ("repaired", "printed")
@@ -70,13 +97,25 @@ RECIPES: dict[str, Recipe] = {
         Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional", readings=ONE),
         Recipe("graph", "001 s2.3", "graph", deadlines="optional", readings=("repaired", "printed-a", "printed-b")),
         Recipe("pull", "003", "vector", spread="pull", deadlines="optional", readings=THREE),
-        Recipe("rounds", "001 s2.2", "rounds", spread="gossip", deadlines="lifetime", readings=ONE),
-        Recipe("colour", "004", "matrix", deadlines="lifetime", uniform=True, readings=ONE),
-        Recipe("colour-eager", "004", "matrix", deadlines="lifetime", uniform=True, eager=True),
+        Recipe("rounds", "001 s2.2", "rounds", spread="gossip", deadlines="lifetime", orders=STRICT, readings=ONE),
+        Recipe("colour", "004", "matrix", deadlines="lifetime", uniform=True, orders=STRICT, readings=ONE),
+        Recipe("colour-eager", "004", "matrix", deadlines="lifetime", uniform=True, eager=True, orders=STRICT),
         Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional"),
-        Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none"),
+        Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none", orders=STRICT),
         Recipe("cbcast", "Birman, Schiper, Stephenson 1991", "vector", deadlines="none"),
         Recipe("dcco", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
+        Recipe("dcco-vector", "Rodrigues et al. 2000", "vector", flat=True, asks=False, digests=False),
+        Recipe("psync", "Peterson, Buchholz, Schlichting 1989", "graph", deadlines="none", whole=True),
+        Recipe(
+            "delta", "Baldoni, Mostefaoui, Raynal 1996", "delta", flat=True, asks=False, digests=False, deadlines="same"
+        ),
+        Recipe("piggyback", "002 s3A", "vector", flat=True, spread="piggyback", deadlines="optional"),
+        Recipe("fifo", "order per sender", "vector", flat=True, deadlines="none", orders=("fifo", "none")),
+        _unordered("lpbcast-chain", "Eugster et al. 2001, as analysed", asks=False, digests=False, chance=True),
+        _unordered("lpbcast-once", "Eugster et al. 2001", digests=False, chance=True),
+        _unordered("lpbcast-unlimited", "Eugster et al. 2001", asks=False, digests=False, chance=True),
+        _unordered("pbcast", "Birman et al. 1999", digests=False, chance=True),
+        _unordered("ackcast", "Pingali, Towsley, Kurose 1994"),
     )
 }
 
@@ -86,7 +125,18 @@ SPREADS: dict[str, Callable[[Broker], Multicast]] = {
     "gossip": Gossip,
     "lazy": Lazy,
 }
-"""Ways to spread, by name; `RECIPE+SPREAD` is a recipe with another one."""
+"""Ways to spread among brokers, by name; `RECIPE+SPREAD` is a recipe with another one."""
+
+FLAT_SPREADS: dict[str, Callable[[Member], Flat]] = {
+    "multicast": Flat,
+    "piggyback": Piggyback,
+    "ackcast": Acks,
+    "lpbcast-chain": partial(Lpbcast, forwards=UNLIMITED, chain=True),
+    "lpbcast-once": partial(Lpbcast, digests=True),
+    "lpbcast-unlimited": partial(Lpbcast, forwards=UNLIMITED),
+    "pbcast": partial(Lpbcast, multicast=True, forwards=0, digests=True),
+}
+"""Ways to spread among members of a flat group."""
 
 CHAIN = 8
 """Own previous messages named in a stamp where nothing expires (see VectorWriter.chain)."""
@@ -134,19 +184,25 @@ def build(
     writer = _writer(recipe, name, interest, settings)
     if recipe.clients_publish:
         if role == "subscriber":
-            parts = Parts(name, interest, settings, dice, None, IndexReader(), guard_us, digests=False)
+            parts = Parts(
+                name, interest, settings, dice, None, IndexReader(), guard_us, digests=False, orders=recipe.orders
+            )
             return Client(parts, upper=_vector(recipe, name, settings))
         reader = Reader(interest.concerns, dense=writer.dense)
         parts = Parts(name, interest, settings, dice, writer, reader, guard_us)
         return HomeBroker(parts, plain=recipe.name == "home-plain")
     reader = Reader(interest.concerns, dense=writer.dense)
     if role == "subscriber":
+        below = writer if recipe.whole else None
         return Subscriber(
-            Parts(name, interest, settings, dice, None, reader, guard_us, asks=recipe.asks, digests=False)
+            Parts(name, interest, settings, dice, below, reader, guard_us, asks=recipe.asks, digests=False)
         )
-    parts = Parts(name, interest, settings, dice, writer, reader, guard_us, asks=recipe.asks, digests=recipe.digests)
+    parts = Parts(
+        name, interest, settings, dice, writer, reader, guard_us, recipe.asks, recipe.digests, orders=recipe.orders,
+        inbox=DeltaInbox if recipe.order == "delta" else Inbox,
+    )  # fmt: skip
     if recipe.flat:
-        return Member(parts)
+        return Member(parts, FLAT_SPREADS[recipe.spread])
     return Broker(parts, RoundClock(settings.round_us, 0), SPREADS[recipe.spread])
 
 
@@ -165,14 +221,19 @@ def _by_rounds(
         )
     interest = Column(groups, place_of(name)) if matrix else Interest(groups)
     writer = MatrixWriter(name, interest, clock) if matrix else RoundsWriter(name, clock)
-    parts = Parts(name, interest, settings, dice, writer, Reader(interest.concerns, dense=False), guard_us)
+    above = Reader(interest.concerns, dense=False)
+    parts = Parts(name, interest, settings, dice, writer, above, guard_us, orders=recipe.orders)
     return RoundBroker(parts, clock, SPREADS[recipe.spread], uniform=recipe.uniform)
 
 
 def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -> Writer:
     if recipe.order == "graph":
         slack_us, grace_us = 2 * settings.clock_bound_us, settings.grace_us
-        return GraphWriter(name, interest, deadlines=settings.deadlines, slack_us=slack_us, grace_us=grace_us)
+        return GraphWriter(
+            name, interest, deadlines=settings.deadlines, slack_us=slack_us, grace_us=grace_us, whole=recipe.whole
+        )
+    if recipe.order == "delta":
+        return DeltaWriter(name)
     return _vector(recipe, name, settings)
 
 

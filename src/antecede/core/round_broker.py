@@ -61,7 +61,8 @@ class RoundBroker(Broker):
         expires_us = self.clock.end_us(number)
         deadline_us = expires_us if bare.deadline_us is None else bare.deadline_us
         deadline_us = max(deadline_us, expires_us) if self.uniform else min(deadline_us, expires_us)
-        return Message(self.name, number, bare.topics, bare.payload, deadline_us, expires_us, bare.after)
+        topics, payload = bare.topics, bare.payload
+        return Message(self.name, number, topics, payload, deadline_us, expires_us, bare.after, bare.order)
 
     def publish(
         self,
@@ -71,8 +72,9 @@ class RoundBroker(Broker):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
-        envelope = self.compose(topics, payload, now_us, deadline_us, after)
+        envelope = self.compose(topics, payload, now_us, deadline_us, after, order)
         self._waiting.append(envelope)
         self._send_waiting(now_us)
         return envelope.message, self.flush(now_us)

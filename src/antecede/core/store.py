@@ -96,21 +96,25 @@ class Store:
         expiry = self._expiry
         while expiry and expiry[0][0] < now_us:
             envelope = heappop(expiry)[2]
-            del self.by_id[envelope.message.id]
-            self._drop(self.index, envelope)
-            for stream, n in envelope.stamp.own:
-                tops = self.tops[group_of(stream)]
-                if tops.get(stream) == n:
-                    if stream in self.index:
-                        tops[stream] = max(self.index[stream])
-                    else:
-                        del tops[stream]
-            self._offers.clear()
-            self.add_header(envelope, now_us)
-            self.out.append(Collect(envelope.message.id))
+            if envelope.message.id in self.by_id:
+                self.let_go(envelope)
+                self.add_header(envelope, now_us)
         headers = self._headers_until
         while headers and headers[0][0] <= now_us:
             self._drop(self.headers, headers.popleft()[1])
+
+    def let_go(self, envelope: Envelope) -> None:
+        del self.by_id[envelope.message.id]
+        self._drop(self.index, envelope)
+        for stream, n in envelope.stamp.own:
+            tops = self.tops[group_of(stream)]
+            if tops.get(stream) == n:
+                if stream in self.index:
+                    tops[stream] = max(self.index[stream])
+                else:
+                    del tops[stream]
+        self._offers.clear()
+        self.out.append(Collect(envelope.message.id))
 
     def kept_headers(self) -> list[Envelope]:
         """Headers of what expired not long ago, in the order in which it did."""

@@ -45,6 +45,8 @@ class Subscriber(Tier):
         self.interest = Interest(filters)
         self._check(at)
         self.reader.look_at(self.interest.concerns)
+        if self.writer is not None:
+            self.writer.look_at(self.interest)
         self._attach(tuple(at), now_us)
         return self.flush(now_us)
 
@@ -190,6 +192,7 @@ class Subscriber(Tier):
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         raise InputError(f"{self.name} only subscribes: in this recipe brokers publish (in `home` clients do).")
 

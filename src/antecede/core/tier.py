@@ -9,48 +9,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from antecede.core.effects import Ask, Discard, Effect, Send
-from antecede.core.frames import Data, Digest, Frame, Gone, Node, Ranges, Request
+from antecede.core.early import Early
+from antecede.core.effects import Ask, Effect, Send
+from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Peer, Settings
-from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
+from antecede.core.message import LOOSE, ORDERS, Envelope, Mark, Message, Stamp, id_of_mark, sender_of
+from antecede.core.order.loose import LooseWriter, asked_for
 from antecede.core.order.reader import Reader
+from antecede.core.order.writer import Writer
 from antecede.core.spread.answer import Answers
 from antecede.core.spread.digest import Rounds
 from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, open_ranges, ranges_of
+from antecede.core.spread.views import LocalView
 from antecede.core.store import Store
 
-__all__ = ["Parts", "Tier", "Writer"]
-
-MAX_EARLY = 4096
-"""Frames that are kept while joining: a few round trips of traffic. Raising it costs memory."""
-
-
-class Writer(Protocol):
-    """The Writer's end of an Order."""
-
-    dense: bool
-    cuts: bool
-    """Whether it wants to know what is stable."""
-    stable: dict[str, int]
-
-    def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp: ...
-    def learn(self, envelope: Envelope) -> None: ...
-    def arrived(self, envelope: Envelope) -> Envelope: ...
-    def relay(self, envelope: Envelope) -> Envelope: ...
-    def bare(self, envelope: Envelope) -> Envelope: ...
-    def nodes(self) -> tuple[Node, ...]: ...
-    def adopt(self, nodes: Sequence[Node]) -> None: ...
-    def known(self, mark: Mark) -> Stamp | None: ...
-    def past(self) -> Mapping[str, int]: ...
-    def start_at(self, cut: Mapping[str, int]) -> None: ...
-    def gave_up(self, mark: Mark) -> None: ...
-    def project(self, envelope: Envelope, interest: Interest) -> Envelope: ...
-    def forget(self, now_us: int) -> None: ...
-    def heard(self, stable: Mapping[str, int]) -> None: ...
+__all__ = ["Parts", "Tier"]
 
 
 class Parts(NamedTuple):
@@ -66,6 +43,8 @@ class Parts(NamedTuple):
     asks: bool = True
     digests: bool = True
     inbox: type[Inbox] = Inbox
+    orders: tuple[str, ...] = ORDERS
+    """What a publisher may ask for here; the first unless it says otherwise."""
 
 
 class Tier(ABC):
@@ -76,11 +55,13 @@ class Tier(ABC):
         self.name = parts.name
         self.interest = parts.interest
         self.settings = settings
-        self._early: list[tuple[Data, str]] = []
+        self.early = Early(self)
         self.dice = parts.dice
         self.writer = parts.writer
         self.reader = parts.reader
         self.asks = parts.asks
+        self.orders = parts.orders
+        self.loose = LooseWriter(parts.name, flat=parts.reader.dense, slack_us=2 * settings.clock_bound_us)
         self.out: list[Effect] = []
         self.store = Store(self.out, grace_us=settings.grace_us, slack_us=2 * settings.clock_bound_us)
         self.arrived = parts.reader.arrived if parts.writer is None else parts.writer.arrived
@@ -89,6 +70,7 @@ class Tier(ABC):
             parts.reader, self.out, self._delivered, guard_us=parts.guard_us, memory_us=settings.memory_us
         )
         self.wants = Solicitation(settings)
+        self.local = LocalView(parts.dice, size=settings.view, near=settings.near)
         self.members: dict[str, Peer] = {}
         self.departed: dict[str, int] = {}
         self.tops: dict[str, int] = {}
@@ -105,6 +87,14 @@ class Tier(ABC):
     @abstractmethod
     def peers(self) -> Sequence[str]:
         """Whom digests go to."""
+
+    def equals(self) -> Sequence[str]:
+        """Those among its peers whom local views are drawn from."""
+        return ()
+
+    def neighbours(self) -> Sequence[str]:
+        """Equals that are compared with whatever the view is: so many that what anybody has gets to everybody."""
+        return ()
 
     @abstractmethod
     def sources(self, mark: Mark) -> Sequence[str]:
@@ -133,6 +123,8 @@ class Tier(ABC):
         self.members = dict(members)
         self.answers.ask_anew()
         self.viewed(now_us)
+        site = members[self.name].site if self.name in members else ""
+        self.local.update(self.equals(), [name for name, peer in members.items() if site and peer.site == site])
         self.want_again(now_us)
         if self.store.version:
             self.rounds.begin(now_us)
@@ -169,25 +161,17 @@ class Tier(ABC):
             return False
         return True
 
-    def keep_early(self, frame: Frame, sender: str) -> None:
-        """Messages that come before this process knows where it begins: they wait until then, so that they are not lost
-        when whoever sent them is."""
-        if isinstance(frame, Data):
-            if len(self._early) < MAX_EARLY:
-                self._early.append((frame, sender))
-            else:
-                self.out += [Discard(message.id, "overflow") for message in frame.messages()]
-
-    def take_early(self, now_us: int) -> None:
-        early, self._early = self._early, []
-        for frame, sender in early:
-            self.take(frame.envelopes, sender, now_us)
+    def on_frame(self, frame: Frame, sender: str, now_us: int) -> None:
+        """A frame for one that has joined."""
+        self.common(frame, sender, now_us)
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
         """Messages came, from `hint`: whoever sent them is asked first for what they need."""
         accept, arrived = self.inbox.accept, self.arrived
         for envelope in envelopes:
             accept(arrived(envelope), now_us)
+            if envelope.message.order == "none":
+                self.rounds.want_before(envelope.stamp, hint, now_us)
         if self.inbox.blocked:
             self.want_blocked(hint, now_us)
 
@@ -207,22 +191,25 @@ class Tier(ABC):
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:
         writer = self.writer
-        if writer is not None:
+        if writer is not None and envelope.message.order != "none":
             writer.learn(envelope)
         self._keep(envelope, now_us)
         self.forward(envelope, now_us)
 
     def _keep(self, envelope: Envelope, now_us: int) -> None:
         message = envelope.message
-        if message.seq > self.tops.get(message.sender, 0):
-            self.tops[message.sender] = message.seq
+        sender = message.sender if message.order != "none" else message.sender + LOOSE
+        if message.seq > self.tops.get(sender, 0):
+            self.tops[sender] = message.seq
         self.store.add(envelope)
-        if self.rounds.at_us is None:
+        if self.rounds.at_us is None and self.rounds.steady:
             self.rounds.begin(now_us)
 
     def beginning(self, interest: Interest) -> dict[str, int]:
         """Where somebody may begin who is told `cut()`: behind what was delivered here and all that precedes it."""
-        past = {} if self.writer is None else self.writer.past()
+        past = {} if self.writer is None else dict(self.writer.past())
+        for stream in [stream for stream in {**self.reader.front, **self.reader.over} if LOOSE in stream]:
+            past[stream] = self.tops.get(stream.partition("@")[0], 0)
         return interest.among(past)
 
     def cut(self) -> tuple[str, ...]:
@@ -247,35 +234,40 @@ class Tier(ABC):
         now_us: int,
         deadline_us: int | None,
         after: Sequence[str] | None,
+        order: str | None,
     ) -> Envelope:
         """A message of its own, stamped, behind it and kept. Declared causes that are no longer known here widen to
         everything delivered so far."""
         assert self.writer is not None
         stamps: list[Stamp] | None = None
+        order, after = asked_for(order, after, self.orders)
         if after is not None:
             known = [self.store.by_id.get(one) for one in after]
-            stamps = [e.stamp for e in known if e is not None]
-            if len(stamps) < len(known):
+            stamps = [e.stamp for e in known if e is not None and e.message.order != "none"]
+            if None in known:
                 stamps, after = None, None
-        declared = None if after is None else tuple(after)
-        bare = Message(self.name, 0, tuple(topics), payload, deadline_us, None, declared)
-        message = self.new_message(bare, now_us)
-        envelope = Envelope(message, self.writer.stamp(message, stamps))
+        if order == "none":
+            envelope = self.loose.envelope(tuple(topics), payload, deadline_us, now_us)
+        else:
+            declared = None if after is None else tuple(after)
+            bare = Message(self.name, 0, tuple(topics), payload, deadline_us, None, declared, order)
+            message = self.new_message(bare, now_us)
+            envelope = Envelope(message, self.writer.stamp(message, stamps))
         self.reader.delivered(envelope.stamp, forced=False)
-        self.inbox.seen[message.id] = now_us
+        self.inbox.seen[envelope.message.id] = now_us
         self._keep(envelope, now_us)
         return envelope
 
     def new_message(self, bare: Message, now_us: int) -> Message:
         """Its number; where an Order has lifetimes also its end."""
         self._seq += 1
-        return Message(self.name, self._seq, bare.topics, bare.payload, bare.deadline_us, None, bare.after)
+        return Message(self.name, self._seq, bare.topics, bare.payload, bare.deadline_us, None, bare.after, bare.order)
 
     # -- what spreads ask of a role ---------------------------------------------------------------------------------
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
         """Since when a message can no longer come from its sender; None: it still can."""
-        sender = mark[0].partition("@")[0]
+        sender = sender_of(mark[0])
         if sender in self.members:
             return None
         return self.departed.get(sender, wanted_us)  # never seen: gone long ago, or not yet in view
@@ -331,8 +323,10 @@ class Tier(ABC):
         return tuple(dict.fromkeys(map(id_of_mark, marks)))
 
     def request(self, marks: list[Mark]) -> Frame:
-        dense = self.reader.dense
-        return Request(ranges_of(marks) if dense else open_ranges(marks, self.reader.front, self.inbox.marks))
+        dense = [mark for mark in marks if LOOSE not in mark[0]] if self.reader.dense else []
+        sparse = [mark for mark in marks if LOOSE in mark[0]] if self.reader.dense else marks
+        loose = {stream: numbers for stream, numbers in self.reader.over.items() if LOOSE in stream}
+        return Request((*ranges_of(dense), *open_ranges(sparse, self.reader.front, {**self.inbox.marks, **loose})))
 
     def _ask(self, now_us: int) -> None:
         for peer, marks in self.wants.due(now_us, self.is_missing, self._sources_from, self.answers.orphaned).items():

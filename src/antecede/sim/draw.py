@@ -32,8 +32,13 @@ def _partition(dice: Random, brokers: int, busy_ms: float) -> str:
     return f"{','.join(names[:at])}|{','.join(names[at:])}@{begin}-{begin + length}"
 
 
-def draw(seed: int, recipe: str, index: int, reading: str = "repaired", facts: RecipeFacts | None = None) -> Scenario:
-    """Scenario `index` of the sweep that `seed` decides; every one is its own seed and replays alone."""
+def draw(
+    seed: int, recipe: str, index: int, reading: str = "repaired", facts: RecipeFacts | None = None, early: bool = False
+) -> Scenario:
+    """Scenario `index` of the sweep that `seed` decides; every one is its own seed and replays alone.
+
+    `early`: without the knobs that came later (orders by message, local views, sites).
+    """
     facts = facts or find_recipe(recipe)
     dice = stream(seed, "sweep", index)
     large = index % LARGE_EVERY == LARGE_EVERY - 1
@@ -46,9 +51,10 @@ def draw(seed: int, recipe: str, index: int, reading: str = "repaired", facts: R
     loss = pick(dice, (0.0, 0.02, 0.1, 0.1, 0.3)) * between(dice, 0.5, 1.0)
     busy_ms = 1000 * messages / rate + 6 * high
     deadline_ms: tuple[float, float] | None = None
-    if facts.deadlines != "none" and dice.random() < (1.0 if facts.deadlines == "yes" else 0.75):
+    if facts.deadlines != "none" and dice.random() < (1.0 if facts.deadlines in ("yes", "same") else 0.75):
         shortest = high * between(dice, 1.5, 12)
-        deadline_ms = (round(shortest, 3), round(shortest * between(dice, 1.0, 4.0), 3))
+        longest = shortest * between(dice, 1.0, 4.0)
+        deadline_ms = (round(shortest, 3), round(shortest if facts.deadlines == "same" else longest, 3))
 
     def half(value: float) -> float:
         return value if dice.random() < 0.5 else 0.0
@@ -81,7 +87,23 @@ def draw(seed: int, recipe: str, index: int, reading: str = "repaired", facts: R
         round_ms=round(between(dice, 10, 100), 3),
         payload_bytes=8,
     )
-    return _by_rounds(drawn, facts, stream(seed, "sweep-rounds", index)) if facts.deadlines == "lifetime" else drawn
+    if facts.deadlines == "lifetime":
+        drawn = _by_rounds(drawn, facts, stream(seed, "sweep-rounds", index))
+    return drawn if early else _of_late(drawn, facts, stream(seed, "sweep-late", index))
+
+
+def _of_late(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:
+    """Knobs that came later, from dice of their own: what was drawn before stays as it was."""
+    mix = ",".join(f"{order}={between(dice, 0.1, 1.0):.3f}" for order in facts.orders)
+    view, near, sites = 1 + int(dice.random() * 6), round(dice.random(), 3), 1 + int(dice.random() * 3)
+    mixed, local, placed = dice.random() < 0.3, dice.random() < 0.3, dice.random() < 0.2
+    return replace(
+        drawn,
+        mix=mix if mixed and len(facts.orders) > 1 and drawn.reading == "repaired" else "",
+        view=view if local else 0,
+        near=near if placed else 0.0,
+        sites=sites if placed else 1,
+    )
 
 
 def _by_rounds(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from antecede.core.effects import Deliver, Effect, Join, Send
 from antecede.core.frames import Base
 from antecede.core.machine import Machine
-from antecede.core.message import Message
+from antecede.core.message import UNORDERED, Message
 from antecede.sim.agenda import Agenda
 from antecede.sim.dice import between, stream
 from antecede.sim.layout import Layout
@@ -59,6 +59,9 @@ class Driver:
         if scenario.latency:
             latency = Latency(read_latency(Path(scenario.latency)), names, stream(scenario.seed, "hosts"))
         self.network = Network(scenario, stream(scenario.seed, "network"), latency)
+        places = latency.sites(scenario.sites) if latency else {n: i % scenario.sites for i, n in enumerate(names)}
+        self.site = {name: f"site{place}" for name, place in places.items()} if scenario.sites > 1 else {}
+        """Where each process is, by the name it began with; nowhere in particular if there is one site."""
         self.settings = scenario.settings(facts, latency.range_us if latency else None)
         self.records = Records(scenario.run, sink, digest)
         self.now_us = scenario.start_us
@@ -202,21 +205,28 @@ class Driver:
         self._publishers = None
 
     def publish(
-        self, process: Process, topics: tuple[str, ...], now_us: int, after: tuple[str, ...] | None = None
-    ) -> Message:
+        self, process: Process, topics: tuple[str, ...], now_us: int, after: tuple[str, ...] | None = None,
+        order: str | None = None,
+    ) -> Message:  # fmt: skip
         scenario = self.scenario
+        order = order or self.facts.orders[0]
+        if order != "causal":
+            after = None  # a weaker order has no causes to declare
         local_us = now_us + process.offset_us
         deadline_us = None
         if scenario.deadline_ms is not None:
             deadline_us = local_us + int(between(self._deadline_dice, *scenario.deadline_ms) * 1000)
         payload = b"x" * scenario.payload_bytes
         if scenario.witness:
-            payload = seen_payload(process.seen if after is None else _declared(process, after))
-        message, effects = process.machine.publish(topics, payload, local_us, deadline_us=deadline_us, after=after)
+            payload = _testament(process, after, order)
+        message, effects = process.machine.publish(
+            topics, payload, local_us, deadline_us=deadline_us, after=after, order=order
+        )
         if scenario.witness:
             self._testify(process, message)
         self.records.note(process, "publish", now_us, message=message.id, groups=message.topics,
-                  deadline_us=message.deadline_us, after=message.after, expires_us=message.expires_us)  # fmt: skip
+                  deadline_us=message.deadline_us, after=_follows(message, after, order),
+                  expires_us=message.expires_us)  # fmt: skip
         self.told(process, effects, now_us)
         self.records.flush(FLUSH_ROWS)
         return message
@@ -233,8 +243,9 @@ class Driver:
         self.listener = listen
 
     def _testify(self, process: Process, message: Message) -> None:
-        self.testimony.append((process.name, len(process.seen), message.id, message.payload))
-        process.seen.append(message.id)
+        self.testimony.append((process.name, len(self.testimony), message.id, message.payload))
+        if message.order != "none":
+            process.seen.append(message.id)
 
     def count(self, what: str) -> None:
         self.notes[what] = self.notes.get(what, 0) + 1
@@ -247,7 +258,21 @@ class Driver:
         }
 
 
+def _follows(message: Message, after: tuple[str, ...] | None, order: str) -> tuple[str, ...] | None:
+    """What the row says of causes: what was asked for, or more. A machine cannot talk a cause away."""
+    if order == "none":
+        return UNORDERED
+    return None if message.after is None else () if order == "fifo" else after
+
+
+def _testament(process: Process, after: Sequence[str] | None, order: str) -> bytes:
+    """A payload that names what its sender had seen and must follow."""
+    if order == "none":
+        return seen_payload(())
+    return seen_payload(process.seen if after is None and order == "causal" else _declared(process, after or ()))
+
+
 def _declared(process: Process, after: Sequence[str]) -> list[str]:
     """Declared causes, and one's own last message, which is always one."""
     own = [m for m in process.seen if m.rpartition(":")[0] == process.name][-1:]
-    return list(dict.fromkeys([*after, *own]))
+    return list(dict.fromkeys([*(m for m in after if m in process.seen), *own]))

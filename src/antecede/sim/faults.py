@@ -41,7 +41,7 @@ class Faults:
             self._spawn(name, "member" if flat else "broker", groups)
         for name, groups in layout.filters.items():
             self._spawn(name, "member" if flat else "subscriber", groups)
-        self.view = {p.name: Peer(p.name, p.role, p.groups) for p in driver.all}
+        self.view = {p.name: self._peer(p) for p in driver.all}
         for process in driver.all:
             driver.told(process, process.machine.view(self.view, self._local(process)), driver.now_us)
         for process in driver.all:
@@ -53,6 +53,9 @@ class Faults:
 
     def _local(self, process: Process) -> int:
         return self.driver.now_us + process.offset_us
+
+    def _peer(self, process: Process) -> Peer:
+        return Peer(process.name, process.role, process.groups, self.driver.site.get(process.base, ""))
 
     def _spawn(self, name: str, role: str, groups: tuple[str, ...]) -> Process:
         driver = self.driver
@@ -117,7 +120,7 @@ class Faults:
         process = self._spawn(f"{old.base}.{life}", old.role, old.groups)
         process.ready = process.role == "subscriber"
         driver.records.note(process, "restart", now_us)
-        view = {**self.view, process.name: Peer(process.name, process.role, process.groups)}
+        view = {**self.view, process.name: self._peer(process)}
         driver.told(process, process.machine.view(view, self._local(process)), now_us)
         driver.told(process, process.machine.start(self._local(process), joining=True), now_us)
         if process.role == "subscriber":
@@ -131,13 +134,13 @@ class Faults:
             return
         view = dict(self.view)
         if is_there:
-            view[process.name] = Peer(process.name, process.role, process.groups)
+            view[process.name] = self._peer(process)
         else:
             view.pop(process.name, None)
         self.view = view
         for other in driver.all:
             if other.alive:
-                own = view if other.name in view else {**view, other.name: Peer(other.name, other.role, other.groups)}
+                own = view if other.name in view else {**view, other.name: self._peer(other)}
                 driver.told(other, other.machine.view(own, self._local(other)), now_us)
         for other in driver.all:
             if other.alive and other.role == "subscriber":

@@ -82,6 +82,18 @@ class Latency:
         self.range_us = (ways[0], int(ways[int(0.95 * (len(ways) - 1))] * (1 + JITTER)))
         """From the shortest to nearly the longest way between two processes: what retries are derived from."""
 
+    def sites(self, count: int) -> dict[str, int]:
+        """Process -> site: of `count` hosts far from each other, the number of the one nearest to it."""
+        names = list(self._host)
+
+        def far_us(a: str, b: str) -> int:
+            return 0 if self._host[a] == self._host[b] else self.one_way_us(a, b)
+
+        centres = names[:1]
+        while len(centres) < min(count, len(names)):
+            centres.append(max(names, key=lambda name: min(far_us(name, centre) for centre in centres)))
+        return {name: min(range(len(centres)), key=lambda i: far_us(name, centres[i])) for name in names}
+
     def one_way_us(self, source: str, target: str) -> int:
         host = self._host
         return self._rtt_us[host[source.partition(".")[0]]][host[target.partition(".")[0]]] // 2

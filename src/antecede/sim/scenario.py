@@ -17,10 +17,11 @@ from typing import Any, Protocol
 
 import antecede
 from antecede.core.machine import Settings
+from antecede.core.message import ORDERS
 from antecede.core.round_clock import colours_for
 from antecede.errors import InputError
 
-__all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe"]
+__all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe", "parse_mix"]
 
 FORMAT = 1
 """The version of `scenario.json`."""
@@ -37,6 +38,8 @@ class RecipeFacts(Protocol):
     def clients_publish(self) -> bool: ...
     @property
     def deadlines(self) -> str: ...
+    @property
+    def orders(self) -> tuple[str, ...]: ...
     @property
     def uniform(self) -> bool: ...
 
@@ -67,6 +70,9 @@ class Scenario:
     """Share of publications that come right after a delivery, at the process that delivered. Deepens causality."""
     declare: float = 0.0
     """Share of publications that declare their causes (`after=`) instead of taking all that was delivered."""
+    mix: str = ""
+    """`causal=0.6,fifo=0.3,none=0.1`: shares of messages by the order they ask for; empty: the recipe's own. A weaker
+    order saves waiting."""
     choice: str = "some"
     """How many of its groups a publisher addresses: `one`, `some` (drawn), `all`. Costs frames."""
     burst: int = 1
@@ -109,6 +115,12 @@ class Scenario:
     alpha: int = 3
     """Rounds of a lifetime beyond ceil(log2 N), N being the larger of the two tiers (where an order counts by rounds).
     Costs waiting where something is lost (`colour`: always), buys time to ask for it."""
+    view: int = 0
+    """Rounds go to members of a local view of at most so many; 0: of all. Raising it costs memory, spreads evener."""
+    near: float = 0.0
+    """How often a round prefers a member of the same site. Raising it saves long links, slows what must cross them."""
+    sites: int = 1
+    """How many sites there are: processes are put there in turn, or by the matrix of --latency to the nearest."""
     payload_bytes: int = 32
     """Size of a payload. Costs bytes."""
     warmup_ms: float | None = None
@@ -127,12 +139,12 @@ class Scenario:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, (float(value[0]), float(value[1])))
-        for name in ("loss", "duplicate", "spike", "crash", "restart", "reply", "declare"):
+        for name in ("loss", "duplicate", "spike", "crash", "restart", "reply", "declare", "near"):
             value = getattr(self, name)
             if not 0.0 <= value <= 1.0:
                 raise InputError(f"{name} is {value}: a probability lies between 0 and 1.")
         for name, low in (("brokers", 1), ("subscribers", 0), ("homes", 1), ("fanout", 1), ("burst", 1),
-                          ("payload_bytes", 0), ("alpha", 0)):  # fmt: skip
+                          ("payload_bytes", 0), ("alpha", 0), ("view", 0), ("sites", 1)):  # fmt: skip
             value = getattr(self, name)
             if value < low:
                 raise InputError(f"{name} is {value}: it must be at least {low}.")
@@ -151,6 +163,7 @@ class Scenario:
                 raise InputError(f"{name} is {span[0]:g}:{span[1]:g}: give LO:HI with 0 <= LO <= HI.")
         if self.choice not in ("one", "some", "all"):
             raise InputError(f"choice is {self.choice!r}: it is one, some or all.")
+        parse_mix(self.mix)
 
     # -- derived ---------------------------------------------------------------------------------------------------
 
@@ -198,6 +211,8 @@ class Scenario:
             round_us=max(1, int(self.round_ms * 1000)),
             fanout=self.fanout,
             colours=self.colours if facts.deadlines == "lifetime" else 0,
+            view=self.view,
+            near=self.near,
             patience_us=high - low,
             retry_us=2 * high + 2_000,
             trip_us=2 * low,
@@ -210,8 +225,13 @@ class Scenario:
         """Refuse what this recipe cannot do."""
         if self.deadline_ms is not None and facts.deadlines == "none":
             raise InputError(f"Recipe {self.recipe} has no deadlines: use --deadline-ms none.")
-        if self.deadline_ms is None and facts.deadlines == "yes":
+        if self.deadline_ms is None and facts.deadlines in ("yes", "same"):
             raise InputError(f"Recipe {self.recipe} needs deadlines: give --deadline-ms LO:HI.")
+        if facts.deadlines == "same" and self.deadline_ms is not None and self.deadline_ms[0] != self.deadline_ms[1]:
+            raise InputError(f"In recipe {self.recipe} all messages live equally long: give --deadline-ms X:X.")
+        for order in parse_mix(self.mix):
+            if order not in facts.orders:
+                raise InputError(f"Recipe {self.recipe} has no order {order}: it has {' and '.join(facts.orders)}.")
         if facts.uniform and self.deadline_ms is not None:
             lifetime_ms = self.colours * self.round_ms
             if self.deadline_ms[0] < lifetime_ms:
@@ -265,6 +285,24 @@ class Scenario:
 def _hint(name: str, known: set[str]) -> str:
     close = difflib.get_close_matches(name, sorted(known), n=3)
     return f" (did you mean {' or '.join(close)}?)" if close else ""
+
+
+def parse_mix(text: str) -> dict[str, float]:
+    """
+    >>> parse_mix("causal=3,none=1")
+    {'causal': 0.75, 'none': 0.25}
+    """
+    shares: dict[str, float] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        order, _, share = part.partition("=")
+        try:
+            shares[order] = float(share)
+        except ValueError:
+            shares[order] = math.nan
+        if order not in ORDERS or not 0.0 < shares[order] < math.inf:
+            raise InputError(f"mix has {part!r}: write causal=0.6,fifo=0.3,none=0.1 (shares above 0).")
+    total = sum(shares.values())
+    return {order: share / total for order, share in shares.items()}
 
 
 def find_recipe(name: str) -> RecipeFacts:

@@ -2,7 +2,7 @@
 
 Decided here: a share `reply` of all publications is held back until somebody delivers something and is then published
 there at once, so the rate stays as asked while causal chains grow (if nobody delivers anything until the next one is
-due, it is published unprovoked); a share `declare` names its causes.
+due, it is published unprovoked); a share `declare` names its causes; `mix` says how many ask for which order.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from antecede.core.message import Message
 from antecede.sim.dice import pick, some, stream
 from antecede.sim.driver import Driver
 from antecede.sim.process import Process
+from antecede.sim.scenario import parse_mix
 
 __all__ = ["Synthetic", "topics_for"]
 
@@ -48,6 +49,8 @@ class Synthetic:
         self.driver = driver
         self.dice = stream(scenario.seed, "workload")
         self.left = scenario.count
+        self._mix = parse_mix(scenario.mix)
+        self._order_dice = stream(scenario.seed, "orders")
         self._gap_us = scenario.burst * 1_000_000 / scenario.rate
         if scenario.reply or scenario.declare:
             driver.listener = self.delivered
@@ -94,7 +97,18 @@ class Synthetic:
         if driver.scenario.declare and dice.random() < driver.scenario.declare:
             recent = self._recent.get(process.name, [])
             after = tuple(m for m in recent if dice.random() < 0.5)
-        driver.publish(process, topics, now_us, after)
+        driver.publish(process, topics, now_us, after, self._order())
+
+    def _order(self) -> str | None:
+        """The order the next message asks for; None: the recipe's own."""
+        if not self._mix:
+            return None
+        left = self._order_dice.random()
+        for order, share in self._mix.items():
+            left -= share
+            if left < 0:
+                return order
+        return order
 
     def idle(self, now_us: int) -> bool:
         return False

@@ -16,21 +16,26 @@ from typing import Any
 from antecede.errors import InputError
 from antecede.trace.claims import Claims
 from antecede.trace.fates import Fates
-from antecede.trace.history import History
+from antecede.trace.history import History, bits
 from antecede.trace.holders import Holders, Partition
 from antecede.trace.pairs import Receiver
 from antecede.trace.parquet import read_rows, read_scenario
 from antecede.trace.report import VERDICTS, Finding, Report
 from antecede.trace.verdicts import Judge
 
-__all__ = ["EXEMPT", "Finding", "Report", "check"]
+__all__ = ["EXEMPT", "UNORDERED_RECIPES", "Finding", "Report", "check"]
 
 EXEMPT: dict[str, tuple[str, ...]] = {
     "colour": ("idle",),
     "colour-eager": ("gap", "idle", "stuck", "undelivered"),
     "home-plain": ("idle",),
 }
-"""What a recipe does not promise (PROTOCOLS.md s1, s2). Nothing is ever exempt from inversion."""
+"""What a recipe does not promise (PROTOCOLS.md s1, s2). Nothing is ever exempt from inversion.
+
+A weaker order is no exemption: each publication says itself what it follows, and is judged by that."""
+
+UNORDERED_RECIPES = ("ackcast", "lpbcast-chain", "lpbcast-once", "lpbcast-unlimited", "pbcast")
+"""Where publications are unordered without anybody's asking (`mix`)."""
 
 
 def check(
@@ -42,8 +47,9 @@ def check(
 ) -> Report:
     """Judge one run: its rows, or the path of its directory or file (then `scenario.json` beside it is read).
 
-    From the scenario only three things are taken: `skew_ms` (what it leaves open is in doubt, where rows have no
-    common clock), `partition` (who cannot be reached when) and `recipe` (what is not promised).
+    From the scenario only four things are taken: `skew_ms` (what it leaves open is in doubt, where rows have no
+    common clock), `partition` (who cannot be reached when), `recipe` (what is not promised) and `mix` (whether anybody
+    asked for messages without order; otherwise that a message has none is a finding).
     """
     if isinstance(source, str | Path):
         scenario = read_scenario(source) if scenario is None else scenario
@@ -61,6 +67,12 @@ def check(
     holders = Holders(history, receivers, partitions_of(scenario.get("partition")))
     claims = Claims(history, receivers, holders)
     judges = {name: Judge(r, history, receivers, claims, skew_us) for name, r in receivers.items()}
+    recipe = scenario.get("recipe")
+    if recipe is not None and recipe not in UNORDERED_RECIPES and "none" not in str(scenario.get("mix") or ""):
+        for index in bits(history.unordered):
+            told = history.messages[index]
+            text = f"{told.id} is published without order, which nobody asked for"
+            history.findings.append(Finding("unexplained", told.publisher, told.id, None, told.step, text))
     report = Report(
         messages=len(history.messages),
         processes=len(receivers),

@@ -83,7 +83,10 @@ class Claims:
         return None if holder is None else f"{holder} still holds it"
 
     def cut(self, row: Row, ledger: Ledger) -> str | None:
-        """At `join`: what the peer had delivered, published or discarded, or learned as past. At both: our own past."""
+        """At `join`: what the peer had delivered, published or discarded, or learned as past. At both: our own past.
+
+        Of unordered messages only those that are named: a sender's earlier ones are hidden with them, had or not.
+        """
         behind = self.history.closure(row.cut or ())
         allowed = ledger.delivered | ledger.past
         for mine in self.receivers[row.process].rows[: row.step]:
@@ -100,7 +103,7 @@ class Claims:
             allowed |= self._past_of(peer, row)
         relevant = named
         for filter in row.groups or ():
-            relevant |= self.history.matching(filter) & behind
+            relevant |= self.history.matching(filter) & behind & ~self.history.unordered
         wrong = relevant & ~allowed
         if not wrong:
             return None

@@ -2,7 +2,9 @@
 
 Decided in this file: the causes of a message are its sender's previous message, always, and - as its `publish` row
 says - everything that process had delivered or published so far (`after` null) or exactly `after`; transitively
-closed. Sets of messages are Python integers used as bit masks: bit i stands for the i-th message of a causal order.
+closed. A message that was published unordered (`after` is `-`) has no causes and is none: not of its sender's next
+message, not of what follows its delivery. Sets of messages are Python integers used as bit masks: bit i stands for the
+i-th message of a causal order.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from antecede.core.message import UNORDERED
 from antecede.core.topics import matches
 from antecede.errors import InputError
 from antecede.trace.record import KINDS, Row
@@ -37,7 +40,18 @@ def time_of(row: Row) -> int:
 class Told:
     """A message, as its `publish` row tells of it."""
 
-    __slots__ = ("ancestors", "bit", "deadline_us", "expires_us", "id", "index", "publisher", "step", "topics")
+    __slots__ = (
+        "ancestors",
+        "before",
+        "bit",
+        "deadline_us",
+        "expires_us",
+        "id",
+        "index",
+        "publisher",
+        "step",
+        "topics",
+    )
 
     def __init__(self, row: Row, index: int, ancestors: int) -> None:
         assert row.message is not None
@@ -45,6 +59,8 @@ class Told:
         self.index = index
         self.bit = 1 << index
         self.ancestors = ancestors
+        self.before = 0
+        """Of an unordered message: what its sender published unordered before it. A cut that names it hides them."""
         self.publisher = row.process
         self.step = row.step
         self.topics = tuple(row.groups or ())
@@ -68,6 +84,9 @@ class History:
         self.index: dict[str, int] = {}
         self.out: dict[str, dict[int, int]] = {}
         """process -> message -> the step at which it first delivered or published it."""
+        self._unordered_by: dict[str, int] = {}
+        self.unordered = 0
+        """Mask of what was published to follow nothing and be followed by nothing."""
         self._last_own: dict[str, Told] = {}
         self.has_true_time = True
         self._topics: dict[str, int] = {}
@@ -153,14 +172,17 @@ class History:
         if index is None:
             return  # nobody published it: the walk through this process says so
         self.out[row.process].setdefault(index, row.step)
-        past[row.process] |= self.messages[index].ancestors | self.messages[index].bit
+        past[row.process] |= (self.messages[index].ancestors | self.messages[index].bit) & ~self.unordered
 
     def _published(self, row: Row, past: dict[str, int]) -> None:
         assert row.message is not None
-        if row.after is None:
+        unordered = row.after is not None and tuple(row.after) == UNORDERED
+        if unordered:
+            causes = 0
+        elif row.after is None:
             causes = past[row.process]
         else:
-            causes = self.closure(row.after)
+            causes = self.closure(row.after) & ~self.unordered
             previous = self._last_own.get(row.process)
             if previous is not None:
                 causes |= previous.ancestors | previous.bit
@@ -169,9 +191,14 @@ class History:
         told = Told(row, len(self.messages), causes)
         self.index[told.id] = told.index
         self.messages.append(told)
-        self._last_own[row.process] = told
         self.out[row.process].setdefault(told.index, row.step)
-        past[row.process] |= causes | told.bit
+        if unordered:
+            self.unordered |= told.bit
+            told.before = self._unordered_by.get(row.process, 0)
+            self._unordered_by[row.process] = told.before | told.bit
+        else:
+            self._last_own[row.process] = told
+            past[row.process] |= causes | told.bit
 
     def _contradiction(self, row: Row, text: str) -> None:
         self.findings.append(Finding("unexplained", row.process, row.message, None, row.step, text))
@@ -182,7 +209,8 @@ class History:
         for name in ids:
             index = self.index.get(name)
             if index is not None:
-                mask |= self.messages[index].ancestors | self.messages[index].bit
+                told = self.messages[index]
+                mask |= told.ancestors | told.bit | told.before
         return mask
 
     def matching(self, filter: str) -> int:

@@ -17,7 +17,7 @@ from typing import TypeAlias, cast
 from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from antecede.core.message import NO_STAMP, Envelope, Mark, Message, Stamp
+from antecede.core.message import LOOSE, NO_STAMP, ORDERS, Envelope, Mark, Message, Stamp
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.limits import MAX_NUMBER, MAX_PAYLOAD, MAX_RANK
 from antecede.wire.names import (
@@ -62,6 +62,8 @@ class NoteRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
     """Less the rank."""
     expires: int | None = None
     """Less the deadline, or the rank where there is none."""
+    order: int = 0
+    """Which of ORDERS."""
 
 
 class StampRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -77,9 +79,11 @@ class StampRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
     own_at: list[int] | None = None
     """Indexes of the own streams; None: one per topic."""
     nodes: NodesRow | None = None
+    until: list[int] | None = None
+    """How much later than it the newest cause of each stream expires (usually sooner: below zero)."""
 
 
-_STAMP_DEFAULTS: tuple[object, ...] = (OWN_NONE, 0, [], NEEDS_NONE, [], None, None)
+_STAMP_DEFAULTS: tuple[object, ...] = (OWN_NONE, 0, [], NEEDS_NONE, [], None, None, None)
 
 BatchRow: TypeAlias = tuple[list[bytes], list[bytes], list[int], list[Raw], list[Raw], list[bytes]]
 """Heads (sender, topics, spare streams); tables (layouts, names of nodes); for each envelope the index of its head, of
@@ -116,6 +120,9 @@ def parts_of(envelope: Envelope) -> Parts:
         base_us = stamp.rank if message.deadline_us is None else message.deadline_us
         note += cast("list[int]", [None] * (2 - len(note)))
         note.append(message.expires_us - base_us)
+    if message.order != "causal":
+        note += cast("list[int]", [None] * (3 - len(note)))
+        note.append(ORDERS.index(message.order))
     parts = head, layout.raw, names, pack(note), pack(row)
     envelope.wire = parts
     return parts
@@ -208,8 +215,8 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
         stamp_raw = stamps[index]
         note, row_ = read_note(note_raw), read_stamp(stamp_raw)
         rank, deadline_us, expires_us = row_.rank, note.deadline, note.expires
-        if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK):
-            raise RemoteProtocolError("a sequence number or a rank that is out of bounds")
+        if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK and 0 <= note.order < len(ORDERS)):
+            raise RemoteProtocolError("a sequence number, a rank or an order that is out of bounds")
         if deadline_us is not None:
             deadline_us += rank
         if expires_us is not None:
@@ -217,7 +224,10 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
         if not -MAX_NUMBER <= (deadline_us or 0) <= MAX_NUMBER or not -MAX_NUMBER <= (expires_us or 0) <= MAX_NUMBER:
             raise RemoteProtocolError("a time that no clock can show")
         sender, topics, own_streams, spare = _heads.get(head) or _read_head(head)
-        message = Message(sender, note.seq, topics, b"" if bare else payloads[index], deadline_us, expires_us)
+        payload = b"" if bare else payloads[index]
+        message = Message(sender, note.seq, topics, payload, deadline_us, expires_us, None, ORDERS[note.order])
+        if message.order == "none":
+            own_streams = tuple([f"{sender}{LOOSE}@{topic}" for topic in topics])
         names = None if row_.nodes is None else tables[next(left)]
         envelope = Envelope(message, _read_stamp(message, row_, layout, own_streams, spare, names))
         envelope.wire = (head, layout, names, bytes(note_raw), bytes(stamp_raw))
@@ -249,10 +259,11 @@ def _stamp_row(
     own: int | list[int] = OWN_NONE
     own_at: list[int] | None = None
     if stamp.own:
-        if stamp.own == ((message.sender, message.seq),):
+        if stamp.own == ((_stream_sender(message), message.seq),):
             own = OWN_SENDER
         else:
-            streams = [f"{message.sender}@{topic}" for topic in message.topics]
+            sender = _stream_sender(message)
+            streams = [f"{sender}@{topic}" for topic in message.topics]
             own = [n for _, n in stamp.own]
             if [stream for stream, _ in stamp.own] != streams:
                 own_at = [index_of(stream) for stream, _ in stamp.own]
@@ -275,13 +286,19 @@ def _stamp_row(
         else:
             needs = deltas(indexes)
     names = None
-    nodes = None
-    if stamp.extra is not None:
+    nodes = until = None
+    if isinstance(stamp.extra, dict):
+        until = [until_us - (message.deadline_us or 0) for until_us in layout.pick(stamp.extra)]
+    elif stamp.extra is not None:
         names, nodes = encode_nodes(cast("tuple[Node, ...]", stamp.extra))
-    row: list[object] = [own, stamp.rank, deltas(layout.pick(covers)), needs, lag, own_at, nodes]
+    row: list[object] = [own, stamp.rank, deltas(layout.pick(covers)), needs, lag, own_at, nodes, until]
     while row and row[-1] == _STAMP_DEFAULTS[len(row) - 1]:
         row.pop()
     return row, names
+
+
+def _stream_sender(message: Message) -> str:
+    return message.sender if message.order != "none" else message.sender + LOOSE
 
 
 def _read_head(head: bytes) -> Head:
@@ -307,7 +324,7 @@ def _read_stamp(
     covers = dict(zip(streams, numbers, strict=True))
     own: tuple[Mark, ...] = ()
     if row.own == OWN_SENDER:
-        own = ((message.sender, message.seq),)
+        own = ((_stream_sender(message), message.seq),)
     elif row.own == OWN_TOPICS:
         own = tuple([(stream, covers.get(stream, 0) + 1) for stream in own_streams])
     elif row.own == OWN_SEQ:
@@ -324,6 +341,11 @@ def _read_stamp(
     needs = _read_needs(row, streams, spare, covers, numbers) if row.needs else ()
     if row.nodes is not None and names is not None:
         return Stamp(own, needs, covers, row.rank, decode_nodes(names, row.nodes))
+    if row.until is not None:
+        times = [message_us + (message.deadline_us or 0) for message_us in row.until]
+        if times and not -MAX_NUMBER <= min(times) <= max(times) <= MAX_NUMBER:
+            raise RemoteProtocolError("a time that no clock can show")
+        return Stamp(own, needs, covers, row.rank, dict(zip(streams, times, strict=True)))
     return Stamp(own, needs, covers, row.rank) if own or covers or needs or row.rank else NO_STAMP
 
 

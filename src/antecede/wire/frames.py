@@ -29,6 +29,7 @@ from antecede.core.frames import (
     Ranges,
     Received,
     Request,
+    Rumours,
     Snapshot,
     SnapshotRequest,
     Top,
@@ -103,6 +104,8 @@ def measure(frame: Frame) -> tuple[int, int]:
             control = batch_size(frame.envelopes)[1]
         elif isinstance(frame, Gone) and frame.headers:
             control = batch_size(frame.headers, True)[1]
+        elif isinstance(frame, Rumours) and frame.envelopes:
+            control = batch_size(frame.envelopes)[1]
     frame.size, frame.control = size, control
     return size, control
 
@@ -291,10 +294,11 @@ _kind(
         None if f.frontier is None else _map_row(f.frontier),
         _ids_row(f.unacked),
         f.published,
+        f.loose,
     ),
-    tuple[Number, bytes | None, MapRow | None, IdsRow, Number],
+    tuple[Number, bytes | None, MapRow | None, IdsRow, Number, Number],
     lambda r: Attach(
-        r[0], () if r[1] is None else split_names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), r[4]
+        r[0], () if r[1] is None else split_names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), r[4], r[5]
     ),
 )
 _kind(
@@ -348,3 +352,14 @@ _kind(
     ),
 )
 _kind(16, Received, lambda f: _ids_row(f.ids), IdsRow, lambda r: Received(_ids(r)))
+_kind(
+    17,
+    Rumours,
+    lambda f: (
+        batch_row(f.envelopes) if f.envelopes else None,
+        _ranges_row(f.digest),
+        joined(f.names) if f.names else None,
+    ),
+    tuple[BatchRow | None, RangesRow, bytes | None],
+    lambda r: Rumours(_envelopes(r[0]), _ranges(r[1]), () if r[2] is None else split_names(r[2])),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Stamp
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.reader import Reader
 from tests.core.kit import CARRIED, PLANS, World, message
@@ -215,3 +215,32 @@ def test_stamps_agree_with_the_transitive_closure(plan) -> None:
                 nearest = {a for a in before if not any(a in world.told[c].past for c in before)}
                 assert nearest <= needed <= before
                 assert all(stamps[a].rank < later.rank for a in before)
+
+
+def test_where_subscribers_read_the_graph_it_is_not_projected() -> None:
+    """psync."""
+    whole = GraphWriter("A", Interest(("G1",)), deadlines=False, slack_us=0, grace_us=0, whole=True)
+    first = Message("A", 1, ("G1",))
+    whole.stamp(first, None)
+    second = Message("A", 2, ("G1",))
+    travels = whole.project(Envelope(second, whole.stamp(second, None)), Interest(("G1",)))
+    assert isinstance(travels.stamp.extra, tuple) and [node[:2] for node in travels.stamp.extra] == [("A", 1), ("A", 2)]
+    below = GraphWriter("S", Interest(()), deadlines=False, slack_us=0, grace_us=0, whole=True)
+    below.look_at(Interest(("G1",)))
+    assert below.arrived(travels).stamp.needs == (("A@G1", 1),)
+
+
+def test_what_is_stable_no_longer_travels_to_them() -> None:
+    whole = GraphWriter("A", Interest(("G1",)), deadlines=False, slack_us=0, grace_us=0, whole=True)
+    envelopes = [Envelope(told, whole.stamp(told, None)) for told in (Message("A", n, ("G1",)) for n in (1, 2))]
+
+    def nodes() -> int:
+        extra = whole.project(envelopes[1], Interest(("G1",))).stamp.extra
+        assert isinstance(extra, tuple)
+        return len(extra)
+
+    assert nodes() == 2
+    whole.heard({"A@G1": 1})
+    whole.forget(1)
+    whole.forget(2)
+    assert nodes() == 1

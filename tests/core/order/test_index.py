@@ -135,3 +135,13 @@ def test_a_new_attachment_begins_at_one() -> None:
         reader.delivered(Stamp(((INDEX, n),)), forced=False)
     reader.restart()
     assert not reader.behind(INDEX, 1) and not reader.behind(INDEX, 3) and not reader.watched and not reader.freed
+
+
+def test_an_unordered_message_has_no_causes_and_is_none() -> None:
+    log = Log(1, Interest(("G1",)), {}, (), plain=False)
+    loose = [
+        Envelope(Message("p", n, ("G1",), order="none"), Stamp((("p~@G1", n),), (), {"p~@G1": n - 1})) for n in (1, 2)
+    ]
+    ordered = Envelope(Message("q", 1, ("G1",)), Stamp((("q@G1", 1),), (), {"p~@G1": 2}))
+    after = [item.after for envelope in (*loose, ordered) if (item := log.append(envelope)) is not None]
+    assert after == [0, 0, 0]

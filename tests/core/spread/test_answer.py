@@ -7,6 +7,7 @@ from typing import Any
 from antecede.core.effects import Effect
 from antecede.core.frames import Data, Gone, Request
 from antecede.core.machine import Peer
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.spread.answer import BATCH, in_time
 from tests.core.kit import flat, frame_to, grouped, machine, sent, told, view_of
 
@@ -202,3 +203,17 @@ def test_after_a_change_of_view_everybody_is_asked_anew() -> None:
     broker.view(view_of({"A": "G1", "C": "G1", "D": "G1"}), 2001)
     assert told(broker.receive(Gone((), (("B@G1", 0, 1),)), "D", 2002)) == []
     assert told(broker.receive(Gone((), (("B@G1", 0, 1),)), "C", 2003)) == ["discard B:1 gone", "deliver C:1 causes"]
+
+
+def test_an_unordered_message_is_given_up_alone() -> None:
+    """Its sender's ordered ones have other numbers: nothing follows for them."""
+    one = member(deadlines=False)
+    unordered = Message("A", 5, ("G1",), order="none")
+    one.receive(Data((Envelope(unordered, Stamp((("A~", 5),), (), {"A~": 4})),)), "A", 0)
+    gone(one, "A", now=10)
+    assert one.request([("A~", 4)]).ranges == (("A~", 0, 4),)
+    lines = told(one.receive(Gone((), (("A~", 3, 4),)), "C", 2000))
+    assert lines[0] == "discard A~:4 gone" and not any(line.startswith("discard A") for line in lines[1:])
+    assert one.reader.front == {"A~": 5}
+    asked = frame_to(ask(member(deadlines=False, peers="B C"), ("A~", 0, 4)), "C", Gone)
+    assert asked.lacks == (("A~", 3, 4),), "what lies between may not exist"

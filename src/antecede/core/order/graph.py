@@ -48,9 +48,15 @@ class Entry:
 class GraphWriter:
     dense = False
 
-    def __init__(self, name: str, interest: Interest, *, deadlines: bool, slack_us: int, grace_us: int) -> None:
+    def __init__(
+        self, name: str, interest: Interest, *, deadlines: bool, slack_us: int, grace_us: int, whole: bool = False
+    ) -> None:
         self.name = name
         self.interest = interest
+        self.whole = whole
+        """Whether the tier below gets the graph too, and reads it with a Writer of its own (`psync`)."""
+        self._whole: dict[str, Envelope] = {}
+        """As it went there, while it is the same for all."""
         self.deadlines = deadlines
         self.cuts = not deadlines
         """With deadlines nodes retire by themselves; what is stable need not be found out."""
@@ -70,6 +76,10 @@ class GraphWriter:
         self._expiry: list[tuple[int, int, str]] = []
         self._order = 0
         self._cut: Mapping[str, int] = {}
+
+    def look_at(self, interest: Interest) -> None:
+        """A subscriber that reads the graph itself has said what it wants."""
+        self.interest = interest
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
@@ -259,6 +269,11 @@ class GraphWriter:
         entry = envelope.stamp.extra
         if not isinstance(entry, Entry):
             return envelope
+        if self.whole:
+            message_id = envelope.message.id
+            if message_id not in self._whole:
+                self._whole[message_id] = self.relay(envelope)
+            return self._whole[message_id]
         covers = interest.among(entry.tops)
         return Envelope(envelope.message, Stamp(entry.marks, self._needs(entry, interest), covers, envelope.stamp.rank))
 
@@ -289,6 +304,7 @@ class GraphWriter:
                 continue
             elif not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):
                 del travel[message_id]
+                self._whole.clear()
 
 
 def _merge(preds: Sequence[Entry]) -> dict[str, int]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from antecede.core.frames import Item
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Stamp
+from antecede.core.message import LOOSE, Envelope, Mark, Stamp
 from antecede.core.order.reader import Reader, everything
 
 __all__ = ["INDEX", "IndexReader", "Log", "item_stamp"]
@@ -76,6 +76,7 @@ class Log:
         "entries",
         "frontier",
         "interest",
+        "loose",
         "number",
         "plain",
         "published",
@@ -94,7 +95,7 @@ class Log:
         """The client's past when it attached: nothing in it is sent."""
         self.plain = plain
         self.entries: dict[int, Item] = {}
-        self.published = 0
+        self.published = self.loose = 0
         self.unacked: frozenset[str] = frozenset()
         """What the client had published when it attached, and which of that it keeps to publish again."""
         self.top = 0
@@ -111,7 +112,7 @@ class Log:
         self.top += 1
         item = Item(self.top, self._after(envelope.stamp), envelope)
         self.entries[self.top] = item
-        if not self.plain:
+        if not self.plain and LOOSE not in own[0][0]:
             for stream, n in own:
                 chain = self._chains.get(stream)
                 if chain is None:

@@ -82,6 +82,9 @@ class MatrixWriter:
         for group in groups:
             self.carriers.setdefault(group, set()).add(place_of(name))
 
+    def look_at(self, interest: Interest) -> None:
+        """Subscribers get a scalar and have no matrix."""
+
     # -- writing ---------------------------------------------------------------------------------------------------
 
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp:

@@ -7,15 +7,16 @@ behind and nothing else: not its causes, not its sender's earlier messages. A me
 needs what that one needed (H7), and this is why the stamps of skipped messages are kept.
 
 Dense streams count without holes (vectors), so reaching n means all below. Sparse ones name only what is addressed to
-the reader (the context graph), so a mark stands for itself.
+the reader (the context graph), so a mark stands for itself. Loose ones (`loose.py`) have no order at all: a mark lies
+behind by itself, and `front` reaches it once the ones before it, which each of them names, lie behind too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from antecede.core.message import Envelope, Mark, Stamp, id_of_mark
+from antecede.core.message import LOOSE, Envelope, Mark, Stamp, id_of_mark
 
 __all__ = ["UNKNOWN", "Reader", "everything"]
 
@@ -29,7 +30,7 @@ def everything(stream: str) -> bool:
 
 
 class Reader:
-    __slots__ = ("_concerns", "cut", "dense", "freed", "front", "held", "over", "skips", "watched")
+    __slots__ = ("_before", "_concerns", "cut", "dense", "freed", "front", "held", "over", "skips", "watched")
 
     def __init__(self, concerns: Callable[[str], bool], *, dense: bool) -> None:
         self._concerns = concerns
@@ -37,6 +38,8 @@ class Reader:
         self.front: dict[str, int] = {}
         self.over: dict[str, set[int]] = {}
         self.skips: dict[str, dict[int, Stamp | None]] = {}
+        self._before: dict[str, dict[int, int]] = {}
+        """Loose streams: which mark each one in `over` names as the one before it."""
         self.cut: dict[str, int] = {}
         self.held: dict[str, set[int]] = {}
         """The marks of what the Inbox holds (it keeps them here)."""
@@ -177,6 +180,9 @@ class Reader:
 
     def delivered(self, stamp: Stamp, *, forced: bool) -> None:
         """`stamp`'s message and all it covers lie behind."""
+        if LOOSE in stamp.own[0][0]:
+            self._put_loose(stamp.own, stamp.covers)
+            return
         if forced or not self._sure(stamp):
             for stream, n in stamp.covers.items():
                 if n > self.front.get(stream, 0) and self._concerns(stream):
@@ -190,6 +196,9 @@ class Reader:
 
     def skipped(self, own: tuple[Mark, ...], stamp: Stamp | None) -> None:
         """These marks alone lie behind; `stamp` says what whoever needs them needs instead (None: it is not known)."""
+        if LOOSE in own[0][0]:
+            self._put_loose(own, {} if stamp is None else stamp.covers)
+            return
         if stamp is None:
             stamp = UNKNOWN
         elif self.blocker(stamp) is None:
@@ -202,12 +211,47 @@ class Reader:
             self._free(stream, n, n)
             self._compact(stream)
 
+    def _put_loose(self, own: tuple[Mark, ...], before: Mapping[str, int]) -> None:
+        for stream, n in own:
+            front = self.front.get(stream, 0)
+            if n <= front or not self._concerns(stream):
+                continue
+            over, named = self.over.setdefault(stream, set()), self._before.setdefault(stream, {})
+            over.add(n)
+            named[n] = before.get(stream, 0)
+            self._reach(stream, front)
+
+    def _reach(self, stream: str, front: int) -> None:
+        """All of a loose stream up to `front` lies behind, and then whatever hangs together with it."""
+        over, named = self.over.get(stream, set()), self._before.get(stream, {})
+        while True:
+            for k in [k for k in named if k <= front]:
+                del named[k]
+                over.discard(k)
+            reached = [k for k, one in named.items() if one <= front]
+            if not reached:
+                break
+            front = max(reached)
+        self.front[stream] = front
+        if not over and stream in self.over:
+            del self.over[stream], self._before[stream]
+
+    def offered(self, stream: str, n: int) -> Iterable[int]:
+        """Which numbers are to be looked at when somebody has n: where streams have no holes all up to it, in a loose
+        one also those that others name as the one before them."""
+        if LOOSE in stream:
+            return sorted({n, *self._before.get(stream, {}).values()})
+        return range(self.front.get(stream, 0) + 1 if self.dense else n, n + 1)
+
     def start_at(self, cut: Mapping[str, int]) -> None:
         """All of this lies behind: where a joiner begins."""
         for stream, n in cut.items():
             if self._concerns(stream) and n > self.front.get(stream, 0):
                 self.cut[stream] = n
-                self._advance(stream, n)
+                if LOOSE in stream:
+                    self._reach(stream, n)
+                else:
+                    self._advance(stream, n)
 
     def _advance(self, stream: str, n: int) -> None:
         before = self.front.get(stream, 0)

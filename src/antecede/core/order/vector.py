@@ -40,6 +40,9 @@ class VectorWriter:
         self._tips: dict[Mark, Stamp] = {}
         """What was delivered or published here and precedes nothing else that was: together they cover the past."""
 
+    def look_at(self, interest: Interest) -> None:
+        """A vector is the same for everybody."""
+
     # -- writing ---------------------------------------------------------------------------------------------------
 
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp:

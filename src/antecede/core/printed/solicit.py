@@ -85,8 +85,9 @@ class PrintedMember:
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
-        """B-SEND."""
+        """B-SEND. The paper has one order."""
         self._seq += 1
         message = Message(self.name, self._seq, tuple(topics), payload, deadline_us)
         self.vector[self.name] = now_us

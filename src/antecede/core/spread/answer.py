@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from antecede.core.effects import Answer, Discard, Send
 from antecede.core.frames import Data, Gone, Ranges, Request
-from antecede.core.message import Envelope, Mark, Stamp, header_of, id_of_mark
+from antecede.core.message import LOOSE, Envelope, Mark, Stamp, header_of, id_of_mark
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -81,7 +81,7 @@ class Answers:
             return ()  # deadlines bound every wait
         lacks = []
         for stream, low, high in ranges:
-            for n in range(low + 1 if tier.reader.dense else high, high + 1):
+            for n in range(low + 1 if tier.reader.dense and LOOSE not in stream else high, high + 1):
                 if tier.absent_since((stream, n), now_us) is not None:
                     held = n in tier.inbox.marks.get(stream, ()) or n in tier.store.index.get(stream, ())
                     never = (stream, n) in self._given_up or n <= tier.reader.cut.get(stream, 0)
@@ -148,6 +148,8 @@ class Answers:
         """
         tier = self.tier
         stream, n = mark
+        if LOOSE in stream:
+            return []  # each names the one before it, and those were asked for with it
         before = [(stream, k) for k in range(tier.reader.front.get(stream, 0) + 1, n)]
         return [m for m in before if tier.is_missing(m) and id_of_mark(m) not in tier.inbox.seen]
 

@@ -7,12 +7,13 @@ a quiet system sends nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Send
 from antecede.core.frames import Digest
 from antecede.core.interest import Interest
+from antecede.core.message import Stamp
 from antecede.core.spread.chance import some_of
 
 if TYPE_CHECKING:
@@ -22,11 +23,14 @@ __all__ = ["Rounds"]
 
 
 class Rounds:
-    __slots__ = ("_in_step", "at_us", "enabled", "tier")
+    __slots__ = ("_goal", "_in_step", "at_us", "enabled", "steady", "tier")
 
     def __init__(self, tier: Tier, *, enabled: bool) -> None:
         self.tier = tier
         self.enabled = enabled
+        self.steady = True
+        """Whether every message is compared; otherwise only what there is when somebody says `begin`."""
+        self._goal = 0
         self.at_us: int | None = None
         """When the next round is; None: nobody lacks anything."""
         self._in_step: dict[str, int] = {}
@@ -42,6 +46,7 @@ class Rounds:
 
     def begin(self, now_us: int) -> None:
         tier = self.tier
+        self._goal = tier.store.version
         if self.enabled and self.at_us is None:
             round_us = tier.settings.round_us
             self.at_us = now_us + (round_us >> 1) + int(round_us * tier.dice.random())
@@ -63,7 +68,7 @@ class Rounds:
     def hold(self, now_us: int) -> None:
         tier = self.tier
         self.at_us = None
-        version = tier.store.version
+        version = tier.store.version if self.steady else self._goal
         if tier.writer is not None:
             tier.writer.forget(now_us)
         behind = self._some_behind(version)
@@ -72,8 +77,9 @@ class Rounds:
             if again:
                 self.at_us = now_us + tier.settings.round_us
             return
+        tier.local.move()
         digests: dict[tuple[str, ...], Digest] = {}
-        for peer in some_of(tier.dice, behind, tier.settings.fanout):
+        for peer in tier.local.draw(behind, tier.settings.fanout):
             interest = tier.interest_of(peer)
             if interest is not None:
                 digest = digests.get(interest.key)
@@ -87,13 +93,31 @@ class Rounds:
 
     def _some_behind(self, version: int) -> list[str]:
         """Peers not in step: a few at random where they are many, all of them where those few happen to be."""
-        peers, in_step = self.tier.peers(), self._in_step
+        peers, in_step = self._peers(), self._in_step
         if len(peers) > 8 * self.tier.settings.fanout:
             some = some_of(self.tier.dice, peers, 3 * self.tier.settings.fanout)
             some = [peer for peer in some if in_step.get(peer, -1) < version]
             if some:
                 return some
         return [peer for peer in peers if in_step.get(peer, -1) < version]
+
+    def _peers(self) -> Sequence[str]:
+        """Whom a round may go to: with local views its own, the neighbours, and all of the tier below."""
+        tier = self.tier
+        if not tier.settings.view:
+            return tier.peers()
+        equals = set(tier.equals())
+        below = [name for name in tier.peers() if name not in equals]
+        return list(dict.fromkeys((*tier.neighbours(), *tier.local.names, *below)))
+
+    def want_before(self, stamp: Stamp, hint: str, now_us: int) -> None:
+        """What an unordered message names as the one before it is not waited for, but must not stay away either (unless
+        it may be lost for good: where nobody compares, nothing is promised)."""
+        tier = self.tier
+        if tier.asks and self.enabled and self.steady:
+            for mark in stamp.covers.items():
+                if tier.interest.concerns(mark[0]) and tier.is_missing(mark):
+                    tier.wants.want(mark, hint, None, now_us, patience_us=tier.settings.patience_us)
 
     def on_digest(self, frame: Digest, sender: str, now_us: int) -> None:
         tier = self.tier
@@ -115,7 +139,7 @@ class Rounds:
         front, concerns, patience_us = tier.reader.front, tier.interest.concerns, tier.settings.patience_us
         for stream, n in [(stream, n) for stream, n in offer.items() if n > front.get(stream, 0)]:
             if concerns(stream):
-                for k in range(front.get(stream, 0) + 1 if tier.reader.dense else n, n + 1):
+                for k in tier.reader.offered(stream, n):
                     mark = (stream, k)
                     if tier.is_missing(mark):
                         tier.wants.offered(mark, sender, now_us, patience_us=patience_us)

@@ -56,7 +56,7 @@ class Gossip(Multicast):
         assert broker.writer is not None
         fanout = broker.settings.fanout
         others = [name for name in broker.carriers_of(message.topics) if name != message.sender]
-        to = tuple(some_of(broker.dice, others, fanout))
+        to = tuple(broker.local.draw(broker.local.within(others), fanout))
         if to:
             broker.out.append(Send(to, Data((broker.writer.relay(envelope),))))
         routes = broker.routes(message.topics)

@@ -1,0 +1,39 @@
+"""Messages that come before a process knows where it begins: they wait until then.
+
+Otherwise they would be lost when whoever sent them is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from antecede.core.effects import Discard
+from antecede.core.frames import Data, Frame, Rumours
+
+if TYPE_CHECKING:
+    from antecede.core.tier import Tier
+
+__all__ = ["MAX_EARLY", "Early"]
+
+MAX_EARLY = 4096
+"""Frames that are kept while joining: a few round trips of traffic. Raising it costs memory."""
+
+
+class Early:
+    __slots__ = ("_frames", "tier")
+
+    def __init__(self, tier: Tier) -> None:
+        self.tier = tier
+        self._frames: list[tuple[Frame, str]] = []
+
+    def keep(self, frame: Frame, sender: str) -> None:
+        if isinstance(frame, (Data, Rumours)):
+            if len(self._frames) < MAX_EARLY:
+                self._frames.append((frame, sender))
+            else:
+                self.tier.out += [Discard(message.id, "overflow") for message in frame.messages()]
+
+    def take(self, now_us: int) -> None:
+        frames, self._frames = self._frames, []
+        for frame, sender in frames:
+            self.tier.on_frame(frame, sender, now_us)

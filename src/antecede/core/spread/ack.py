@@ -1,0 +1,94 @@
+"""Reliable multicast by acknowledgements (Pingali, Towsley, Kurose 1994, the sender-initiated class; RMP, RMTP): ACKs.
+
+Whoever gets a message says so to the one it came from; whoever published it sends it again to those who have not said
+so, waiting longer each time. That holds while the publisher lives and has everybody in view. At a change of view, and
+when a message of somebody comes who is gone, members compare once what they have, as a view-synchronous system does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from antecede.core.effects import Send
+from antecede.core.frames import Data, Frame, Received
+from antecede.core.message import Envelope
+from antecede.core.spread.flat import Flat
+
+if TYPE_CHECKING:
+    from antecede.core.member import Member
+
+__all__ = ["Acks"]
+
+LONGEST = 5
+"""Resending stops to slow down at 2**5 round trips."""
+
+
+class Unheard:
+    """A message of one's own, and who has not acknowledged it yet."""
+
+    __slots__ = ("at_us", "envelope", "tries", "who")
+
+    def __init__(self, envelope: Envelope, who: Sequence[str], at_us: int) -> None:
+        self.envelope = envelope
+        self.who = set(who)
+        self.at_us = at_us
+        self.tries = 0
+
+
+class Acks(Flat):
+    def __init__(self, member: Member) -> None:
+        super().__init__(member)
+        member.rounds.steady = False
+        self._unheard: dict[str, Unheard] = {}
+
+    def publish(self, envelope: Envelope, now_us: int) -> None:
+        super().publish(envelope, now_us)
+        if self.member.others:
+            at_us = now_us + self.member.settings.retry_us
+            self._unheard[envelope.message.id] = Unheard(envelope, self.member.others, at_us)
+            self._next()
+
+    def forward(self, envelope: Envelope, now_us: int) -> None:
+        """Of one that is gone: nobody else will send it to those who lack it."""
+        if envelope.message.sender not in self.member.members:
+            self.member.rounds.begin(now_us)
+
+    def arrived(self, envelopes: Sequence[Envelope], sender: str, now_us: int) -> None:
+        """Repeats are acknowledged too: the first acknowledgement may have been lost."""
+        ids = tuple(e.message.id for e in envelopes if e.message.sender == sender)
+        if ids:
+            self.member.out.append(Send((sender,), Received(ids)))
+
+    def took(self, frame: Frame, sender: str, now_us: int) -> bool:
+        if not isinstance(frame, Received):
+            return False
+        for message_id in frame.ids:
+            self._heard(message_id, sender)
+        self._next()
+        return True
+
+    def _heard(self, message_id: str, peer: str) -> None:
+        unheard = self._unheard.get(message_id)
+        if unheard is not None:
+            unheard.who.discard(peer)
+            if not unheard.who:
+                del self._unheard[message_id]
+
+    def viewed(self, now_us: int) -> None:
+        """Nobody waits for those who are gone; newcomers began at a cut, and compare."""
+        for message_id, unheard in list(self._unheard.items()):
+            for peer in [peer for peer in unheard.who if peer not in self.member.members]:
+                self._heard(message_id, peer)
+        self._next()
+
+    def hold(self, now_us: int) -> None:
+        due = [unheard for unheard in self._unheard.values() if unheard.at_us <= now_us]
+        for unheard in due:
+            unheard.tries += 1
+            unheard.at_us = now_us + (self.member.settings.retry_us << min(unheard.tries, LONGEST))
+            self.member.out.append(Send(tuple(sorted(unheard.who)), Data((unheard.envelope,), answer=True)))
+        self._next()
+
+    def _next(self) -> None:
+        self.at_us = min((unheard.at_us for unheard in self._unheard.values()), default=None)
