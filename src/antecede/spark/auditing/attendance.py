@@ -223,7 +223,12 @@ class Debts:
     def _behind(self, cut: tuple[int, ...]) -> Ints:
         def make() -> Ints:
             members = self.messages.find(np.array(cut, np.int64).view(np.uint64))
-            return closure(self.messages.graph, members[members >= 0])
+            behind = closure(self.messages.graph, members[members >= 0])
+            loose = self.messages.extra.get("loose", members[:0])
+            publisher = self.messages.publisher[loose]
+            for place in np.flatnonzero(np.isin(loose, members)):  # a cut that names one hides its sender's earlier ones
+                behind[loose[np.searchsorted(publisher, publisher[place]) : place]] = True
+            return behind
 
         return self._shared(("cut", cut), make)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from antecede.errors import InputError
 from antecede.spark.auditing.attendance import Attendance, Control
 from antecede.spark.auditing.chunks import Coded
-from antecede.spark.auditing.keys import Finder, schema_of
+from antecede.spark.auditing.keys import UNORDERED_KEYS, Finder, schema_of
 from antecede.spark.auditing.messages import NONE_US, Messages, build_messages, causes_of
 
 __all__ = ["PUBLICATION", "Told", "controls_of", "run_messages"]
@@ -35,7 +35,7 @@ PUBLICATION = schema_of(
     expires_us=pa.int64(),
     after=pa.list_(pa.int64()),
 )
-"""One `publish` row; ids in `after` as keys; null: everything out there before."""
+"""One `publish` row; ids in `after` as keys; null: everything out there before; one of UNORDERED_KEYS: nothing."""
 
 
 @dataclass
@@ -82,24 +82,30 @@ def run_messages(told: Told) -> tuple[Messages, list[tuple[str, int, str, str]]]
 
     after = table.column("after")
     free = after.is_null().to_numpy()
-    order = np.lexsort((step, process))
+    unordered = unordered_rows(after)
+    ordered, loose = np.flatnonzero(~unordered), np.flatnonzero(unordered)
+    order = ordered[np.lexsort((step[ordered], process[ordered]))]
+    loose = loose[np.lexsort((step[loose], process[loose]))]
     heard = None
     if told.heard is not None and free.any():
         names, who, steps, keys = told.heard
         codes = np.array([number_of.get(name, -1) for name in names], np.int64)[who]
         spot = places(keys)
-        heard = (codes[spot >= 0], steps[spot >= 0], spot[spot >= 0])
+        causal = (spot >= 0) & ~unordered[spot]
+        heard = (codes[causal], steps[causal], spot[causal])
     causes, effects = causes_of(process[order], step[order], free[order], heard)
     own = causes < 0
     parents = [np.where(own, order[np.where(own, -1 - causes, 0)], causes).astype(np.int32)]
     children = [order[effects].astype(np.int32)]
     unknown = row = 0
     for chunk in after.chunks:
-        spot = places(pc.list_flatten(chunk).to_numpy().view(np.uint64))
+        named = pc.list_flatten(chunk).to_numpy().view(np.uint64)
+        spot = places(named)
         owner = pc.list_parent_indices(chunk).to_numpy() + row
-        parents.append(spot[spot >= 0].astype(np.int32))
-        children.append(owner[spot >= 0].astype(np.int32))
-        unknown += int((spot < 0).sum())
+        causal = (spot >= 0) & ~unordered[spot]
+        parents.append(spot[causal].astype(np.int32))
+        children.append(owner[causal].astype(np.int32))
+        unknown += int(((spot < 0) & ~np.isin(named, UNORDERED_KEYS)).sum())
         row += len(chunk)
     told.publications = table = table.drop_columns(["after", "process", "step", "key"])  # the largest: let it go
     del after, free, order, causes, effects, own
@@ -125,7 +131,20 @@ def run_messages(told: Told) -> tuple[Messages, list[tuple[str, int, str, str]]]
         processes=processes,
         about=about,
     )
+    if len(loose):
+        messages.extra = {"loose": messages.find(key[loose])}
     return messages, aside
+
+
+def unordered_rows(after: Any) -> Ints:
+    """Which publications follow nothing, and are followed by nothing."""
+    found = np.zeros(len(after), bool)
+    row = 0
+    for chunk in after.chunks:
+        named = pc.list_flatten(chunk).to_numpy().view(np.uint64)
+        found[pc.list_parent_indices(chunk).to_numpy()[np.isin(named, UNORDERED_KEYS)] + row] = True
+        row += len(chunk)
+    return found
 
 
 def published_again(

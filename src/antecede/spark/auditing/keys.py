@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["Finder", "keys_of", "schema_of", "spark_key"]
+from antecede.core.message import UNORDERED
+
+__all__ = ["UNORDERED_KEYS", "Finder", "keys_of", "schema_of", "spark_key"]
 
 Ints = NDArray[Any]
 
@@ -156,3 +158,7 @@ def spark_key(*texts: str) -> int:
     for text in texts:
         key = xxhash64(text.encode(), key)
     return key
+
+
+UNORDERED_KEYS = np.array([keys_of(UNORDERED)[0], spark_key(*UNORDERED)], np.uint64)
+"""What a publication names as its only cause that follows nothing and that nothing follows: here, and by Spark."""

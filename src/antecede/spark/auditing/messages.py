@@ -1,9 +1,9 @@
 """The table of one run's messages: numbered in a causal order, with parents, children, deadlines, topics and names.
 
 Decided in this file: what the causes of a message are (as `trace/history.py` has it: the sender's previous message, and
-what its `publish` row says: everything that was out there before, or exactly `after`), how a causal order is found
-without a loop over messages where times nearly are one, and the form on disk: one file a column, to be mapped into
-memory, so that all tasks on a machine share it and none needs it whole.
+what its `publish` row says: everything that was out there before, or exactly `after`; an unordered message has none and
+is none), how a causal order is found without a loop over messages where times nearly are one, and the form on disk: one
+file a column, to be mapped into memory, so that all tasks on a machine share it and none needs it whole.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Messages:
     about: dict[str, Any] = field(default_factory=dict)
     """What is known of the run as a whole: JSON."""
     extra: dict[str, Ints] = field(default_factory=dict)
-    """Further columns, of any length."""
+    """Further columns, of any length (`loose`: the numbers of unordered messages, by publisher and step)."""
     cache: dict[Any, Any] = field(default_factory=dict)
     """What the processes of this run share while they are judged."""
     _finder: Finder | None = None
