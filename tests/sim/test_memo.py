@@ -33,7 +33,7 @@ def test_two_ways_to_the_same_situation_are_one() -> None:
     assert once != twice  # its story is longer
     assert memo.outcome(twice, "get", data, 0).situation != twice
     assert memo.story(3, []) == 3
-    assert memo.story(3, [("ask", None, "A:1", None, None, None, None, None, "A", None)]) == 3
+    assert memo.story(3, [("ask", None, "A:1", None, None, None, None, None, "A", None, None)]) == 3
 
 
 def test_what_is_woken_is_what_was_saved() -> None:

@@ -35,7 +35,7 @@ def test_dice_always_show_the_same() -> None:
 
 def test_rows_count_their_steps_and_take_the_tick_for_time() -> None:
     ledger = Ledger(Theatre(Small()))
-    stub = ("arrive", None, "A:1", None, None, None, None, None, "A", None)
+    stub = ("arrive", None, "A:1", None, None, None, None, None, "A", None, None)
     ledger.note(1, [stub, stub], 7)
     ledger.note(1, [("arrive", 55, *stub[2:])], 8)
     ledger.end(1, "quiet", 9)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from antecede.core.effects import Answer, Ask, Collect, Deliver, Discard, Effect, Join, Leave, Move, Send
 from antecede.core.frames import Frame
 from antecede.core.machine import Machine
+from antecede.core.message import split_id
+from antecede.sim.driver import follows
 from antecede.trace.report import Finding
 from antecede.trace.witness import read_payload, seen_payload
 
@@ -23,7 +25,7 @@ __all__ = ["Actor", "Event", "Said", "Stub"]
 
 Stub = tuple[Any, ...]
 """A row without what only its place in a run decides: (kind, at_us, message, groups, deadline_us, reason, cut,
-guard_us, peer, expires_us). `at_us` is None where clocks mean nothing to others."""
+guard_us, peer, expires_us, after). `at_us` is None where clocks mean nothing to others."""
 
 Event = tuple[Any, ...]
 """`("step",)`, `("get", sender, frame)`, `("wake",)`, `("learn", name)`, `("crash",)`; at first `("view",)`,
@@ -102,13 +104,23 @@ class Actor:
             return
         within_ms = self.theatre.small.deadline_ms if step.within_ms is None else step.within_ms
         deadline_us = None if within_ms is None else self.now_us + int(within_ms * 1000)
-        payload = seen_payload(sorted(self.saw))
-        message, effects = self.machine.publish(step.topics, payload, self.now_us, deadline_us=deadline_us)
+        order = self.theatre.cast.facts.orders[0]
+        message, effects = self.machine.publish(
+            step.topics, self._testament(order), self.now_us, deadline_us=deadline_us, order=order
+        )
         self._note(said, "publish", message=message.id, groups=message.topics, deadline_us=message.deadline_us,
-                   expires_us=message.expires_us)  # fmt: skip
+                   expires_us=message.expires_us, after=follows(message, None, order))  # fmt: skip
         self.out = (*self.out, message.id)
-        self.saw |= {message.id}
+        if order != "none":
+            self.saw |= {message.id}
         self._take(said, effects)
+
+    def _testament(self, order: str) -> bytes:
+        """A payload that names all that its message must follow."""
+        if order == "causal":
+            return seen_payload(sorted(self.saw))
+        own = () if order == "none" else (m for m in self.out if split_id(m)[0] == self.name)
+        return seen_payload(own)
 
     def _get(self, said: Said, sender: str, frame: Frame) -> None:
         for message in frame.messages():
@@ -164,9 +176,10 @@ class Actor:
         self, said: Said, kind: str, *, message: str | None = None, groups: tuple[str, ...] | None = None,
         deadline_us: int | None = None, reason: str | None = None, cut: tuple[str, ...] | None = None,
         guard_us: int | None = None, peer: str | None = None, expires_us: int | None = None,
+        after: tuple[str, ...] | None = None,
     ) -> None:  # fmt: skip
         at_us = None if self.theatre.own_clocks else self.now_us
-        said.rows.append((kind, at_us, message, groups, deadline_us, reason, cut, guard_us, peer, expires_us))
+        said.rows.append((kind, at_us, message, groups, deadline_us, reason, cut, guard_us, peer, expires_us, after))
 
     def _delivered(self, said: Said, effect: Deliver) -> None:
         message = effect.message
@@ -183,4 +196,5 @@ class Actor:
                 Finding("late", self.name, name, None, None, f"delivered {name} {over_us} us after its deadline")
             )
         self.out = (*self.out, name)
-        self.saw |= read_payload(message.payload) | {name}
+        if message.order != "none":
+            self.saw |= read_payload(message.payload) | {name}

@@ -25,7 +25,7 @@ from antecede.sim.scenario import RecipeFacts, Scenario
 from antecede.trace.witness import seen_payload
 from antecede.wire import measure
 
-__all__ = ["Build", "Driver", "Workload"]
+__all__ = ["Build", "Driver", "Workload", "follows"]
 
 NO_MESSAGES = Base.messages
 """What frames have that carry no messages."""
@@ -225,7 +225,7 @@ class Driver:
         if scenario.witness:
             self._testify(process, message)
         self.records.note(process, "publish", now_us, message=message.id, groups=message.topics,
-                  deadline_us=message.deadline_us, after=_follows(message, after, order),
+                  deadline_us=message.deadline_us, after=follows(message, after, order),
                   expires_us=message.expires_us)  # fmt: skip
         self.told(process, effects, now_us)
         self.records.flush(FLUSH_ROWS)
@@ -258,7 +258,7 @@ class Driver:
         }
 
 
-def _follows(message: Message, after: tuple[str, ...] | None, order: str) -> tuple[str, ...] | None:
+def follows(message: Message, after: tuple[str, ...] | None, order: str) -> tuple[str, ...] | None:
     """What the row says of causes: what was asked for, or more. A machine cannot talk a cause away."""
     if order == "none":
         return UNORDERED

@@ -263,7 +263,7 @@ class Stage:
 
 
 def _row(stub: Stub) -> str:
-    kind, _, message, groups, _, reason, cut, _, peer, _ = stub
+    kind, _, message, groups, _, reason, cut, _, peer, _, _ = stub
     words = [kind, *([message] if message else [])]
     if groups:
         words += ["to" if kind == "publish" else "of", ",".join(groups)]

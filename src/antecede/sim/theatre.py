@@ -41,14 +41,14 @@ class Ledger:
 
     def note(self, place: int, stubs: Iterable[Stub], tick: int) -> None:
         name, role = self.cast.names[place], self.cast.roles[place]
-        for kind, at_us, message, groups, deadline_us, reason, cut, guard_us, peer, expires_us in stubs:
+        for kind, at_us, message, groups, deadline_us, reason, cut, guard_us, peer, expires_us, after in stubs:
             at = tick if at_us is None else at_us
             self.rows.append((self.run, name, role, self.steps[place], at, kind, message, groups, deadline_us, reason,
-                              None, cut, guard_us, expires_us, at, peer, None, None))  # fmt: skip
+                              after, cut, guard_us, expires_us, at, peer, None, None))  # fmt: skip
             self.steps[place] += 1
 
     def end(self, place: int, reason: str, tick: int) -> None:
-        self.note(place, [("end", None, None, None, None, reason, None, None, None, None)], tick)
+        self.note(place, [("end", None, None, None, None, reason, None, None, None, None, None)], tick)
 
 
 class Theatre:
