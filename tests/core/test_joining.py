@@ -58,7 +58,7 @@ def test_what_comes_before_it_knows_where_it_begins_is_kept_until_then() -> None
 def test_while_joining_it_keeps_a_bounded_number_of_frames_and_says_what_it_did_not_keep(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("antecede.core.tier.MAX_EARLY", 1)
+    monkeypatch.setattr("antecede.core.early.MAX_EARLY", 1)
     a = brokers("cbcast", {"A": "G1", "B": "G1"}, "A")["A"]
     a.start(0, joining=True)
     assert a.receive(Data((grouped("B:1", "G1"),)), "B", 1) == []
