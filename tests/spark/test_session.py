@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 
 from antecede.errors import EnvironmentFault, InputError
 from antecede.spark import session as module
-from antecede.spark.session import check_packages, first_line, session, supported, warm_up
+from antecede.spark.session import check_packages, first_line, forward, session, supported, warm_up
 from tests.spark.clusters import other_interpreter
 
 if TYPE_CHECKING:
@@ -153,3 +154,10 @@ def test_what_spark_submit_says_holds(tmp_path: Path) -> None:
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run([submit, *words], env=environment, capture_output=True, text=True, cwd=tmp_path)
     assert "said local[3] mine 5" in done.stdout, done.stderr
+
+
+def test_noise_is_kept_back_with_its_blank_lines_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "\nSetting default log level to WARN\nStarting Streaming TransformWithStateInPandas Python worker.\n\n\nno room\n\n"
+    last: list[str] = []
+    forward(io.StringIO(said), last)
+    assert capsys.readouterr().err == "\nno room\n\n" and last[-2] == "no room"

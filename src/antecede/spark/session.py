@@ -33,13 +33,14 @@ TESTED = "4.3"
 
 CURE = "pip install 'antecede[spark]'"
 
-# What Java and Spark print before their log level holds. Everything else passes.
+# What Java and Spark print before their log level holds, and Python workers in spite of it. Everything else passes.
 NOISE = re.compile(
     r"WARNING: Using incubator modules|Using Spark's default log4j profile|Setting default log level to|"
     r"To adjust logging level use|Setting Spark log level to|.* WARN (NativeCodeLoader|Utils): |"
     r"WARNING: (A|Use) .*(sun\.misc\.Unsafe|--enable-native-access|restricted method|terminally deprecated)|"
     r"WARNING: package \S+ not in |"
-    r"WARNING: (sun\.misc\.Unsafe|java\.lang\.System::load|Please consider reporting|Restricted methods)"
+    r"WARNING: (sun\.misc\.Unsafe|java\.lang\.System::load|Please consider reporting|Restricted methods)|"
+    r"(Starting )?Streaming TransformWithState\w* Python worker"
 )
 
 
@@ -230,8 +231,10 @@ def launched(conf: Any) -> Any:
 def forward(lines: IO[str], last: list[str]) -> None:
     """What Java says, without its noise, until it ends."""
     with lines:
+        noise = False
         for line in lines:
-            if NOISE.match(line) is None:
+            noise = NOISE.match(line) is not None or (noise and not line.strip())  # and the blank line after it
+            if not noise:
                 del last[:-20]
                 last.append(line.strip())
                 sys.stderr.write(line)
