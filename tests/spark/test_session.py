@@ -157,7 +157,8 @@ def test_what_spark_submit_says_holds(tmp_path: Path) -> None:
 
 
 def test_noise_is_kept_back_with_its_blank_lines_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
-    said = "\nSetting default log level to WARN\nStarting Streaming TransformWithStateInPandas Python worker.\n\n\nno room\n\n"
+    chatter = "Starting Streaming TransformWithStateInPandas Python worker.\n\n\n"
+    said = f"\nSetting default log level to WARN\n{chatter}no room\n\n"
     last: list[str] = []
     forward(io.StringIO(said), last)
     assert capsys.readouterr().err == "\nno room\n\n" and last[-2] == "no room"
