@@ -6,12 +6,10 @@ stopped at its limit - and what is kept of it.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from antecede.collector import collecting_rarely
 from antecede.sim.driver import Build, Driver, Workload
 from antecede.sim.faults import Faults
 from antecede.sim.layout import lay_out
@@ -59,17 +57,6 @@ class Run:
         return digest_of(self.rows)
 
 
-@contextmanager
-def _collecting_rarely() -> Iterator[None]:
-    """A run makes millions of small tuples and no cycles: looking for cycles as often as usual costs a third more."""
-    usual = gc.get_threshold()
-    gc.set_threshold(200_000, 50, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
-
-
 def simulate(
     scenario: Scenario,
     sink: Sink | None = None,
@@ -107,7 +94,7 @@ def simulate(
         limit_us += count * 4 * driver.settings.retry_us
     if scenario.limit_s is not None:
         limit_us = int(scenario.limit_s * 1_000_000)
-    with _collecting_rarely():
+    with collecting_rarely():
         while quiet := driver.loop(limit_us):
             if not workload.idle(driver.now_us):
                 break

@@ -10,7 +10,7 @@ import pytest
 
 from antecede.errors import RemoteProtocolError
 from antecede.spark.order.behind import NEVER, Rules
-from antecede.spark.order.bucket import Bucket
+from antecede.spark.order.bucket import Bucket, Warm
 from antecede.spark.order.rows import feed
 from antecede.spark.order.stream import by_key, into_chunks, out_of_chunks
 from antecede.spark.order.work import AS_READ, arranged
@@ -22,11 +22,11 @@ from tests.spark.order.twin import Line, Outcome, Twin
 STATE = Path(__file__).parent / "state-v1"
 
 
-def stream(batches: list[pa.RecordBatch], dice: Random) -> list[pa.RecordBatch]:
-    """Each batch shuffled and split as a shuffle might, through a bucket that lives only as bytes in between."""
+def stream(batches: list[pa.RecordBatch], dice: Random, warm: Warm) -> list[pa.RecordBatch]:
+    """Each batch shuffled and split as a shuffle might, through a bucket that lives as bytes in between, or warm."""
     rules, saved, waiting, out = Rules(), None, None, []
     for batch in batches:
-        bucket = Bucket(rules, saved, waiting)
+        bucket = Bucket(rules) if saved is None else warm.take(rules, saved, waiting)
         rows = batch.take(pa.array(dice.sample(range(batch.num_rows), batch.num_rows)))
         half = dice.randint(0, rows.num_rows)
         feed(
@@ -37,11 +37,13 @@ def stream(batches: list[pa.RecordBatch], dice: Random) -> list[pa.RecordBatch]:
         )
         out += list(bucket.rows.emit(keep=True))
         saved, waiting = bucket.frozen()
+        warm.leave(bucket, saved, waiting)
         if dice.random() < 0.5:  # a timer, at a time that respects what is still to come
-            bucket = Bucket(rules, saved, waiting)
+            bucket = warm.take(rules, saved, waiting)
             bucket.expire(max(batch["_at"].to_pylist()))
             out += list(bucket.rows.emit(keep=True))
             saved, waiting = bucket.frozen()
+            warm.leave(bucket, saved, waiting)
     bucket = Bucket(None, saved, waiting)
     bucket.finish()
     return out + list(bucket.rows.emit())
@@ -67,7 +69,8 @@ def cut(groups: list[list[Line]], dice: Random) -> list[pa.RecordBatch]:
     return batches
 
 
-def test_a_stream_is_the_batch_is_the_twin_however_it_is_cut() -> None:
+@pytest.mark.parametrize("most", [0, 1000])
+def test_a_stream_is_the_batch_is_the_twin_however_it_is_cut(most: int) -> None:
     for seed in range(300):
         dice = Random(seed)
         groups = [in_sequence(history(77_000 + 10 * seed + n)) for n in range(dice.randint(1, 3))]
@@ -77,7 +80,7 @@ def test_a_stream_is_the_batch_is_the_twin_however_it_is_cut() -> None:
             rows += [(n, line) for line in lines]
         batches = cut(groups, dice)
         if batches:
-            assert by_row(told(stream(batches, dice)), rows) == by_row(expected, rows), seed
+            assert by_row(told(stream(batches, dice, Warm(most))), rows) == by_row(expected, rows), seed
 
 
 def by_row(found: dict[int, Outcome], rows: list[tuple[int, Line]]) -> list[str]:
@@ -158,3 +161,25 @@ def write_fixture() -> None:
     STATE.mkdir(exist_ok=True)
     (STATE / "saved.bin").write_bytes(saved)
     (STATE / "waiting.bin").write_bytes(waiting)
+
+
+def test_a_warm_bucket_is_for_the_same_bytes_and_rules_once_and_there_are_few() -> None:
+    def left(warm: Warm, names: list[str]) -> tuple[Bucket, bytes]:
+        bucket = Bucket(Rules())
+        bucket.domain(None).take(range(len(names)), names, [None] * 9, [None] * 9, [1] * 9, [NEVER] * 9, [NEVER] * 9)
+        bucket.rows.collect(bucket.domain(None))
+        list(bucket.rows.emit(keep=True))
+        saved, waiting = bucket.frozen()
+        warm.leave(bucket, saved, waiting)
+        return bucket, saved
+
+    warm = Warm(4)
+    one, its = left(warm, ["a", "b"])
+    other, others = left(warm, ["c", "d"])
+    assert warm.take(Rules(), its, None) is one and warm.take(Rules(), its, None) is not one
+    assert warm.take(Rules(max_held=7), others, None) is not other
+    one, its = left(warm, ["a", "b"])
+    left(warm, ["e", "f", "g"])
+    assert warm.take(Rules(), its, None) is not one, "the oldest made room"
+    many, its = left(warm, ["a", "b", "c", "d", "e"])
+    assert warm.take(Rules(), its, None) is not many, "it is too large"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from antecede.collector import collecting_rarely
 from antecede.errors import InputError
 from antecede.spark.order.columns import ADDED, WORKING, Columns
 from antecede.spark.order.domain import Domain
@@ -51,7 +52,8 @@ def order_batches(
     """What a task does with its sorted rows."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from Task(columns, work).run(batches)
+        with collecting_rarely():
+            yield from Task(columns, work).run(batches)
 
     return run
 

@@ -21,7 +21,7 @@ from antecede.spark.order.domain import Domain
 from antecede.spark.order.rows import Chunk, Rows
 from antecede.wire import freeze, thaw
 
-__all__ = ["VERSION", "Bucket"]
+__all__ = ["VERSION", "Bucket", "Warm"]
 
 VERSION = 1
 
@@ -55,6 +55,10 @@ class Bucket:
             found = Domain(self.rules) if entry is None else Domain.thawed(self.rules, thaw(entry[3]))
             self._open[group] = found
         return found
+
+    def size(self) -> int | None:
+        """How many names its domain knows; None if there are several domains."""
+        return sum(len(domain.past) for domain in self._open.values()) if len(self._saved) == 1 else None
 
     def domains(self) -> Iterator[tuple[str | None, Domain]]:
         """Every domain, thawed."""
@@ -90,8 +94,36 @@ class Bucket:
         for group, domain in self._open.items():
             stale = NEVER if not domain.past else domain.turn_at()
             self._saved[group] = [group, domain.next_due(), stale, freeze(domain.frozen())]
-        chunks = self.rows.chunks
-        slots = [np.arange(one.first, one.end) if one.slots is None else one.slots for one in chunks]
-        told = np.concatenate(slots).astype("<i8").tobytes() if slots else b""
-        saved = freeze([VERSION, list(self.rules), self.rows.next_slot, told, list(self._saved.values())])
-        return saved, table_bytes(together([chunk.batch for chunk in chunks])) if chunks else None
+        chunks, slots = self.rows.chunks, np.zeros(0, dtype="<i8")
+        if chunks:
+            mine = [np.arange(one.first, one.end) if one.slots is None else one.slots for one in chunks]
+            slots = np.concatenate(mine).astype("<i8")
+            self.rows.chunks = [Chunk(together([chunk.batch for chunk in chunks]), 0, slots)]
+        saved = freeze([VERSION, list(self.rules), self.rows.next_slot, slots.tobytes(), list(self._saved.values())])
+        return saved, table_bytes(self.rows.chunks[0].batch) if chunks else None
+
+
+class Warm:
+    """Buckets as they were left, for whoever is given the same bytes again: thawing takes time.
+
+    A task of the next micro-batch often runs in the process of the last. Bytes decide, so it is of no consequence where
+    they come from. Kept are buckets of one domain, the last ones left, of at most `most` names together.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._kept: dict[bytes, tuple[bytes | None, Bucket, int]] = {}
+
+    def take(self, rules: Rules, saved: bytes, waiting: bytes | None) -> Bucket:
+        """That bucket; it is the caller's then."""
+        found = self._kept.pop(saved, None)
+        if found is not None and found[0] == waiting and found[1].rules == rules:
+            return found[1]
+        return Bucket(rules, saved, waiting)
+
+    def leave(self, bucket: Bucket, saved: bytes, waiting: bytes | None) -> None:
+        names = bucket.size()
+        if names is not None and names <= self.most:
+            self._kept[saved] = (waiting, bucket, names)
+            while sum(count for _, _, count in self._kept.values()) > self.most:
+                del self._kept[next(iter(self._kept))]

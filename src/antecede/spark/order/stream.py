@@ -17,10 +17,11 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
+from antecede.collector import collecting_rarely
 from antecede.spark.order.arrow import table_bytes, table_of, together
 from antecede.spark.order.batch import out_schema
 from antecede.spark.order.behind import NEVER
-from antecede.spark.order.bucket import Bucket
+from antecede.spark.order.bucket import Bucket, Warm
 from antecede.spark.order.columns import ADDED, Columns
 from antecede.spark.order.rows import feed
 from antecede.spark.order.work import Work, arranged, work_of
@@ -37,6 +38,9 @@ KEYS = 16
 
 STATE = "domains"
 STATE_SCHEMA = "saved binary, waiting binary, armed bigint"
+
+WARM = Warm(1_000_000)
+"""Of this process. A name takes about 120 bytes."""
 
 CHUNK = 65_536
 """Rows that are put together before they are split by key. Raising it costs memory and saves calls."""
@@ -115,11 +119,13 @@ class OrderProcessor(StatefulProcessor):
 
     # Spark calls the following by these names, and hands over its arguments by theirs.
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
-        bucket, armed = self.load()
-        chunks = [table_of(chunk) for frame in rows for chunk in frame["chunk"]]
-        feed(arranged(chunks, self.work), self.work, bucket.rows, bucket.domain)
-        bucket.break_cycles()
-        yield from self.leave(bucket, armed)
+        with collecting_rarely():
+            bucket, armed = self.load()
+            chunks = [table_of(chunk) for frame in rows for chunk in frame["chunk"]]
+            feed(arranged(chunks, self.work), self.work, bucket.rows, bucket.domain)
+            bucket.break_cycles()
+            out = self.leave(bucket, armed)
+        yield from out
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:
         bucket, _ = self.load()
@@ -130,13 +136,13 @@ class OrderProcessor(StatefulProcessor):
         pass
 
     def load(self) -> tuple[Bucket, int | None]:
-        value = self.state.get() if self.state.exists() else None
+        value = self.state.get()  # None if there is none; asking for that first would read it twice
         if value is None:
             return Bucket(self.rules), None
         saved, waiting, armed = value
-        return Bucket(self.rules, saved, waiting), armed
+        return WARM.take(self.rules, saved, waiting), armed
 
-    def leave(self, bucket: Bucket, armed: int | None) -> Iterator[pd.DataFrame]:
+    def leave(self, bucket: Bucket, armed: int | None) -> list[pd.DataFrame]:
         import pandas as pd
 
         out = list(bucket.rows.emit(keep=True))
@@ -147,6 +153,7 @@ class OrderProcessor(StatefulProcessor):
                 self.handle.deleteTimer(armed)
             if wanted is not None:
                 self.handle.registerTimer(wanted)
-        self.state.update((*bucket.frozen(), wanted))
-        if out:
-            yield pd.DataFrame({"chunk": [table_bytes(batch) for batch in out]})
+        saved, waiting = bucket.frozen()
+        self.state.update((saved, waiting, wanted))
+        WARM.leave(bucket, saved, waiting)
+        return [pd.DataFrame({"chunk": [table_bytes(batch) for batch in out]})] if out else []
