@@ -1,5 +1,6 @@
 """The same job on every kind of master, and with a worker killed while it runs: equal results, or exit 1.
 
+    python bench/cluster.py --job tests.spark.cluster_job:pipeline   # every stage of the pipeline
     python bench/cluster.py [--job MODULE:FUNCTION] [--on local,local-cluster,standalone,killed,connect]
 
 The job is a function of a session and a folder that returns something JSON can say; without one it is `stream` of

@@ -63,9 +63,15 @@ def paired(ours: Sequence[tuple[int, int, float]], theirs: Sequence[tuple[int, i
     return statistics.fmean(differences), 1.96 * statistics.stdev(differences) / math.sqrt(len(differences))
 
 
+def numbers(text: str) -> list[float]:
+    return [float(one) for one in text.split(",")]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=2000, help="runs per recipe, deadline and loss")
+    parser.add_argument("--losses", type=numbers, default=LOSSES, help="0.05,0.1,0.2")
+    parser.add_argument("--round-trips", type=numbers, default=ROUND_TRIPS, help="1,1.5,2,3,5,10")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     options = parser.parse_args()
     if options.seeds < 2:
@@ -74,8 +80,8 @@ def main() -> None:
     print(f"undelivered pairs, {options.seeds} seeds; deadline in round trips of one link ({TRIP_MS:g} ms)")
     print(f"{'loss':>5} {'deadline':>8} {'dcco':>7} {'solicit':>8} {'ratio':>6}  {'difference':<19} control/payload")
     with Pool(options.jobs) as pool:
-        for loss in LOSSES:
-            for trips in ROUND_TRIPS:
+        for loss in options.losses:
+            for trips in options.round_trips:
                 results = {
                     recipe: pool.map(partial(undelivered, recipe, trips, loss), range(options.seeds), chunksize=8)
                     for recipe in RECIPES

@@ -87,6 +87,26 @@ def both(spark: SparkSession, place: Path) -> dict[str, Any]:
     return {"batch": batch(spark, place / "batch"), "stream": stream(spark, place / "stream")}
 
 
+def pipeline(spark: SparkSession, place: Path) -> dict[str, Any]:
+    """All stages of the pipeline, in batch and continuously: every table, and whether its rows add up."""
+    from antecede.spark.pipeline import run
+    from antecede.spark.sink import read
+    from tests.spark.test_pipeline import settings, write_table
+
+    write_table(place / "in", rows=6_000)
+    said: dict[str, Any] = {}
+    for kind in ("batch", "continuous"):
+        told = settings(place, mode={"continuous": kind == "continuous"})
+        told["output"]["path"] = str(place / kind)
+        report = run(told, spark=spark)
+        said[kind] = {"in": report.rows_in, "out": report.rows_out, "reconciled": report.reconciled}
+        for table in ("quarantine", "ordered", "fused", "findings"):
+            if (place / kind / table).exists():
+                frame = read(spark, place / kind / table)
+                said[kind][table] = digest([tuple(row) for row in frame.select(*sorted(frame.columns)).collect()])
+    return said
+
+
 def main() -> None:
     from antecede.spark.session import session
     from antecede.spark.ship import check_workers

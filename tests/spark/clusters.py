@@ -162,12 +162,12 @@ def run_job(master: str, job: str, place: Path, python: str = sys.executable) ->
 def kill_worker_during(
     address: str, worker: subprocess.Popen[bytes], job: str, place: Path, python: str = sys.executable
 ) -> dict[str, Any]:
-    """The job, and SIGKILL for one worker with all it started once the first batch of the table in `place` counts."""
+    """The job, and SIGKILL for one worker with all it started once the first batch of a table in `place` counts."""
     place.mkdir(parents=True, exist_ok=True)
     log = place / "job.log"
     process = start_job(address, job, place, log, python)
     try:
-        wait_for("the job", lambda: any(place.glob("table/_manifest/*.json")), process, log)
+        wait_for("the job", lambda: any(place.glob("**/_manifest/*.json")), process, log)
         kill_family(worker.pid)
         worker.wait()
     except BaseException:
