@@ -66,12 +66,15 @@ def batch(spark: SparkSession, place: Path) -> dict[str, Any]:
 
 
 def stream(spark: SparkSession, place: Path) -> dict[str, Any]:
-    """The same as a stream of several batches, with a stateful operator between."""
+    """The same as a stream of several batches, with our stateful operator between: each row follows the one before."""
     from antecede.spark import sink
+    from antecede.spark.order import causal_order
 
     runs, table = write_runs(place), str(place / "table")
     frame = spark.readStream.format("antecede").option("max_rows", MAX_ROWS).load(str(runs))
-    frame = tagged(frame).dropDuplicates(["run", "step"])
+    names = ("concat(run, ':', step) as id", "if(step > 0, array(concat(run, ':', step - 1)), array()) as parents")
+    frame = tagged(frame).selectExpr("*", *names)
+    frame = frame.transform(causal_order(id="id", parents="parents", group="run", unknown="skip"))
     writer = frame.writeStream.format("antecede").option("checkpointLocation", str(place / "checkpoint"))
     query = writer.trigger(availableNow=True).start(table)
     query.awaitTermination()

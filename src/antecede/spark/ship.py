@@ -12,6 +12,7 @@ import atexit
 import hashlib
 import io
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -87,6 +88,9 @@ def ship(spark: SparkSession) -> bool:
     atexit.register(shutil.rmtree, directory, ignore_errors=True)  # not sooner: executors fetch it when they start
     made = package_zip(directory)
     context.addPyFile(str(made))
+    # Stateful operators are first tried in a process on the driver that gets no files; it gets this path, as others do.
+    known = context.environment.get("PYTHONPATH")
+    context.environment["PYTHONPATH"] = os.pathsep.join((str(made), known) if known else (str(made),))
     # Spark plans a streaming source in a process on the driver that looks for files in this folder of its own, into
     # which it never puts any.
     planners = Path(SparkFiles.getRootDirectory()) / "streaming_job"
