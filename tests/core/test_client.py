@@ -55,6 +55,13 @@ def test_an_item_that_is_gone_is_past_by_itself() -> None:
     ]
 
 
+def test_what_a_home_calls_expired_is_asked_for_again_while_it_is_in_time_here() -> None:
+    """Clocks differ: each judges deadlines by its own."""
+    one = client()
+    assert items(one, item(1, grouped("X:1", deadline_us=50), gone=True), now=50) == []
+    assert items(one, item(1, grouped("X:1", deadline_us=50), gone=True), now=51) == ["discard X:1 expired"]
+
+
 def test_missing_indexes_are_wanted_and_the_end_found_by_its_top() -> None:
     one = client(deadlines=False)
     effects = one.receive(Items(1, (item(3, grouped("X:3")),)), "H", 2)

@@ -47,6 +47,8 @@ FOUND = [
     ("colour", 11, 44, "a newcomer is told of places whose broker is gone for now"),
     ("colour", 11, 107, "the same, the other way round"),
     ("colour", 13, 399, "a cut does not reach into what waits for its round"),
+    ("home", 51515, 8549, "what a home calls expired is judged by the client's own clock"),
+    ("home", 51515, 9449, "what others said of a message is no outcome of its copies"),
     ("graph", 77001, 1158, "what a cut hides in one group stands for what is owed in another"),
 ]
 

@@ -33,6 +33,11 @@ def test_the_true_claims_are_clean() -> None:
     assert found(plant(RUN, (CLAIM, CLAIM + "\nr 210 arrive p:1 from=q\nr 210 discard p:1 duplicate"))) == []
 
 
+def test_hearsay_is_no_outcome_of_a_copy() -> None:
+    told = "r 300 discard p:1 expired\nr 310 arrive p:1 from=q\nr 310 discard p:1 late"
+    assert found(plant(RUN, (CLAIM, told))) == []
+
+
 @pytest.mark.parametrize(
     "untrue",
     [

@@ -247,7 +247,8 @@ class Client(Tier):
                 self.reader.skipped(envelope.stamp.own, None)
                 self.inbox.settle(now_us)
             elif item.gone:
-                self.inbox.skip(envelope, "expired", now_us)
+                if self._is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
+                    self.inbox.skip(envelope, "expired", now_us)
             else:
                 self.inbox.accept(envelope, now_us)
             if item.index > self._top:
@@ -263,12 +264,14 @@ class Client(Tier):
         message = item.envelope.message
         if not any(self.heard.behind(stream, n) for stream, n in item.envelope.stamp.own):
             return False
-        late = message.deadline_us is not None and now_us > message.deadline_us - self.inbox.guard_us
-        if late and not item.gone and message.id not in self.inbox.seen:
+        if self._is_late(message, now_us) and not item.gone and message.id not in self.inbox.seen:
             return False
         if not item.gone:
             self.out.append(Discard(message.id, "duplicate"))
         return True
+
+    def _is_late(self, message: Message, now_us: int) -> bool:
+        return message.deadline_us is not None and now_us > message.deadline_us - self.inbox.guard_us
 
     def _on_top(self, frame: Top, now_us: int) -> None:
         self._top = max(self._top, frame.top)

@@ -206,7 +206,7 @@ class HomeBroker(BrokerBase):
         for index in frame.indexes:
             item = log.entries.get(index)
             if item is not None:
-                if not in_time(item.envelope, now_us):
+                if not in_time(item.envelope, now_us - 2 * self.settings.clock_bound_us):  # nor by the client's clock
                     item = Item(item.index, item.after, header_of(item.envelope), gone=True)
                 items.append(item)
         self._send_items(client, log, items)

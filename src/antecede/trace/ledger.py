@@ -15,6 +15,9 @@ from antecede.trace.record import Row
 
 __all__ = ["Ledger"]
 
+HEARSAY = ("expired", "gone")
+"""Discarded because others said that it will not come: no copy of it has had its outcome thereby."""
+
 
 class Ledger:
     def __init__(self, receiver: Receiver, history: History) -> None:
@@ -190,7 +193,8 @@ class Ledger:
                 return
             self.discarded |= told.bit
             self.settled |= told.bit
-            self._count(index, kind)
+            if row.reason not in HEARSAY:
+                self._count(index, kind)
             if row.reason == "overflow":
                 self.overflowed |= told.bit
             elif row.reason == "gone":
