@@ -56,19 +56,20 @@ def groups_of(brokers: int) -> str:
     return ";".join(f"G{g + 1}={','.join(members)}" for g, members in enumerate(carried))
 
 
-def scenario(recipe: str, brokers: int, messages: int, view: int, seed: int) -> Scenario:
-    timed = RECIPES[recipe].deadlines in ("yes", "same")
+def scenario(recipe: str, brokers: int, messages: int, view: int, deadline_ms: float, seed: int) -> Scenario:
+    timed = RECIPES[recipe].deadlines in ("yes", "same") or (deadline_ms and RECIPES[recipe].deadlines == "optional")
+    deadline_ms = deadline_ms or 1000.0
     return Scenario(
         recipe=recipe, seed=seed, brokers=brokers, subscribers=max(4, brokers // 4), groups=groups_of(brokers),
-        messages=messages, rate=200.0, loss=0.05, deadline_ms=(1000.0, 1000.0) if timed else None, view=view,
+        messages=messages, rate=200.0, loss=0.05, deadline_ms=(deadline_ms, deadline_ms) if timed else None, view=view,
         payload_bytes=32,
     )  # fmt: skip
 
 
-def measured(recipe: str, brokers: int, messages: int, view: int, seed: int) -> dict[str, Any]:
+def measured(recipe: str, brokers: int, messages: int, view: int, deadline_ms: float, seed: int) -> dict[str, Any]:
     """One run, in this process: its memory is the peak of all that this process ever did."""
     began = time.process_time()
-    run = simulate(scenario(recipe, brokers, messages, view, seed))
+    run = simulate(scenario(recipe, brokers, messages, view, deadline_ms, seed))
     seconds = time.process_time() - began
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     kinds: dict[str, list[int]] = {}
@@ -88,7 +89,8 @@ def measured(recipe: str, brokers: int, messages: int, view: int, seed: int) -> 
     for kind, (_, count, _) in kinds.items():
         size["data" if kind in DATA else "rounds" if kind in ROUNDS else "asks"] += count
     return {
-        "recipe": recipe, "brokers": brokers, "view": view, "messages": messages, "seconds": round(seconds, 2),
+        "recipe": recipe, "brokers": brokers, "view": view, "messages": messages,
+        "deadline_ms": deadline_ms, "seconds": round(seconds, 2),
         "megabytes": round(megabytes), "events": run.events, "pairs": report.pairs, "delivered": pairs,
         "frames": sum(frames for frames, _, _ in kinds.values()) / pairs,
         "bytes": sum(count for _, count, _ in kinds.values()) / pairs,
@@ -141,6 +143,7 @@ def main() -> None:
     parser.add_argument("--sizes", default="8,16,32,64", help="numbers of brokers; default: 8,16,32,64")
     parser.add_argument("--messages", type=int, default=0, help="per run; default: 4 for each broker, at least 100")
     parser.add_argument("--view", type=int, default=0, help="rounds go to local views of this size; default: to all")
+    parser.add_argument("--deadline-ms", type=float, default=0, help="where they are optional; default: none")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, help="where all figures go too")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
@@ -150,7 +153,7 @@ def main() -> None:
         if recipe not in RECIPES:
             parser.error(f"there is no recipe {recipe!r}; there are {', '.join(RECIPES)}")
     if given.one:
-        print(json.dumps(measured(recipes[0], sizes[0], given.messages, given.view, given.seed)))
+        print(json.dumps(measured(recipes[0], sizes[0], given.messages, given.view, given.deadline_ms, given.seed)))
         return
     print(f"{'recipe':<20} {'n':>5} {'seconds':>8} {'MB':>6} " + " ".join(f"{name:>9}" for name in COLUMNS))
     rows = []
@@ -159,6 +162,7 @@ def main() -> None:
             command = [sys.executable, __file__, "--one", "--recipes", recipe, "--sizes", str(size)]
             messages = given.messages or max(100, 4 * size)
             command += ["--messages", str(messages), "--view", str(given.view), "--seed", str(given.seed)]
+            command += ["--deadline-ms", str(given.deadline_ms)]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 raise SystemExit(done.stderr.strip().splitlines()[-1])
