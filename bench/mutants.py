@@ -122,7 +122,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("store.py", "(deadline + self.slack_us, self._tick, envelope)", "(deadline, self._tick, envelope)", "slack"),
     Mutant("store.py", "            self.add_header(envelope, now_us)\n", "", "an expired message leaves its header"),
     Mutant("store.py", "        self._offers.clear()\n        deadline", "        deadline", "what came is offered"),
-    Mutant("store.py", "            self._offers.clear()\n            self.add_header", "            self.add_header", "what expired is no longer offered"),
+    Mutant("store.py", "        self._offers.clear()\n        self.out.append(Collect", "        self.out.append(Collect", "what expired is no longer offered"),
     Mutant("store.py", "if low < n <= high)", "if low < n < high)", "ranges are closed above"),
     Mutant("store.py", "range(low + 1, high + 1)", "range(low, high + 1)", "ranges are open below"),
     Mutant("store.py", "if envelope.message.id not in given:", "if True:", "each message is found once"),
