@@ -213,7 +213,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("tier.py", "self.inbox.seen[envelope.message.id] = now_us", "pass", "the own message is not news"),
     Mutant("member.py", "        if self.joined:\n", "        if True:\n", "nothing is taken before the cut is known"),
     Mutant("broker.py", "done[stream] = min(done[stream], confirmed.get(stream, 0))", "pass", "trap 4: subscribers' share"),
-    Mutant("broker.py", "n = min(n, self._confirmed.get(name, {}).get(stream, 0))", "pass", "stable at all carriers"),
+    Mutant("broker.py", "n = min(n, confirmed.get(name, {}).get(stream, 0))", "pass", "stable at all carriers"),
     Mutant("broker.py", "link[0] <= frame.attachment", "link[0] < frame.attachment", "a detach ends its attachment"),
     Mutant("broker.py", "self.writer.relay(envelope) if link is None else self.writer.project(envelope, link[1])", "self.writer.relay(envelope)", "answers to subscribers are projected"),
     Mutant("joining.py", "for _, _, snapshot in self._snapshots for node in snapshot.nodes]", "for node in ()]", "the whole graph comes along"),

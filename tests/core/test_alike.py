@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import antecede.core
-from antecede.core.alike import ALIKE, CACHES, name_of, plan_of
+from antecede.core.alike import ALIKE, CACHES, admit, at_home, name_of, plan_of
 from antecede.core.client import Unacked
 from antecede.core.frozen import freeze, likeness, thaw
 from antecede.core.inbox import Inbox
@@ -122,3 +122,12 @@ def test_only_what_is_of_the_core_has_a_name() -> None:
     assert name_of(Inbox) == "antecede.core.inbox:Inbox"
     with pytest.raises(InputError, match="cannot be saved"):
         name_of(Random)
+
+
+def test_only_modules_of_the_core_and_guests_are_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("antecede.core.alike._guests", set())
+    assert at_home("antecede.core.inbox") and not at_home("os") and not at_home(__name__)
+    with pytest.raises(InputError, match="cannot be saved"):
+        name_of(machine_of)
+    admit(__name__)
+    assert at_home(__name__) and not at_home(f"{__name__}.inner") and name_of(machine_of).endswith(":machine_of")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
+
+import pytest
 
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
@@ -126,6 +129,37 @@ def test_a_broker_that_lags_keeps_a_stream_unstable() -> None:
     assert one.writer.stable.get("A@G1", 0) == 0, "C's subscribers lack it"
     one.receive(Digest({}, {"A@G1": 1}, {"A@G1": 1}), "C", 1)
     assert one.writer.stable == {"A@G1": 1}
+
+
+def test_a_laggard_that_left_is_not_waited_for() -> None:
+    one = machine("graph", "A", "broker", "G1", deadlines=False)
+    one.view(view_of({"A": "G1", "B": "G1", "C": "G1"}), 0)
+    one.start(0)
+    one.publish(("G1",), b"", 0)
+    one.receive(Digest({}, {"A@G1": 1}, {"A@G1": 1}), "B", 1)
+    one.view(view_of({"A": "G1", "B": "G1"}), 2)
+    one.receive(Digest({}, {"A@G1": 1}, {"A@G1": 1}), "B", 3)
+    assert one.writer.stable == {"A@G1": 1}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_stable_is_the_least_that_anybody_has_done(seed: int) -> None:
+    """A dumb twin: the minimum over all, worked out anew after every digest."""
+    dice, names = Random(seed), "BCDE"
+    one = machine("graph", "A", "broker", "G1", deadlines=False)
+    one.view(view_of(dict.fromkeys(f"A{names}", "G1")), 0)
+    one.start(0)
+    done = dict.fromkeys(names, 0)
+    count = 0
+    for step in range(120):
+        if dice.random() < 0.1:
+            one.publish(("G1",), b"", step)
+            count += 1
+        name = names[int(dice.random() * len(names))]
+        number = int(dice.random() * (count + 1))
+        one.receive(Digest({}, {"A@G1": number}, {"A@G1": number}), name, step)
+        done[name] = max(done[name], number)
+        assert one.writer.stable.get("A@G1", 0) == min(done.values())
 
 
 def test_marks_are_asked_for_of_who_carries_their_group() -> None:

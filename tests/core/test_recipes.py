@@ -15,7 +15,7 @@ from antecede.core.order.index import IndexReader
 from antecede.core.order.matrix import MatrixWriter
 from antecede.core.order.rounds import RoundsWriter
 from antecede.core.order.vector import VectorWriter
-from antecede.core.recipes import RECIPES, build, recipe_named
+from antecede.core.recipes import RECIPES, Recipe, build, recipe_named, register
 from antecede.core.round_broker import RoundBroker
 from antecede.core.round_subscriber import RoundSubscriber
 from antecede.core.spread.ack import Acks
@@ -147,3 +147,40 @@ def test_what_does_not_fit_is_refused(name: str, sentence: str) -> None:
 def test_counting_by_rounds_needs_a_lifetime() -> None:
     with pytest.raises(InputError, match="Recipe rounds has lifetimes of 0 rounds"):
         machine("rounds", "A", "broker", "G1")
+
+
+# -- recipes from outside ------------------------------------------------------------------------------------------
+
+
+def test_a_recipe_of_ones_own_makes_its_machines_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def make(**given: object) -> Member:
+        asked.append(given)
+        made = machine("solicit", "A", "member", "G1")
+        assert isinstance(made, Member)
+        return made
+
+    monkeypatch.setattr("antecede.core.recipes.RECIPES", dict(RECIPES))
+    mine = Recipe("mine", "ours", "own", flat=True, make=make)
+    register(mine)
+    register(mine)  # once more is nothing new
+    assert recipe_named("mine") is mine
+    assert machine("mine", "A", "member", "G1").name == "A"
+    assert asked[0]["name"] == "A" and asked[0]["groups"] == ("G1",)
+    with pytest.raises(InputError, match="has its own way to spread"):
+        recipe_named("mine+gossip")
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        (Recipe("mine", "ours", "own"), "who makes its machines"),
+        (Recipe("solicit", "ours", "own", make=lambda **_: None), "already"),  # type: ignore[arg-type,return-value]
+        (Recipe("a+b", "ours", "own", make=lambda **_: None), "cannot be called"),  # type: ignore[arg-type,return-value]
+    ],
+)
+def test_a_row_that_cannot_be_added_is_refused(row: Recipe, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        register(row)
+    assert RECIPES.get(row.name) is not row

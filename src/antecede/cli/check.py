@@ -28,6 +28,9 @@ def check(
     receiver: Annotated[str | None, typer.Option(help="Column of who delivered it.")] = None,
     position: Annotated[str | None, typer.Option(help="Column of the order at that receiver.")] = None,
     clock: Annotated[str | None, typer.Option(help="Column of its vector clock, instead of parents.")] = None,
+    plugin: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Python that says what its recipes do not promise.")
+    ] = None,
 ) -> None:
     """Judge a trace: every delivery, every discard, every claim; what became of every message at every receiver.
 
@@ -57,8 +60,10 @@ def check(
     if any(option is not None for option in (parents, receiver, position, clock)):
         raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
 
+    from antecede.sim.plugin import load
     from antecede.trace.check import check as judge
 
+    load(plugin or ())
     report = judge(path)
     if as_json:
         print(json.dumps(report.to_json(), indent=2))

@@ -44,6 +44,9 @@ def explore(
         str, Option(help="own: each process has its clock; one: all share one. [own unless deadlines]")
     ] = "",
     max_states: Annotated[int, Option(help="Give up beyond so many. Costs about 0.5 GB per million.")] = 5_000_000,
+    plugin: Annotated[
+        list[Path] | None, Option(metavar="FILE", help="Python that registers recipes; it is run.")
+    ] = None,
     replay: Annotated[Path | None, Option(metavar="FILE", help="Carry out a transcript again instead.")] = None,
     out: Annotated[Path | None, Option(metavar="FILE", help="Where the transcript of a violation goes too.")] = None,
     as_json: Annotated[bool, Option("--json", help="One JSON object, for programs.")] = False,
@@ -66,6 +69,9 @@ def explore(
     Every count multiplies the states: begin with small ones. Exit 0 when nothing was found, 1 when a violation was
     found (or a replay went another way than the file says), 2 when the input cannot work or states were left out.
     """
+    from antecede.sim.plugin import load
+
+    load(plugin or ())
     if replay is not None:
         _replay(replay, as_json)
         return

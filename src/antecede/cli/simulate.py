@@ -75,6 +75,9 @@ def simulate(
     scenario: Annotated[Path | None, Option(metavar="FILE", help="Begin with the knobs of a scenario.json.")] = None,
     draw: Annotated[int | None, Option(metavar="I", help="Run scenario I of the sweep with this seed.")] = None,
     sweep: Annotated[int | None, Option(metavar="N", help="Draw, run and judge N scenarios on all cores.")] = None,
+    plugin: Annotated[
+        list[Path] | None, Option(metavar="FILE", help="Python that registers recipes; it is run.")
+    ] = None,
     resume: Annotated[bool, Option("--resume", help="Go on with an interrupted sweep in DIR.")] = False,
     as_json: Annotated[bool, Option("--json", help="One JSON object, for programs.")] = False,
 ) -> None:
@@ -93,8 +96,10 @@ def simulate(
     antecede simulate --recipe graph --sweep 200 --out runs/sweep    (exit 1: a violation was found)
     """
     given = {name: value for name, value in locals().items() if value is not None}
+    from antecede.sim.plugin import load
     from antecede.sim.scenario import find_recipe
 
+    load(given.pop("plugin", ()))
     find_recipe(recipe or "solicit")
     if sweep is not None:
         _refuse_knobs(given, {"recipe", "reading", "seed", "out", "sweep", "resume", "as_json"}, "--sweep")

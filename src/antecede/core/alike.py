@@ -12,15 +12,28 @@ from typing import Any, NamedTuple
 
 from antecede.errors import InputError
 
-__all__ = ["ALIKE", "CACHES", "FORGOTTEN", "ROOM", "Plan", "name_of", "plan_of"]
+__all__ = ["ALIKE", "CACHES", "FORGOTTEN", "ROOM", "Plan", "admit", "at_home", "name_of", "plan_of"]
 
 ROOM = "antecede.core"
 """Where everything a machine is made of lives."""
+
+_guests: set[str] = set()
+
+
+def admit(module: str) -> None:
+    """Machines may be made of this module's classes and functions too: it holds a recipe of somebody else's."""
+    _guests.add(module)
+
+
+def at_home(module: str) -> bool:
+    return module.startswith(ROOM) or module in _guests
+
 
 CACHES: dict[str, dict[str, Any]] = {
     "Envelope": {"size": -1, "stamp_size": -1, "wire": None},
     "Base": {"size": -1, "control": -1},
     "Store": {"_offers": dict},
+    "Broker": {"_laggards": dict},
     "RoundBroker": {"_kept": dict},
     "GraphWriter": {"_whole": dict},
 }
@@ -91,6 +104,6 @@ def plan_of(kind: type) -> Plan:
 
 def name_of(thing: Any) -> str:
     name = f"{thing.__module__}:{thing.__qualname__}"
-    if not thing.__module__.startswith(ROOM) or "<" in name:
+    if not at_home(thing.__module__) or "<" in name:
         raise InputError(f"this state cannot be saved: {name} is no function or class of {ROOM}")
     return name

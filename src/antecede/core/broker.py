@@ -128,6 +128,8 @@ class Broker(BrokerBase):
         """Attached subscribers: attachment number and interest."""
         self._routes: dict[tuple[str, ...], list[tuple[Interest, tuple[str, ...]]]] = {}
         self._confirmed: dict[str, dict[str, int]] = {}
+        self._laggards: dict[str, str] = {}
+        """Per stream somebody who has not done more of it than is stable: whoever else says more changes nothing."""
 
     def publish(
         self,
@@ -158,6 +160,7 @@ class Broker(BrokerBase):
 
     def viewed(self, now_us: int) -> None:
         super().viewed(now_us)
+        self._laggards.clear()
         for name in [name for name in self.links if name in self.departed]:
             self._unlink(name)
 
@@ -229,12 +232,22 @@ class Broker(BrokerBase):
     def _settle_streams(self, streams: Mapping[str, int]) -> None:
         """A stream is stable up to what everybody who carries its group has done, this broker included."""
         assert self.writer is not None
+        known, confirmed, laggards = self.writer.stable, self._confirmed, self._laggards
         mine = self.done({stream: self.reader.front.get(stream, 0) for stream in streams})
         stable = {}
         for stream, n in mine.items():
-            if self.interest.concerns(stream):
-                for name in self._carriers.get(group_of(stream), ()):
-                    n = min(n, self._confirmed.get(name, {}).get(stream, 0))
+            before = known.get(stream, 0)
+            if n <= before or not self.interest.concerns(stream):
+                continue
+            laggard = laggards.get(stream)
+            if laggard is not None and confirmed.get(laggard, {}).get(stream, 0) <= before:
+                continue
+            for name in self._carriers.get(group_of(stream), ()):
+                n = min(n, confirmed.get(name, {}).get(stream, 0))
+                if n <= before:
+                    laggards[stream] = name
+                    break
+            else:
                 stable[stream] = n
         self.writer.heard(stable)
 

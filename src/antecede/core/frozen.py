@@ -2,8 +2,8 @@
 
 Decided here: every object a machine reaches is written once, in a table, and named by its place there, so that what was
 shared is shared again (a list of effects that three parts append to, a message in two indexes). No code is in it: only
-classes and functions of `antecede.core` are named, and they are looked up, never called. What is not memory is left
-out: dice are the driver's and are handed in again; caches begin empty.
+classes and functions of `antecede.core`, and of modules whose recipes were registered, are named, and they are looked
+up, never called. What is not memory is left out: dice are the driver's and are handed in again; caches begin empty.
 
 `freeze` is exact: what is thawed behaves as the original would. `likeness` is for comparing situations and cannot be
 thawed: it also leaves out what can make no difference (when a message came, the numbers that break ties) and can say
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
-from antecede.core.alike import ROOM, name_of, plan_of
+from antecede.core.alike import ROOM, at_home, name_of, plan_of
 from antecede.core.machine import Dice, Machine
 from antecede.errors import RemoteProtocolError
 
@@ -144,12 +144,12 @@ def _constants() -> dict[int, str]:
     global _known
     count, constants = _known
     if len(sys.modules) != count:
-        modules = [name for name in sys.modules if name.startswith(ROOM)]
+        modules = [name for name in sys.modules if at_home(name)]
         found: dict[int, list[tuple[bool, str]]] = {}
         for module in modules:
             public = () if hasattr(sys.modules[module], "__path__") else getattr(sys.modules[module], "__all__", ())
             for name, value in list(vars(sys.modules[module]).items()):
-                if type(value).__module__.startswith(ROOM):
+                if at_home(type(value).__module__):
                     found.setdefault(id(value), []).append((name not in public, f"{module}:{name}"))
         constants = {place: min(names)[1] for place, names in found.items()}
         _known = (len(sys.modules), constants)
@@ -225,12 +225,12 @@ class _Thawer:
 
 def _named(name: str) -> Any:
     module, _, path = name.partition(":")
-    if not module.startswith(ROOM) or module not in sys.modules:
+    if not at_home(module) or module not in sys.modules:
         raise ValueError(f"{name} is not of {ROOM}")
     thing: Any = sys.modules[module]
     for step in path.split("."):
         thing = getattr(thing, step)
-    if not (getattr(thing, "__module__", "") or type(thing).__module__).startswith(ROOM):
+    if not at_home(getattr(thing, "__module__", "") or type(thing).__module__):
         raise ValueError(f"{name} is not of {ROOM}")
     return thing
 

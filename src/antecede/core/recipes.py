@@ -1,11 +1,16 @@
-"""A recipe is one row of names: which Order, which Spread, whether there are deadlines, which roles (PROTOCOLS s2)."""
+"""A recipe is one row of names: which Order, which Spread, whether there are deadlines, which roles (PROTOCOLS s2).
+
+Whoever has an Order of their own makes the machines themselves (`Recipe.make`) and adds the row with `register`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
+from antecede.core.alike import admit
 from antecede.core.broker import Broker
 from antecede.core.client import Client
 from antecede.core.delta import DeltaInbox
@@ -40,10 +45,18 @@ from antecede.core.subscriber import Subscriber
 from antecede.core.tier import Parts
 from antecede.errors import InputError
 
-__all__ = ["FLAT_SPREADS", "RECIPES", "SPREADS", "Recipe", "build", "recipe_named"]
+__all__ = ["FLAT_SPREADS", "RECIPES", "SPREADS", "Make", "Recipe", "build", "recipe_named", "register"]
 
 STRICT = ("causal", "fifo")
 """Orders of recipes whose numbers leave no room for messages that nobody waits for."""
+
+
+class Make(Protocol):
+    """Builds the machine of one process, as `build` does."""
+
+    __module__: str
+
+    def __call__(self, *, name: str, role: str, groups: tuple[str, ...], settings: Settings, dice: Dice) -> Machine: ...
 
 
 @dataclass(slots=True, frozen=True)
@@ -73,6 +86,8 @@ class Recipe:
     whole: bool = False
     """Subscribers get all that brokers know of a message's past, and work out themselves what they wait for."""
     readings: tuple[str, ...] = ("repaired",)
+    make: Make | None = None
+    """Who builds its machines, where that is not decided here: a function of a module, so that they can be saved."""
 
     @property
     def recovers(self) -> bool:
@@ -142,6 +157,17 @@ CHAIN = 8
 """Own previous messages named in a stamp where nothing expires (see VectorWriter.chain)."""
 
 
+def register(recipe: Recipe) -> None:
+    """Add a recipe from outside; what its module defines may be saved with its machines."""
+    if recipe.make is None:
+        raise InputError(f"Recipe {recipe.name!r} does not say who makes its machines: give it a `make`.")
+    if not recipe.name or any(sign in recipe.name for sign in "+ /"):
+        raise InputError(f"A recipe cannot be called {recipe.name!r}: leave out '+', '/' and blanks.")
+    if RECIPES.setdefault(recipe.name, recipe) != recipe:
+        raise InputError(f"There is a recipe {recipe.name!r} already: give yours another name.")
+    admit(recipe.make.__module__)
+
+
 def recipe_named(name: str) -> Recipe:
     base, plus, spread = name.partition("+")
     recipe = RECIPES.get(base)
@@ -151,7 +177,7 @@ def recipe_named(name: str) -> Recipe:
         return recipe
     if spread not in SPREADS:
         raise InputError(f"There is no way to spread called {spread!r}; known are {', '.join(SPREADS)}.")
-    if recipe.flat or recipe.clients_publish:
+    if recipe.flat or recipe.clients_publish or recipe.make is not None:
         raise InputError(f"Recipe {base!r} has its own way to spread: only brokers that publish can have another.")
     return replace(recipe, spread=spread)
 
@@ -171,6 +197,8 @@ def build(
         recipe = recipe_named(recipe)
     if reading not in recipe.readings:
         raise InputError(f"Recipe {recipe.name!r} has no reading {reading!r}; it has {', '.join(recipe.readings)}.")
+    if recipe.make is not None:
+        return recipe.make(name=name, role=role, groups=groups, settings=settings, dice=dice)
     if reading != "repaired":
         from antecede.core.printed.specimens import specimen
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import shlex
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -18,6 +19,7 @@ from pathlib import Path
 import antecede
 from antecede.errors import InputError
 from antecede.sim.draw import draw
+from antecede.sim.plugin import load, loaded
 from antecede.sim.run import simulate
 from antecede.trace.check import check
 from antecede.trace.report import FATES, VERDICTS
@@ -93,8 +95,13 @@ def _judge_all(seed: int, recipe: str, reading: str, indices: Sequence[int]) -> 
     return [judge(seed, recipe, reading, index) for index in indices]
 
 
+def begin_worker(plugins: Sequence[Path]) -> None:
+    """In a worker: the recipes of this process, and a sweep that is killed leaves nobody behind."""
+    load(plugins)
+    end_with_parent()
+
+
 def end_with_parent() -> None:
-    """In a worker: a sweep that is killed leaves nobody behind."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -117,9 +124,10 @@ class Sweep:
     def command(self, judged: Judged) -> str:
         """What replays one scenario."""
         reading = "" if self.reading == "repaired" else f" --reading {self.reading}"
+        plugins = "".join(f" --plugin {shlex.quote(str(path))}" for path in loaded())
         name = f"{self.recipe}-{self.seed}-{judged.index}"
         return (
-            f"antecede simulate --recipe {self.recipe}{reading} --seed {self.seed} --draw {judged.index}"
+            f"antecede simulate{plugins} --recipe {self.recipe}{reading} --seed {self.seed} --draw {judged.index}"
             f" --out runs/{name} && antecede check runs/{name}"
         )
 
@@ -150,7 +158,7 @@ class Sweep:
         # `spawn`: the same on every system, and nothing of this process leaks into the runs.
         context = multiprocessing.get_context("spawn")
         chunks = iter([left[i : i + CHUNK] for i in range(0, len(left), CHUNK)])
-        with ProcessPoolExecutor(workers, mp_context=context, initializer=end_with_parent) as pool:
+        with ProcessPoolExecutor(workers, mp_context=context, initializer=begin_worker, initargs=(loaded(),)) as pool:
             waiting: set[Future[list[Judged]]] = set()
             try:
                 while True:

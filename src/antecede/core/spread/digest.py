@@ -55,8 +55,10 @@ class Rounds:
         tier = self.tier
         offer = tier.offers(peer_interest)
         front, marks = tier.reader.front, tier.inbox.marks
-        behind = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
-        have: Mapping[str, int] = behind
+        behind: Mapping[str, int] = offer  # the usual case: all of it lies behind, and nobody speaks of anything else
+        if not (offer.items() <= front.items() and theirs.keys() <= offer.keys()):
+            behind = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
+        have = behind
         if marks:  # what is held is not lacking either: its holder asks for the rest itself
             have = {s: max(n, theirs[s]) if theirs.get(s) in marks.get(s, ()) else n for s, n in behind.items()}
         have = tier.haves(have, behind)
@@ -137,6 +139,8 @@ class Rounds:
     def _want_offered(self, offer: Mapping[str, int], sender: str, now_us: int) -> None:
         tier = self.tier
         front, concerns, patience_us = tier.reader.front, tier.interest.concerns, tier.settings.patience_us
+        if offer.items() <= front.items():  # the usual case, and the quickest to see
+            return
         for stream, n in [(stream, n) for stream, n in offer.items() if n > front.get(stream, 0)]:
             if concerns(stream):
                 for k in tier.reader.offered(stream, n):
