@@ -8,11 +8,12 @@
 
 plant   Each kind of fault 1 in 100,000 deliveries (bench/spark_data.py says which and how). Wanted: what is found is
         what was planted, with process, message, other and step.
-rates   The audit of the run directory (read inside the tasks), of the same files as a DataFrame, Polars doing the
-        explode-and-join audit (each delivery joined with its message's parents, each parent with its delivery there:
-        direct parents only, of which it finds no more than that), and Spark SQL doing the same join. One after the
-        other, each in a process of its own after a few small runs to warm it up; times are from the call to the counts,
-        and beside them the processor time of all processes, which says more where others use the machine too.
+rates   The audit of the run directory (read inside the tasks), of the same files as a DataFrame (which is only files,
+        and so read inside the tasks too), of a DataFrame derived from that (whose rows come out of Java), Polars doing
+        the explode-and-join audit (each delivery joined with its message's parents, each parent with its delivery
+        there: direct parents only, of which it finds no more than that), and Spark SQL doing the same join. One after
+        the other, each in a process of its own after a few small runs to warm it up; times are from the call to the
+        counts, and beside them the processor time of all processes, which says more where others use the machine too.
         Wanted, over Polars: 1.0 for run directories, 0.5 for DataFrames; over Spark SQL: 8 and 4.
 big     Memory is the proportional set size of the driver, the JVM and all workers together, looked at five times a
         second; above 4 GB the run is ended and counts as failed.
@@ -43,7 +44,8 @@ GIB = 2**30
 WARM = 4
 """Small runs before the one that counts: a JVM gets quicker for that long."""
 WANTED = {("directories", "polars"): 1.0, ("dataframe", "polars"): 0.5,
-          ("directories", "sql"): 8.0, ("dataframe", "sql"): 4.0}  # fmt: skip
+          ("derived", "polars"): 0.5,
+          ("directories", "sql"): 8.0, ("dataframe", "sql"): 4.0, ("derived", "sql"): 4.0}  # fmt: skip
 
 
 def data(options: argparse.Namespace, deliveries: int, receivers: int) -> tuple[Path, list[Verdict]]:
@@ -112,6 +114,18 @@ def run_dataframe(options: argparse.Namespace, run: Path, warm: Path) -> dict[st
     return {**timed.told, "deliveries": result.summary["deliveries"], "counts": result.counts}
 
 
+def run_derived(options: argparse.Namespace, run: Path, warm: Path) -> dict[str, Any]:
+    from antecede.spark.audit import audit
+
+    spark = spark_session(options)
+    for _ in range(WARM):
+        audit(spark.read.parquet(f"{warm}/records-*.parquet").where("step >= 0"))
+    with Timed() as timed:
+        frame = spark.read.parquet(f"{run}/records-*.parquet").where("step >= 0")
+        result = audit(frame, scratch=Path(options.data) / "scratch")
+    return {**timed.told, "deliveries": result.summary["deliveries"], "counts": result.counts}
+
+
 def run_polars(options: argparse.Namespace, run: Path, warm: Path) -> dict[str, Any]:
     import polars as pl
 
@@ -156,7 +170,13 @@ def run_sql(options: argparse.Namespace, run: Path, warm: Path) -> dict[str, Any
     return {**timed.told, "pairs": found}
 
 
-MEASURED = {"directories": run_directories, "dataframe": run_dataframe, "polars": run_polars, "sql": run_sql}
+MEASURED = {
+    "directories": run_directories,
+    "dataframe": run_dataframe,
+    "derived": run_derived,
+    "polars": run_polars,
+    "sql": run_sql,
+}
 
 
 # --- memory of a process and all it started

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from antecede.errors import InputError
+from antecede.sim.run import simulate
+from antecede.sim.scenario import Scenario
 from antecede.spark.audit import audit
-from antecede.spark.audit_rows import slots
+from antecede.spark.audit_rows import plain_files, slots
 from antecede.spark.auditing.keys import spark_key
+from antecede.trace.parquet import write_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,6 +55,23 @@ def test_frames_that_are_no_trace(spark: SparkSession) -> None:
     )
     with pytest.raises(InputError, match="column step is string, not bigint"):
         audit(wrong)
+
+
+def test_a_frame_that_is_only_files_is_read_as_files(spark: SparkSession, tmp_path: Path) -> None:
+    run = simulate(Scenario(recipe="graph", messages=30, loss=0.2))
+    folder = tmp_path / "a run"
+    write_run(folder, run.rows, run.body())
+    frame = spark.read.parquet(str(folder / "records*.parquet"))
+    assert plain_files(frame) == sorted(folder.glob("records*.parquet"))
+    derived = frame.where("step >= 0")
+    assert plain_files(derived) is None and plain_files(frame.drop("peer")) is None
+    assert audit(frame).summary == audit(derived).summary
+    frame.write.partitionBy("role").parquet(str(tmp_path / "parted"))
+    assert plain_files(spark.read.parquet(str(tmp_path / "parted"))) is None
+    assert plain_files(spark.createDataFrame([("r", "p", "member", 0, 0, "end", None)], SCHEMA)) is None
+    frame.persist()
+    assert plain_files(frame) is None, "what was kept counts, whatever became of the files"
+    frame.unpersist()
 
 
 def test_how_many_tasks_run_at_once(spark: SparkSession) -> None:

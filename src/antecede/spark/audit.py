@@ -22,13 +22,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from antecede.errors import InputError
-from antecede.spark.audit_rows import Files, Frame, checked, slots
+from antecede.spark.audit_rows import Files, Frame, checked, plain_files, slots
 from antecede.spark.auditing import building, judging
 from antecede.spark.auditing.pieces import PIECE, RESULT, SHIPPED
-from antecede.spark.auditing.scan import (
-    run_directories,
-    splits_of,
-)
+from antecede.spark.auditing.scan import run_directories, shared, splits_of
 from antecede.spark.faults import plain_faults
 from antecede.spark.session import session
 from antecede.spark.ship import ship
@@ -121,7 +118,14 @@ def audit(
     if isinstance(source, list | tuple):
         return records(spark or session(), *source, settings=settings, scratch=scratch)
     frame: Any = source
-    return _Work(frame.sparkSession, Frame(checked(frame)), settings, scratch).done()
+    rows: Files | Frame
+    files = plain_files(frame)
+    if files is not None:
+        parts = shared([("", file) for file in files], PARTS_PER_CORE * slots(frame.sparkSession))
+        rows = Files(frame.sparkSession, parts)
+    else:
+        rows = Frame(checked(frame))
+    return _Work(frame.sparkSession, rows, settings, scratch).done()
 
 
 def records(

@@ -23,7 +23,7 @@ from antecede.spark.auditing.chunks import Coded
 from antecede.trace.parquet import one_line, open_parquet, read_batches, trace_files, validated
 from antecede.trace.record import COLUMNS, KINDS, arrow_schema
 
-__all__ = ["MAIN", "TELLING", "Split", "read_split", "read_telling", "run_directories", "splits_of"]
+__all__ = ["MAIN", "TELLING", "Split", "read_split", "read_telling", "run_directories", "shared", "splits_of"]
 
 Ints = NDArray[Any]
 
@@ -77,7 +77,12 @@ def has_records(path: Path) -> bool:
 
 def splits_of(directories: Sequence[Path], least: int) -> list[Split]:
     """What tasks share; at least `least` where there is enough for so many."""
-    sizes = [(str(d), f, f.stat().st_size) for d in directories for f in trace_files(d)]
+    return shared([(str(d), f) for d in directories for f in trace_files(d)], least)
+
+
+def shared(files: Sequence[tuple[str, Path]], least: int) -> list[Split]:
+    """The same of sources and files."""
+    sizes = [(source, file, file.stat().st_size) for source, file in files]
     share = max(2**20, min(SPLIT_BYTES, sum(size for _, _, size in sizes) // max(1, least)))
     splits = []
     for source, file, size in sizes:
