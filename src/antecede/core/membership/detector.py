@@ -225,7 +225,7 @@ class Detector:
 
     def _believes(self, sender: str) -> bool:
         known = self.table.entries.get(sender)
-        return known is not None and known.role != "subscriber"
+        return known is not None and known.role != "subscriber" and not known.final
 
     def _news_for(self, to: str) -> tuple[News, ...]:
         """What rides on a frame: itself, what is thought of the receiver if it is suspected, then what was told least.

@@ -124,9 +124,10 @@ class Managed:
         self._resting = True
 
     def alone(self) -> bool:
-        """Whether nobody is left whom this process could hear from about others."""
-        others = [name for name in self.table.voters() if name != self.name and name not in self.detector.lost]
-        return not others
+        """Whether nobody is left whom this process hears from about others: it must ask its contacts again."""
+        if self.at:
+            return all(name in self.detector.lost or self.table.is_out(name) for name in self.at)
+        return all(name == self.name for name in self.table.voters())
 
     # -- where a subscriber is -------------------------------------------------------------------------------------
 
@@ -171,51 +172,57 @@ class Managed:
     # -- in --------------------------------------------------------------------------------------------------------
 
     def admits(self, sender: str) -> bool:
-        """Whether frames of that process reach the machine inside."""
-        return self.begun and not self.over and not self.table.is_out(sender)
+        """Whether frames of that process reach the machine inside. A subscriber decides about nobody, also not here."""
+        return self.begun and not self.over and (self.role == "subscriber" or not self.table.is_out(sender))
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         at_us = self.clock.look(now_us)
-        if self.over or (self._resting and isinstance(frame, Ping | PingRequest | Pong | Sync | Out)):
+        upkeep = isinstance(frame, Ping | PingRequest | Pong | Sync)
+        if self.over or (self._resting and (upkeep or isinstance(frame, Out))):
             return []
         if isinstance(frame, Out):
             self._told_out(frame, sender, at_us)
-        elif self.table.is_out(sender):
-            self._refuse(frame, sender, at_us)
-        elif self.begun:
+        elif not self.begun:
+            if isinstance(frame, Sync) and not frame.reply:  # one that asks knows no more than this newcomer itself
+                self.detector.receive(frame, sender)
+                return self._expelled() or self._begin(now_us, joining=True)
+        elif not (self._listens_to(sender) if upkeep else self.admits(sender)):
+            self._refuse(sender, at_us)
+        else:
             self.detector.tick(at_us)
             self.detector.heard(sender)
             if not isinstance(frame, Ping | PingRequest | Pong | Sync):
                 return [*self.inner.receive(frame, sender, now_us), *self._settle(now_us)]
             self.detector.receive(frame, sender)
-        elif isinstance(frame, Sync) and not frame.reply:  # one that asks knows no more than this newcomer itself
-            self.detector.receive(frame, sender)
-            return self._expelled() or self._begin(now_us, joining=True)
         return self._settle(now_us)
 
-    def _refuse(self, frame: Frame, sender: str, at_us: int) -> None:
+    def _listens_to(self, sender: str) -> bool:
+        """About who is there: to whoever is not out. A subscriber that is left with nobody listens to anybody."""
+        return not self.table.is_out(sender) or (self.role == "subscriber" and self.alone())
+
+    def _refuse(self, sender: str, at_us: int) -> None:
         """It is out: it is told so, once a period at most."""
-        self.refused[sender] = None
-        if at_us >= self._refused_at.get(sender, at_us):
-            self._refused_at[sender] = at_us + self.probing.period_us
-            self._say_out(sender)
+        if self.role != "subscriber":
+            self.refused[sender] = None
+            if at_us >= self._refused_at.get(sender, at_us):
+                self._refused_at[sender] = at_us + self.probing.period_us
+                self._say_out(sender)
 
     def _say_out(self, to: str) -> None:
         claim = self.table.claim()
         self.out.append(Send((to,), Out(claim.voters, claim.smallest)))
 
     def _told_out(self, frame: Out, sender: str, at_us: int) -> None:
-        """Somebody has declared this process dead. Whom it believes in it believes; otherwise the weaker view yields,
-        and a subscriber, which has no say, does not listen."""
+        """Somebody has declared this process dead. Whom it believes in it believes; of two that do not believe in each
+        other the one with the weaker view yields. A subscriber has no say: it yields if all it believed in are gone."""
         known = self.table.entries.get(sender)
         theirs = Claim(frame.voters, frame.smallest, sender)
         if known is not None and not known.final:
             self.detector.expelled_by = sender
-        elif self.role != "subscriber":
-            if theirs.stays_before(self.table.claim()):
-                self.detector.expelled_by = sender
-            else:
-                self._refuse(frame, sender, at_us)
+        elif self.alone() if self.role == "subscriber" else theirs.stays_before(self.table.claim()):
+            self.detector.expelled_by = sender
+        else:
+            self._refuse(sender, at_us)
 
     # -- what follows ----------------------------------------------------------------------------------------------
 

@@ -28,10 +28,11 @@ class Claim(NamedTuple):
 
 
 class Table:
-    __slots__ = ("_latest", "entries", "name")
+    __slots__ = ("_latest", "_mirrors", "entries", "name")
 
     def __init__(self, me: News) -> None:
         self.name = me.name
+        self._mirrors = me.role == "subscriber"
         self.entries: dict[str, News] = {me.name: me}
         """By name, what changed last at the end."""
         self._latest: dict[str, int] = {}
@@ -51,12 +52,13 @@ class Table:
         return life < self._latest.get(base, 0)
 
     def merge(self, news: News) -> bool:
-        """Take it in; False: nothing new."""
+        """Take it in; False: nothing new. A subscriber only mirrors what brokers say: if those of the side it was on
+        have yielded, the others are there again."""
         known = self.entries.get(news.name)
         if known is None:
             if self.is_out(news.name):
                 return False
-        elif not beats(news, known):
+        elif not beats(news, known) and not (self._mirrors and known.final and not news.final):
             return False
         self.entries.pop(news.name, None)
         self.entries[news.name] = news
