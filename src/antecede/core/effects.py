@@ -1,4 +1,4 @@
-"""What a machine asks of its driver. Each effect but `Send` and `Expelled` is one row (or one per message) of the trace.
+"""What a machine asks of its driver. Each effect but `Send` and `Expelled` is a row (or one per message) of the trace.
 
 `publish`, `arrive`, `crash`, `restart` and `end` rows are the driver's own, so that a machine cannot hide an arrival.
 """

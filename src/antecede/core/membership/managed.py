@@ -216,10 +216,12 @@ class Managed:
         """Somebody has declared this process dead. Whom it believes in it believes; of two that do not believe in each
         other the one with the weaker view yields. A subscriber has no say: it yields if all it believed in are gone."""
         known = self.table.entries.get(sender)
-        theirs = Claim(frame.voters, frame.smallest, sender)
-        if known is not None and not known.final:
-            self.detector.expelled_by = sender
-        elif self.alone() if self.role == "subscriber" else theirs.stays_before(self.table.claim()):
+        yields = known is not None and not known.final
+        if not yields and self.role == "subscriber":
+            yields = self.alone()
+        elif not yields:
+            yields = Claim(frame.voters, frame.smallest, sender).stays_before(self.table.claim())
+        if yields:
             self.detector.expelled_by = sender
         else:
             self._refuse(sender, at_us)
