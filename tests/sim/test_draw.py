@@ -60,7 +60,8 @@ def test_what_came_later_changes_nothing_else() -> None:
     mixed = viewed = placed = 0
     for index in range(300):
         early, drawn = (draw(1, "echo", index, facts=facts, early=early) for early in (True, False))
-        assert replace(drawn, mix="", view=0, near=0.0, sites=1, **NO_CHANGES) == early
+        split = {"partition": early.partition} if drawn.membership == "swim" else {}
+        assert replace(drawn, mix="", view=0, near=0.0, sites=1, **NO_CHANGES, **split) == early
         drawn.fits(facts)
         mixed, viewed, placed = mixed + bool(drawn.mix), viewed + bool(drawn.view), placed + (drawn.sites > 1)
     assert 60 < mixed < 120 and 60 < viewed < 120 and 20 < placed < 80
@@ -73,7 +74,10 @@ def test_members_come_and_go_in_some() -> None:
     assert 120 < sum(bool(s.join and s.leave) for s in drawn) < 180
     assert 70 < sum(bool(s.perturb) for s in drawn) < 130
     assert {s.perturb.partition(":")[0] for s in drawn} == {"", "one", "some", "all"}
-    assert 100 < sum(s.membership == "swim" for s in drawn) < 150
+    finding = [s for s in drawn if s.membership == "swim"]
+    assert 100 < len(finding) < 150
+    lengths = [split.end_us - split.begin_us for s in finding for split in lay_out(s, TWO_TIERS).partitions]
+    assert sum(length > 2_000_000 for length in lengths) > 20, "some are taken for dead"
     assert all(draw(1, "echo", i, "printed", facts=TWO_TIERS).membership == "told" for i in range(50))
 
 

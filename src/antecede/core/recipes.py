@@ -75,6 +75,11 @@ class Recipe:
     readings: tuple[str, ...] = ("repaired",)
 
     @property
+    def fixed(self) -> bool:
+        """Brokers have places in a matrix that all must know before anything is sent: no new place can be taken."""
+        return self.order == "matrix"
+
+    @property
     def recovers(self) -> bool:
         return self.asks and not self.chance
 

@@ -23,12 +23,12 @@ def _log(dice: Random, low: int, high: int) -> int:
     return min(high, round(low * float((high / low) ** dice.random())))
 
 
-def _partition(dice: Random, brokers: int, busy_ms: float) -> str:
+def _partition(dice: Random, brokers: int, busy_ms: float, lengths: tuple[float, float] = (50, 600)) -> str:
     """Two sides, for part of the run; it heals well before the end of what is waited for."""
     names = shuffled(dice, broker_names(brokers))
     at = 1 + int(dice.random() * (len(names) - 1))
     begin = int(dice.random() * busy_ms)
-    length = int(between(dice, 50, 600))
+    length = int(between(dice, *lengths))
     return f"{','.join(names[:at])}|{','.join(names[at:])}@{begin}-{begin + length}"
 
 
@@ -122,7 +122,13 @@ def _of_members(drawn: Scenario, dice: Random) -> Scenario:
         drawn = replace(drawn, join=join, leave=leave)
     if sleeps:
         drawn = replace(drawn, perturb=perturb, nap_ms=nap_ms)
-    return replace(drawn, membership="swim") if finds else drawn
+    if finds:
+        drawn = replace(drawn, membership="swim")
+        found_ms = drawn.probing().found_us(drawn.brokers + drawn.subscribers) / 1000
+        busy_ms = drawn.busy_us(drawn.count) / 1000
+        if drawn.brokers > 1 and dice.random() < 0.4:  # so long that each side takes the other for dead
+            drawn = replace(drawn, partition=_partition(dice, drawn.brokers, busy_ms, (0.7 * found_ms, 1.5 * found_ms)))
+    return drawn
 
 
 def _by_rounds(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:

@@ -1,4 +1,4 @@
-"""Who lives and who is attached where: the start, crashes, restarts, newcomers, leavers, moves, partitions, naps, leaps.
+"""Who lives and who is attached where: the start, crashes, restarts, newcomers, leavers, moves, partitions, naps.
 
 Decided here: when these happen; all of it is drawn before the run, or from dice that nothing else draws from. How the
 others come to know is another matter: `told` or `found`.

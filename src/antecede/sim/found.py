@@ -1,8 +1,8 @@
 """Members that find the view by themselves: what is left for the driver to do, and when such a run is over.
 
 Decided here: who founds the system knows the others; newcomers, and those who have lost sight of everybody, are told
-the addresses at which somebody listens, as a list of seeds would. Pings never end, so a run is over when nothing else is
-left to happen and everybody knows exactly who is there: that they come to know it is part of what a run shows.
+the addresses at which somebody listens, as a list of seeds would. Pings never end, so a run is over when nothing else
+is left to happen and everybody knows exactly who is there: that they come to know it is part of what a run shows.
 """
 
 from __future__ import annotations

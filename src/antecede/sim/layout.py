@@ -158,7 +158,7 @@ def _newcomers(scenario: Scenario, facts: RecipeFacts, layout: Layout, span_us: 
         when_us -= math.log(1.0 - dice.random()) * 1_000_000 / (scenario.join * count)
         if when_us >= scenario.first_us + span_us:
             break
-        if dice.random() * count < scenario.brokers:
+        if dice.random() * count < scenario.brokers and not facts.fixed:
             brokers += 1
             groups = layout.groups if facts.flat else some(dice, layout.groups)
             late[broker_names(brokers)[-1]] = Late(int(when_us), "member" if facts.flat else "broker", groups)

@@ -43,6 +43,8 @@ class RecipeFacts(Protocol):
     def orders(self) -> tuple[str, ...]: ...
     @property
     def uniform(self) -> bool: ...
+    @property
+    def fixed(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,8 @@ class Scenario:
     move: float = 0.0
     """Migrations per subscriber and second. Costs attachments, and what was held."""
     join: float = 0.0
-    """Newcomers per process and second: brokers and subscribers in proportion. Costs snapshots and attachments."""
+    """Newcomers per process and second: brokers and subscribers in proportion (where brokers have fixed places only
+    subscribers). Costs snapshots and attachments."""
     leave: float = 0.0
     """How often a process leaves for good, per second. Costs what a crash costs, without the time to find it."""
     perturb: str = ""

@@ -72,26 +72,26 @@ class Told:
         driver = self.driver
         if is_there and not process.alive:
             return
-        view = dict(self.view)
-        if is_there:
-            view[process.name] = peer_of(driver, process)
-        else:
-            view.pop(process.name, None)
-        self.view = view
-        for other in driver.all:
-            if other.alive:
-                self._show(other, now_us)
+        if is_there or process.name not in self.view:  # who came and went meanwhile was there too
+            self._show_all({**self.view, process.name: peer_of(driver, process)}, now_us)
+        if not is_there:
+            self._show_all({name: peer for name, peer in self.view.items() if name != process.name}, now_us)
         for other in driver.all:
             if other.alive and other.role == "subscriber":
                 self._repair(other, now_us)
 
-    def _show(self, process: Process, now_us: int) -> None:
-        """The view as it is now; who sleeps sees it when it wakes up."""
+    def _show_all(self, view: dict[str, Peer], now_us: int) -> None:
+        self.view = view
+        for other in self.driver.all:
+            if other.alive:
+                self._show(other, view, now_us)
+
+    def _show(self, process: Process, view: dict[str, Peer], now_us: int) -> None:
+        """Who sleeps sees it when it wakes up."""
         if now_us < process.off_until_us:
             if process.alive:
-                self.driver.at(process.off_until_us, partial(self._show, process))
+                self.driver.at(process.off_until_us, partial(self._show, process, view))
             return
-        view = self.view
         own = view if process.name in view else {**view, process.name: peer_of(self.driver, process)}
         self.driver.told(process, process.machine.view(own, local_us(self.driver, process)), now_us)
 

@@ -7,8 +7,8 @@ rides on pings and answers, each item so often that it reaches all; every so oft
 they know, and one that is believed dead is told so, in case it is not.
 
 Members and brokers decide about everybody. A broker pings the subscribers that name it, and those of brokers that are
-gone. Subscribers ping their own brokers only, speak for themselves only, and decide about nobody: whom one of them
-cannot reach (`lost`) it leaves, no more.
+gone. Subscribers ping their own brokers only, themselves, speak for themselves only, and decide about nobody: whom one
+of them cannot reach (`lost`) it leaves, no more.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Detector:
         for number, probe in self._probes.items():
             if not probe.asked and at_us >= probe.sent_us + self.probing.timeout_us:
                 probe.asked = True
-                if not self._answered(probe):
+                if self._decides and not self._answered(probe):
                     self._ask_others(number, probe.target)
         for name in [name for name, end_us in self._ends.items() if at_us >= end_us]:
             self._give_up(name)

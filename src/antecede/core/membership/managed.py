@@ -53,6 +53,8 @@ class Managed:
         self._knock_at = 0
         self._view: dict[str, Peer] = {}
         self._refused_at: dict[str, int] = {}
+        self._strangers: dict[str, None] = {}
+        """Who is listened to although nothing is known of it yet."""
         self._attached = False
         self._resting = False
 
@@ -192,6 +194,8 @@ class Managed:
             self.detector.tick(at_us)
             self.detector.heard(sender)
             if not isinstance(frame, Ping | PingRequest | Pong | Sync):
+                if sender not in self._view:
+                    self._strangers[sender] = None
                 return [*self.inner.receive(frame, sender, now_us), *self._settle(now_us)]
             self.detector.receive(frame, sender)
         return self._settle(now_us)
@@ -246,6 +250,11 @@ class Managed:
         """A new view for the machine inside, if there is one, and a better place for a subscriber."""
         effects: list[Effect] = []
         view = self.table.view()
+        gone = {name: Peer(name, "subscriber", ()) for name in self._strangers if self.table.is_out(name)}
+        if gone:  # it had to do with them: only who was in a view can be seen to be gone from it
+            effects += self.inner.view({**view, **gone}, now_us)
+            effects += self.inner.view(view, now_us)
+        self._strangers = {name: None for name in self._strangers if name not in view and name not in gone}
         if view != self._view:
             self._view = view
             self.epoch += 1
