@@ -298,6 +298,18 @@ def test_a_subscriber_asks_its_contacts_when_it_is_left_alone() -> None:
     assert machine.at == ("A.1",) and not machine.alone()
 
 
+def test_brokers_that_nobody_remembers_are_forgotten() -> None:
+    town = Town("A B", {"S1": "A"})
+    town.run(3)
+    town.crash("A")
+    town.crash("B")
+    town.join("C", "")
+    town.run(LONG)
+    town.told("S1", town.all["S1"].contact(["C"], town.local("S1")))
+    town.run(LONG)
+    assert town.view("S1") == "C S1" and town.all["S1"].at == ("C",)
+
+
 def test_a_subscriber_of_the_side_that_yields_yields_too_if_it_was_declared_dead() -> None:
     town = Town("A B C", {"S1": "C"})
     town.run(5)

@@ -51,6 +51,13 @@ def test_a_subscriber_knows_brokers_only_and_mirrors_what_they_say() -> None:
     assert not made.merge(replace(C, state=ALIVE))
 
 
+def test_a_subscriber_forgets_whom_its_brokers_never_heard_of() -> None:
+    made = table(B, C, me=replace(S, at=("C",)))
+    made.merge(replace(B, name="D"))
+    made.keep_only({"D"})
+    assert sorted(made.view()) == ["C", "D", "S1"], "its own it keeps: it will see for itself"
+
+
 def test_what_a_subscriber_is_told() -> None:
     other = replace(S, name="S2")
     made = table(B, S, other)

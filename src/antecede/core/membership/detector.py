@@ -266,6 +266,8 @@ class Detector:
                 self.out.append(Send((relay[0],), Pong(relay[1], frame.of, self._news_for(relay[0]))))
         elif frame.reply:
             self.sync(sender, reply=False)
+        elif not self._decides:
+            self.table.keep_only({news.name for news in frame.news})
 
     def sync(self, to: str, *, reply: bool) -> None:
         """Tell all, and ask for all."""

@@ -73,6 +73,13 @@ class Table:
                 self.entries.pop(f"{base}.{number}" if number else base, None)
         self._latest[base] = max(life, before)
 
+    def keep_only(self, named: set[str]) -> None:
+        """Subscribers: a broker has named all it knows. Of whom it never heard nothing more would ever be told, so such
+        are forgotten, except this one's own."""
+        me = self.me
+        for name in [name for name in self.entries if name not in named and name != me.name and name not in me.at]:
+            del self.entries[name]
+
     # -- who is there ----------------------------------------------------------------------------------------------
 
     def present(self) -> list[News]:
