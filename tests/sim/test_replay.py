@@ -61,6 +61,14 @@ def test_a_parent_that_cannot_come_is_given_up_and_counted(tmp_path: Path) -> No
     assert other_group.quiet and other_group.notes["causes given up"] > 0
 
 
+def test_pings_do_not_keep_a_replay_from_going_on(tmp_path: Path) -> None:
+    """Who finds the view by itself is never idle: the workload is asked as soon as there is nothing else."""
+    path = write(tmp_path / "history.parquet", HISTORY)
+    run = replay(path, TWO_TIERS, brokers=4, groups="G1=A,B;G2=C,D", membership="swim")
+    assert run.quiet and run.notes["causes given up"] > 0
+    assert sum(row[5] == "publish" for row in run.rows) == 6
+
+
 def test_the_first_messages_only(tmp_path: Path) -> None:
     assert len(read_history(write(tmp_path / "h.parquet", HISTORY), 3)) == 3
 

@@ -51,6 +51,17 @@ def test_a_newcomer_without_contacts_begins_alone() -> None:
     assert town.view("D") == "D" and town.inner("D").begun is True
 
 
+def test_a_subscriber_without_contacts_waits_for_a_broker() -> None:
+    town = Town("A", {})
+    machine = town.join("S1", "", "subscriber")
+    town.told("S1", machine.subscribe(("G1",), ("X",), town.local("S1")))
+    town.run(5)
+    assert not machine.begun
+    town.told("S1", machine.contact(["A"], town.local("S1")))
+    town.run(2)
+    assert town.inner("S1").calls == [("subscribe", ("A",))]
+
+
 def test_two_newcomers_do_not_take_each_other_for_the_system() -> None:
     town = Town("A B")
     town.cut("A B", "C D")

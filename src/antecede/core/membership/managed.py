@@ -82,13 +82,14 @@ class Managed:
         return self._begin(now_us, joining=False)
 
     def contact(self, names: Iterable[str], now_us: int) -> list[Effect]:
-        """Whom to ask who is there: to join, or when nobody is left. Nobody at all: this process begins alone."""
+        """Whom to ask who is there: to join, or when nobody is left. Nobody at all: this process begins alone; only a
+        subscriber must wait for a broker."""
         at_us = self.clock.look(now_us)
         self._contacts = tuple(names)
         if self.over:
             return []
         if not self.begun and not self._contacts:
-            return self._begin(now_us, joining=True)
+            return [] if self.role == "subscriber" else self._begin(now_us, joining=True)
         self._ask_contact(at_us)
         return self._flush()
 
@@ -128,7 +129,8 @@ class Managed:
     def alone(self) -> bool:
         """Whether nobody is left whom this process hears from about others: it must ask its contacts again."""
         if self.at:
-            return all(name in self.detector.lost or self.table.is_out(name) for name in self.at)
+            there = self.brokers()
+            return all(name not in there for name in self.at)
         return all(name == self.name for name in self.table.voters())
 
     # -- where a subscriber is -------------------------------------------------------------------------------------
