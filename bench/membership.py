@@ -17,9 +17,9 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from antecede.core.membership.news import SUSPECT, News  # noqa: E402
-from antecede.core.membership.table import Table  # noqa: E402
-from tests.core.membership.town import Town  # noqa: E402
+from antecede.core.membership.news import SUSPECT, News
+from antecede.core.membership.table import Table
+from tests.core.membership.town import Town
 
 SIZES = (8, 16, 32, 64)
 WATCHED = 200

@@ -52,6 +52,8 @@ class Managed:
         self._join_at: int | None = None
         self._knock_at = 0
         self._view: dict[str, Peer] = {}
+        self._seen = -1
+        """The version of the table that was looked at last."""
         self._refused_at: dict[str, int] = {}
         self._strangers: dict[str, None] = {}
         """Who is listened to although nothing is known of it yet."""
@@ -251,11 +253,15 @@ class Managed:
     def _look_around(self, now_us: int) -> list[Effect]:
         """A new view for the machine inside, if there is one, and a better place for a subscriber."""
         effects: list[Effect] = []
+        if self._seen == self.table.version and not self._strangers and not self.detector.lost:
+            return effects
+        self._seen = self.table.version
         view = self.table.view()
         gone = {name: Peer(name, "subscriber", ()) for name in self._strangers if self.table.is_out(name)}
         if gone:  # it had to do with them: only who was in a view can be seen to be gone from it
-            effects += self.inner.view({**view, **gone}, now_us)
-            effects += self.inner.view(view, now_us)
+            self._view = {**view, **gone}
+            self.epoch += 1
+            effects += self.inner.view(self._view, now_us)
         self._strangers = {name: None for name in self._strangers if name not in view and name not in gone}
         if view != self._view:
             self._view = view

@@ -28,13 +28,15 @@ class Claim(NamedTuple):
 
 
 class Table:
-    __slots__ = ("_latest", "_mirrors", "entries", "name")
+    __slots__ = ("_latest", "_mirrors", "entries", "name", "version")
 
     def __init__(self, me: News) -> None:
         self.name = me.name
         self._mirrors = me.role == "subscriber"
         self.entries: dict[str, News] = {me.name: me}
         """By name, what changed last at the end."""
+        self.version = 0
+        """Rises with every change."""
         self._latest: dict[str, int] = {}
         """Name without incarnation -> the latest one heard of."""
         self._note_life(me.name)
@@ -60,6 +62,7 @@ class Table:
                 return False
         elif not beats(news, known) and not (self._mirrors and known.final and not news.final):
             return False
+        self.version += 1
         self.entries.pop(news.name, None)
         self.entries[news.name] = news
         self._note_life(news.name)
@@ -78,6 +81,7 @@ class Table:
         are forgotten, except this one's own."""
         me = self.me
         for name in [name for name in self.entries if name not in named and name != me.name and name not in me.at]:
+            self.version += 1
             del self.entries[name]
 
     # -- who is there ----------------------------------------------------------------------------------------------
