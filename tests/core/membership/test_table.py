@@ -58,6 +58,18 @@ def test_a_subscriber_forgets_whom_its_brokers_never_heard_of() -> None:
     assert sorted(made.view()) == ["C", "D", "S1"], "its own it keeps: it will see for itself"
 
 
+def test_its_version_rises_with_every_change_and_only_then() -> None:
+    made = table(B, me=S)
+    before = made.version
+    made.merge(B)
+    made.keep_only({"B"})
+    assert made.version == before
+    made.merge(C)
+    assert made.version == before + 1
+    made.keep_only({"B"})
+    assert made.version == before + 2
+
+
 def test_what_a_subscriber_is_told() -> None:
     other = replace(S, name="S2")
     made = table(B, S, other)
