@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from antecede.core.membership.managed import Managed
+from antecede.sim.found import UNHEARD
 from antecede.sim.run import Run, simulate
 from antecede.sim.scenario import Scenario
 from antecede.trace.check import check
@@ -14,7 +15,7 @@ def judged(**knobs: object) -> Run:
     run = simulate(Scenario(membership="swim", **knobs))  # type: ignore[arg-type]
     report = check(run.rows, scenario=run.body())
     assert report.clean and not report.unknown_tails, report.findings[:3]
-    assert "refused though both are there" not in run.notes
+    assert UNHEARD not in run.notes
     return run
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from antecede.core.recipes import RECIPES
 from antecede.sim.draw import LARGE_EVERY, draw
+from antecede.sim.found import UNHEARD
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
 from antecede.trace.check import check
@@ -40,7 +41,7 @@ def findings(scenario: Scenario) -> list[str]:
         found.append(f"records of {', '.join(report.unknown_tails)} stop without an end")
     if sum(report.fates.values()) != report.pairs:
         found.append(f"{report.pairs} pairs but {sum(report.fates.values())} fates")
-    if run.notes.get("refused though both are there"):
+    if run.notes.get(UNHEARD):
         found.append("somebody did not listen to one that was there to the end")
     if scenario.witness:
         found += [f"witness: {f.verdict} at {f.process}: {f.text}" for f in witness(run.testimony)]

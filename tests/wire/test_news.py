@@ -9,7 +9,7 @@ from antecede.core.frames import Out, Ping, Pong
 from antecede.core.membership.news import News
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import decode, encode
-from antecede.wire.limits import MAX_NAME
+from antecede.wire.limits import MAX_NAME, MAX_NEWS
 from antecede.wire.news import news_rows, read_name, read_news
 from tests.wire.strategies import NEWS
 
@@ -40,3 +40,12 @@ def test_what_a_peer_would_refuse_is_not_sent() -> None:
                   Ping(1, (News("A", "king"),))):  # fmt: skip
         with pytest.raises(InputError):
             encode(frame)
+
+
+def test_no_frame_tells_of_more_processes_than_there_can_be() -> None:
+    item = News("A", "broker")
+    assert len(read_news(news_rows([item] * MAX_NEWS))) == MAX_NEWS
+    with pytest.raises(InputError):
+        news_rows([item] * (MAX_NEWS + 1))
+    with pytest.raises(RemoteProtocolError):
+        read_news(news_rows([item]) * (MAX_NEWS + 1))

@@ -20,7 +20,10 @@ from antecede.sim.driver import Driver
 from antecede.sim.process import Process
 from antecede.sim.told import local_us, peer_of
 
-__all__ = ["Found"]
+__all__ = ["UNHEARD", "Found"]
+
+UNHEARD = "refused though both are there"
+"""The note of a fault: one did not listen to another, and neither of them was gone in the end."""
 
 UPKEEP = (Ping, PingRequest, Pong, Sync, Out)
 
@@ -141,4 +144,4 @@ class Found:
             for name in managed(process).refused if process.alive else ():
                 driver.count("refused")
                 if name in driver.book:
-                    driver.count("refused though both are there")
+                    driver.count(UNHEARD)

@@ -8,7 +8,8 @@ from typing import Annotated, TypeAlias
 from msgspec import Meta
 
 from antecede.core.membership.news import STATES, News
-from antecede.wire.limits import MAX_NUMBER
+from antecede.errors import InputError, RemoteProtocolError
+from antecede.wire.limits import MAX_NEWS, MAX_NUMBER
 from antecede.wire.names import joined, split_names
 
 __all__ = ["NewsRow", "news_rows", "read_name", "read_news"]
@@ -26,6 +27,8 @@ def news_rows(news: Sequence[News]) -> list[NewsRow]:
     >>> news_rows([News("A", "broker", ("G1",))])
     [(b'A\\x00', 0, b'G1', None, 1)]
     """
+    if len(news) > MAX_NEWS:
+        raise InputError(f"{len(news)} items of news in one frame; at most {MAX_NEWS} fit")
     return [
         (
             joined((one.name, one.site)), one.number, joined(one.groups) if one.groups else None,
@@ -36,6 +39,8 @@ def news_rows(news: Sequence[News]) -> list[NewsRow]:
 
 
 def read_news(rows: Sequence[NewsRow]) -> tuple[News, ...]:
+    if len(rows) > MAX_NEWS:
+        raise RemoteProtocolError(f"{len(rows)} items of news in one frame")
     found = []
     for names, number, groups, at, kind in rows:
         name, site = split_names(names)
