@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from antecede.core.message import Message
-from antecede.sim.draw import draw
 from antecede.sim.driver import Driver
 from antecede.sim.process import Process
 from antecede.sim.run import Run, simulate
@@ -191,9 +189,3 @@ def test_a_process_comes_back_once_and_never_after_it_left() -> None:
     assert left and restarted and not {f"{name}.1" for name in left} & set(restarted)
     assert len(restarted) == len(set(restarted))
     assert all(row[9] == ("left" if row[1] in left else None) for row in run.rows if row[5] == "crash")
-
-
-def test_a_client_whose_clock_leaps_does_not_ask_for_ever() -> None:
-    """What was late at one home is in time by the clock of the next: it has come, and its number is past."""
-    drawn = replace(draw(2026, "home", 5, early=True), skew_ms=0.0, jump_ms=300.0, guard_ms=0.0)
-    assert simulate(drawn).quiet

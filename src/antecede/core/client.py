@@ -250,9 +250,6 @@ class Client(Tier):
                 self.inbox.skip(envelope, "expired", now_us)
             else:
                 self.inbox.accept(envelope, now_us)
-                if self.is_missing((INDEX, item.index)):  # late at an earlier home, in time by this one's clock
-                    self.reader.skipped(envelope.stamp.own, None)
-                    self.inbox.settle(now_us)
             if item.index > self._top:
                 self._top = item.index
         self._want_missing(self._looked + 1, now_us)

@@ -210,6 +210,11 @@ class Faults:
 
     # -- moves -----------------------------------------------------------------------------------------------------
 
+    def living(self, base: str) -> Process | None:
+        """The process that is in this place now, if any is alive."""
+        life = self._lives.get(base, 0)
+        return self.driver.book.get(f"{base}.{life}" if life else base)
+
     def _next_move(self, base: str, from_us: int) -> None:
         when_us = from_us + 1 + int(self._dice.random() * 2_000_000 / self.driver.scenario.move)
         if when_us < self.busy_until_us:
@@ -218,8 +223,7 @@ class Faults:
     def _migrate(self, base: str, now_us: int) -> None:
         """One of a subscriber's brokers is exchanged for another that carries what it had from there."""
         self._next_move(base, now_us)
-        life = self._lives.get(base, 0)
-        process = self.driver.book.get(f"{base}.{life}" if life else base)
+        process = self.living(base)
         if process is None:
             return
         brokers, where = self.members.brokers(process), self.members.where

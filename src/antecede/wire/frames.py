@@ -24,10 +24,6 @@ from antecede.core.frames import (
     Gone,
     Item,
     Items,
-    Out,
-    Ping,
-    PingRequest,
-    Pong,
     Publish,
     Published,
     Ranges,
@@ -36,7 +32,6 @@ from antecede.core.frames import (
     Rumours,
     Snapshot,
     SnapshotRequest,
-    Sync,
     Top,
     Want,
 )
@@ -45,7 +40,7 @@ from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.envelopes import BatchRow, batch_row, batch_size, pack, packed_batch, read_batch
 from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
 from antecede.wire.names import deltas, joined, layout_for, read_layout, split_names, sums
-from antecede.wire.news import NewsRow, news_rows, read_name, read_news
+from antecede.wire.news import NEWS_KINDS
 from antecede.wire.nodes import NodesRow, decode_nodes, encode_nodes
 
 __all__ = ["VERSION", "decode", "encode", "measure"]
@@ -369,28 +364,5 @@ _kind(
     tuple[BatchRow | None, RangesRow, bytes | None],
     lambda r: Rumours(_envelopes(r[0]), _ranges(r[1]), () if r[2] is None else split_names(r[2])),
 )
-_kind(
-    18,
-    Ping,
-    lambda f: (f.number, news_rows(f.news)),
-    tuple[Number, list[NewsRow]],
-    lambda r: Ping(r[0], read_news(r[1])),
-)
-_kind(
-    19,
-    PingRequest,
-    lambda f: (f.number, joined((f.target,)), news_rows(f.news)),
-    tuple[Number, bytes, list[NewsRow]],
-    lambda r: PingRequest(r[0], read_name(r[1]), read_news(r[2])),
-)
-_kind(
-    20,
-    Pong,
-    lambda f: (f.number, joined((f.of,)), news_rows(f.news)),
-    tuple[Number, bytes, list[NewsRow]],
-    lambda r: Pong(r[0], read_name(r[1]), read_news(r[2])),
-)
-_kind(
-    21, Sync, lambda f: (f.reply, news_rows(f.news)), tuple[bool, list[NewsRow]], lambda r: Sync(read_news(r[1]), r[0])
-)
-_kind(22, Out, lambda f: (f.voters, joined((f.smallest,))), tuple[Number, bytes], lambda r: Out(r[0], read_name(r[1])))
+for _one in NEWS_KINDS:
+    _kind(*_one)

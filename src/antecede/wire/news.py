@@ -1,18 +1,19 @@
-"""News of membership to rows and back: who is there, as frames of membership carry it."""
+"""Frames of membership to rows and back: who is there, and how they tell of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta
 
+from antecede.core.frames import Out, Ping, PingRequest, Pong, Sync
 from antecede.core.membership.news import STATES, News
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.limits import MAX_NEWS, MAX_NUMBER
 from antecede.wire.names import joined, split_names
 
-__all__ = ["NewsRow", "news_rows", "read_name", "read_news"]
+__all__ = ["NEWS_KINDS", "news_rows", "read_name", "read_news"]
 
 ROLES = ("member", "broker", "subscriber")
 
@@ -53,3 +54,43 @@ def read_news(rows: Sequence[NewsRow]) -> tuple[News, ...]:
 def read_name(raw: bytes) -> str:
     (name,) = split_names(raw)
     return name
+
+
+NEWS_KINDS: tuple[tuple[int, type, Callable[[Any], object], Any, Callable[[Any], Any]], ...] = (
+    (
+        18,
+        Ping,
+        lambda f: (f.number, news_rows(f.news)),
+        tuple[Number, list[NewsRow]],
+        lambda r: Ping(r[0], read_news(r[1])),
+    ),
+    (
+        19,
+        PingRequest,
+        lambda f: (f.number, joined((f.target,)), news_rows(f.news)),
+        tuple[Number, bytes, list[NewsRow]],
+        lambda r: PingRequest(r[0], read_name(r[1]), read_news(r[2])),
+    ),
+    (
+        20,
+        Pong,
+        lambda f: (f.number, joined((f.of,)), news_rows(f.news)),
+        tuple[Number, bytes, list[NewsRow]],
+        lambda r: Pong(r[0], read_name(r[1]), read_news(r[2])),
+    ),
+    (
+        21,
+        Sync,
+        lambda f: (f.reply, news_rows(f.news)),
+        tuple[bool, list[NewsRow]],
+        lambda r: Sync(read_news(r[1]), r[0]),
+    ),
+    (
+        22,
+        Out,
+        lambda f: (f.voters, joined((f.smallest,))),
+        tuple[Number, bytes],
+        lambda r: Out(r[0], read_name(r[1])),
+    ),
+)
+"""Number, frame, to a row, the form of a row, and back: the kinds of membership."""
