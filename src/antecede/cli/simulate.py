@@ -66,7 +66,7 @@ def simulate(
         str | None, Option(help="told: others learn of a crash by --detect-ms; swim: they find out. [told]")
     ] = None,
     detect_ms: Annotated[
-        float | None, Option(help="When others learn of a crash or restart; swim: after four pings or so. [200]")
+        float | None, Option(help="When others learn of a crash or restart; swim: four periods of pings. [200]")
     ] = None,
     deadline_ms: Annotated[str | None, Option(metavar="LO:HI|none", help="[300:600 where the recipe has any]")] = None,
     guard_ms: Annotated[float | None, Option(help="Stop waiting this long before a deadline. [the skew]")] = None,

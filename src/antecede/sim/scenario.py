@@ -114,7 +114,8 @@ class Scenario:
     membership: str = "told"
     """`told`: everybody is told the view, `detect_ms` after the fact; `swim`: processes find it by themselves."""
     detect_ms: float = 200.0
-    """How long after a crash or restart the others are told (with `swim`: four pings). Costs waiting for the dead."""
+    """How long after a crash or restart the others are told (`swim`: four periods of pings). Costs waiting for the
+    dead."""
     deadline_ms: tuple[float, float] | None = None
     """A message must be delivered within a time drawn from here after it was published; None: no deadlines."""
     guard_ms: float | None = None
