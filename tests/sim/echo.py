@@ -25,6 +25,7 @@ class Facts:
     deadlines: str = "optional"
     orders: tuple[str, ...] = ("causal",)
     uniform: bool = False
+    fixed: bool = False
 
 
 TWO_TIERS = Facts()

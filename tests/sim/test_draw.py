@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from statistics import median
+from typing import Any
 
 from antecede.sim.draw import draw
 from antecede.sim.layout import lay_out
+from antecede.sim.scenario import Scenario
 from tests.sim.echo import TWO_TIERS, Facts
+
+NO_CHANGES: dict[str, Any] = {
+    "join": 0.0, "leave": 0.0, "perturb": "", "nap_ms": Scenario().nap_ms, "membership": "told",
+}  # fmt: skip
 
 
 def test_sizes_and_faults() -> None:
@@ -54,12 +60,25 @@ def test_what_came_later_changes_nothing_else() -> None:
     mixed = viewed = placed = 0
     for index in range(300):
         early, drawn = (draw(1, "echo", index, facts=facts, early=early) for early in (True, False))
-        assert replace(drawn, mix="", view=0, near=0.0, sites=1) == early
+        split = {"partition": early.partition} if drawn.membership == "swim" else {}
+        assert replace(drawn, mix="", view=0, near=0.0, sites=1, **NO_CHANGES, **split) == early
         drawn.fits(facts)
         mixed, viewed, placed = mixed + bool(drawn.mix), viewed + bool(drawn.view), placed + (drawn.sites > 1)
     assert 60 < mixed < 120 and 60 < viewed < 120 and 20 < placed < 80
     assert not any(draw(1, "echo", i, facts=TWO_TIERS).mix for i in range(50)), "there is one order"
     assert not any(draw(1, "echo", i, "printed", facts=facts).mix for i in range(50)), "the papers have one"
+
+
+def test_members_come_and_go_in_some() -> None:
+    drawn = [draw(1, "echo", index, facts=TWO_TIERS) for index in range(500)]
+    assert 120 < sum(bool(s.join and s.leave) for s in drawn) < 180
+    assert 70 < sum(bool(s.perturb) for s in drawn) < 130
+    assert {s.perturb.partition(":")[0] for s in drawn} == {"", "one", "some", "all"}
+    finding = [s for s in drawn if s.membership == "swim"]
+    assert 100 < len(finding) < 150
+    lengths = [split.end_us - split.begin_us for s in finding for split in lay_out(s, TWO_TIERS).partitions]
+    assert sum(length > 2_000_000 for length in lengths) > 20, "some are taken for dead"
+    assert all(draw(1, "echo", i, "printed", facts=TWO_TIERS).membership == "told" for i in range(50))
 
 
 def test_the_same_index_is_the_same_scenario() -> None:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
+import pytest
+
+from antecede.core.message import Message
+from antecede.sim.driver import Driver
+from antecede.sim.process import Process
 from antecede.sim.run import Run, simulate
 from antecede.sim.scenario import Scenario
+from antecede.trace.check import check
 from tests.sim.echo import FLAT, HOME, TWO_TIERS, Echo, Facts
 
 
@@ -101,3 +108,84 @@ def test_the_written_scenario_names_everybody_and_runs_the_same() -> None:
     assert "S1" in written["partition"] and "D" in written["partition"]
     again, _ = watched(TWO_TIERS, **{k: v for k, v in written.items() if k != "recipe"})
     assert again.digest() == run.digest()
+
+
+def sleepy(perturb: str, nap_ms: float = 40, **knobs: Any) -> dict[str, list[int]]:
+    """Process -> how much later than the network took each message came to it."""
+    run, _ = watched(FLAT, perturb=perturb, nap_ms=nap_ms, delay_ms=(5, 5), messages=300, rate=300, reply=0.0, **knobs)
+    published = {row[6]: row[14] for row in run.rows if row[5] == "publish"}
+    late: dict[str, list[int]] = {}
+    for row in run.rows:
+        if row[5] == "arrive":
+            late.setdefault(row[1], []).append(row[14] - published[row[6]] - 5_000)
+    return late
+
+
+def test_perturbation_has_three_readings() -> None:
+    for perturb, sleepers in (("one:0.4", 1), ("some:0.3", 3), ("all:0.4", 10)):
+        late = sleepy(perturb)
+        slow = {name for name, times in late.items() if any(times)}
+        assert len(slow) == sleepers, perturb
+        assert all(0 <= late_us <= 40_000 for times in late.values() for late_us in times)
+
+
+def test_a_process_sleeps_the_share_of_its_time_that_was_asked_for() -> None:
+    times = [late_us for times in sleepy("all:0.4").values() for late_us in times]
+    assert 0.3 < sum(late_us > 0 for late_us in times) / len(times) < 0.5
+    times = [t for times in sleepy("some:0.9").values() for t in times if any(times)]
+    assert 0.4 < sum(late_us > 0 for late_us in times) / len(times) < 0.6, "half of it, where a share of all sleep"
+
+
+def test_nobody_publishes_asleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    publish = Driver.publish
+    put_off = 0
+
+    def awake(driver: Driver, process: Process, topics: Any, now_us: int, *more: Any) -> Message:
+        nonlocal put_off
+        assert now_us >= process.off_until_us
+        put_off += now_us == process.off_until_us
+        return publish(driver, process, topics, now_us, *more)
+
+    monkeypatch.setattr(Driver, "publish", awake)
+    run, _ = watched(FLAT, perturb="all:0.5", nap_ms=30, messages=200, rate=200)
+    assert put_off > 20 and sum(row[5] == "publish" for row in run.rows) == 200
+
+
+def test_clocks_leap_once_within_their_bound() -> None:
+    run, _ = watched(FLAT, jump_ms=50, skew_ms=5, messages=200)
+    leapt = 0
+    for name in {row[1] for row in run.rows}:
+        offsets = [row[4] - row[14] for row in run.rows if row[1] == name]
+        changes = [two - one for one, two in pairwise(offsets) if one != two]
+        assert len(changes) <= 1 and all(abs(change) <= 50_000 for change in changes)
+        assert all(abs(offset) <= 55_000 for offset in offsets) and min(row[4] for row in run.rows) >= 0
+        leapt += len(changes)
+    assert leapt >= 8
+
+
+JUDGED = {"recipe": "solicit", "loss": 0.1, "deadline_ms": (150, 400), "messages": 150, "jump_ms": 60}
+
+
+def test_leaps_that_the_guard_covers_break_nothing() -> None:
+    for recipe in ("solicit", "graph", "home"):
+        for membership in ("told", "swim"):
+            run = simulate(Scenario(**{**JUDGED, "recipe": recipe}, membership=membership, seed=2))
+            assert run.quiet and check(run.rows, scenario=run.body()).clean
+
+
+def test_a_leap_beyond_the_guard_costs_deadlines_never_order() -> None:
+    found: set[str] = set()
+    for seed in range(4):
+        run = simulate(Scenario(**JUDGED, guard_ms=0, seed=seed))
+        found |= {finding.verdict for finding in check(run.rows, scenario=run.body()).findings}
+    assert "late" in found, "the promise holds within the bound of the clocks only"
+    assert not found & {"inversion", "duplicate"}
+
+
+def test_a_process_comes_back_once_and_never_after_it_left() -> None:
+    run, _ = watched(FLAT, crash=1.0, restart=1.0, leave=1.0, messages=200)
+    left = {row[1] for row in run.rows if row[5] == "leave"}
+    restarted = [row[1] for row in run.rows if row[5] == "restart"]
+    assert left and restarted and not {f"{name}.1" for name in left} & set(restarted)
+    assert len(restarted) == len(set(restarted))
+    assert all(row[9] == ("left" if row[1] in left else None) for row in run.rows if row[5] == "crash")

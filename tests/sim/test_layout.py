@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from antecede.errors import InputError
 from antecede.sim.layout import broker_names, lay_out, parse_groups, parse_partitions
 from antecede.sim.scenario import Scenario
-from tests.sim.echo import FLAT, HOME, TWO_TIERS
+from tests.sim.echo import FLAT, HOME, TWO_TIERS, Facts
 
 
 def test_names_are_all_different() -> None:
@@ -78,3 +80,26 @@ def test_drawn_layouts_make_sense(seed: int, brokers: int, subscribers: int, hom
 def test_groups_as_given() -> None:
     layout = lay_out(Scenario(groups="G1=A,B,C; G2=A,B,D"), TWO_TIERS)
     assert layout.brokers == {"A": ("G1", "G2"), "B": ("G1", "G2"), "C": ("G1",), "D": ("G2",)}
+
+
+def test_newcomers_come_at_the_rate_that_was_asked_for_and_have_a_side() -> None:
+    scenario = Scenario(join=0.2, messages=1000, rate=100, partition="A|B,C,D@0-100", seed=3)
+    layout = lay_out(scenario, TWO_TIERS)
+    assert 10 <= len(layout.late) <= 32  # 10 processes, 10 seconds, 0.2 a second
+    assert {"E", "S7"} <= set(layout.late) and not set(layout.late) & {*layout.brokers, *layout.filters}
+    for name, late in layout.late.items():
+        assert scenario.first_us <= late.when_us <= scenario.first_us + 10_000_000
+        assert late.role == ("subscriber" if name.startswith("S") else "broker")
+        if late.role == "subscriber":
+            assert set(late.groups) <= set(layout.brokers[late.at[0]])
+            assert layout.partitions[0].side[name] == layout.partitions[0].side[late.at[0]]
+        assert layout.carried_by(f"{name}.1") == late.groups
+    assert layout.carried_by("A.2") == layout.brokers["A"] and layout.carried_by("Z") == ()
+    assert lay_out(replace(scenario, join=0.0), TWO_TIERS).brokers == layout.brokers
+
+
+def test_no_broker_takes_a_new_place_where_places_are_fixed() -> None:
+    scenario = Scenario(join=0.5, messages=1000)
+    assert all(late.role == "subscriber" for late in lay_out(scenario, Facts(fixed=True)).late.values())
+    assert all(late.groups == ("G1",) and late.role == "member" and not late.at
+               for late in lay_out(replace(scenario, groups="G1=A,B"), FLAT).late.values())  # fmt: skip

@@ -9,7 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from antecede.core.message import Message
 from antecede.errors import InputError
+from antecede.sim.driver import Driver
+from antecede.sim.process import Process
 from antecede.sim.replay import order_history, read_history
 from antecede.sim.run import Run, simulate
 from antecede.sim.scenario import Scenario
@@ -59,6 +62,27 @@ def test_a_parent_that_cannot_come_is_given_up_and_counted(tmp_path: Path) -> No
     assert too_late.notes == {"causes given up": 5}
     other_group = replay(path, TWO_TIERS, brokers=4, groups="G1=A,B;G2=C,D")
     assert other_group.quiet and other_group.notes["causes given up"] > 0
+
+
+def test_pings_do_not_keep_a_replay_from_going_on(tmp_path: Path) -> None:
+    """Who finds the view by itself is never idle: the workload is asked as soon as there is nothing else."""
+    path = write(tmp_path / "history.parquet", HISTORY)
+    run = replay(path, TWO_TIERS, brokers=4, groups="G1=A,B;G2=C,D", membership="swim")
+    assert run.quiet and run.notes["causes given up"] > 0
+    assert sum(row[5] == "publish" for row in run.rows) == 6
+
+
+def test_a_replay_waits_for_who_sleeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish = Driver.publish
+
+    def awake(driver: Driver, process: Process, topics: Any, now_us: int, *more: Any) -> Message:
+        assert now_us >= process.off_until_us
+        return publish(driver, process, topics, now_us, *more)
+
+    monkeypatch.setattr(Driver, "publish", awake)
+    history = [(f"{sender}:{n}", []) for n in range(1, 40) for sender in "uvwx"]
+    run = replay(write(tmp_path / "history.parquet", history), FLAT, perturb="all:0.5", nap_ms=15)
+    assert sum(row[5] == "publish" for row in run.rows) == len(history) and run.quiet
 
 
 def test_the_first_messages_only(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from antecede.core.recipes import RECIPES
 from antecede.sim.draw import LARGE_EVERY, draw
+from antecede.sim.found import UNHEARD
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
 from antecede.trace.check import check
@@ -40,6 +41,8 @@ def findings(scenario: Scenario) -> list[str]:
         found.append(f"records of {', '.join(report.unknown_tails)} stop without an end")
     if sum(report.fates.values()) != report.pairs:
         found.append(f"{report.pairs} pairs but {sum(report.fates.values())} fates")
+    if run.notes.get(UNHEARD):
+        found.append("somebody did not listen to one that was there to the end")
     if scenario.witness:
         found += [f"witness: {f.verdict} at {f.process}: {f.text}" for f in witness(run.testimony)]
     return found
@@ -66,6 +69,8 @@ def test_these_scenarios_are_not_tame() -> None:
     """Silence means something: between them they lose, repeat, crash, move, skew, split and run out of time."""
     drawn = [draw(ROOT_SEED, "home", index) for index in range(COUNT)]
     assert sum(bool(scenario.mix) for scenario in drawn) >= 20
+    assert sum(bool(scenario.perturb) for scenario in drawn) >= 10
+    assert sum(scenario.membership == "swim" for scenario in drawn) >= 15
     for knob in (
         "loss",
         "duplicate",
@@ -77,5 +82,7 @@ def test_these_scenarios_are_not_tame() -> None:
         "declare",
         "deadline_ms",
         "view",
+        "join",
+        "leave",
     ):
         assert sum(bool(getattr(scenario, knob)) for scenario in drawn) >= 20, knob

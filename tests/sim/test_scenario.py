@@ -41,6 +41,11 @@ scenarios = st.builds(
     view=st.integers(0, 9),
     near=chance,
     sites=st.integers(1, 4),
+    join=chance,
+    leave=chance,
+    jump_ms=milliseconds,
+    perturb=st.sampled_from(["", "one:0.3", "some:0.5", "all:0.2"]),
+    membership=st.sampled_from(["told", "swim"]),
     witness=st.booleans(),
 )
 
@@ -56,6 +61,12 @@ def test_a_scenario_survives_its_file(scenario: Scenario) -> None:
         ({"loss": 1.5}, "loss is 1.5: a probability lies between 0 and 1."),
         ({"crash": -0.1}, "crash is -0.1: a probability lies between 0 and 1."),
         ({"loss": float("nan")}, "loss is nan: a probability lies between 0 and 1."),
+        ({"join": -0.1}, "join is -0.1: it must be at least 0."),
+        ({"jump_ms": -1}, "jump_ms is -1: it must be at least 0."),
+        ({"nap_ms": 0}, "nap_ms is 0: it must be greater than 0."),
+        ({"membership": "asked"}, "membership is 'asked': it is told or swim."),
+        ({"perturb": "all"}, "perturb is 'all': write one:0.3, some:0.3 or all:0.3 (a share between 0 and 1)."),
+        ({"perturb": "some:1"}, "perturb is 'some:1': write one:0.3, some:0.3 or all:0.3 (a share between 0 and 1)."),
         ({"brokers": 0}, "brokers is 0: it must be at least 1."),
         ({"messages": -1}, "messages is -1: it must be at least 0."),
         ({"rate": 0.0}, "rate is 0.0: it must be greater than 0."),
@@ -134,3 +145,20 @@ def test_a_lifetime_is_log_n_rounds_and_alpha_more() -> None:
 
 def test_another_way_to_spread_is_part_of_what_is_built() -> None:
     assert Scenario(recipe="graph").builds == "graph" and Scenario(recipe="graph", spread="lazy").builds == "graph+lazy"
+
+
+def test_the_guard_covers_skew_leap_and_nap() -> None:
+    scenario = Scenario(skew_ms=3, jump_ms=20, perturb="all:0.3", nap_ms=7)
+    told = scenario.settings(TWO_TIERS)
+    assert (told.guard_us, told.clock_bound_us, scenario.start_us) == (30_000, 23_000, 23_000)
+    assert replace(scenario, guard_ms=1).settings(TWO_TIERS).guard_us == 1_000
+    assert replace(scenario, perturb="").settings(TWO_TIERS).guard_us == 23_000
+
+
+def test_pings_leave_time_for_a_round_trip_through_another_and_grace_for_finding_out() -> None:
+    scenario = Scenario(membership="swim", delay_ms=(5, 40), detect_ms=100)
+    probing = scenario.probing()
+    assert (probing.timeout_us, probing.period_us) == (82_000, 246_000)
+    assert replace(scenario, detect_ms=2000).probing().period_us == 500_000
+    assert replace(scenario, perturb="one:0.1", nap_ms=10).probing().timeout_us == 92_000
+    assert scenario.settings(TWO_TIERS).grace_us > probing.found_us(10) + 40 * 40_000

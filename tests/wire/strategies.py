@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from antecede.core import frames as f
+from antecede.core.membership.news import STATES, News
 from antecede.core.message import LOOSE, NO_STAMP, ORDERS, Envelope, Message, Stamp
 from antecede.wire import MAX_NUMBER
 
@@ -62,6 +63,12 @@ RANGES = st.lists(st.tuples(STREAMS, NUMBERS, NUMBERS), max_size=5).map(tuple)
 
 ORIGINS = st.lists(st.tuples(NAMES, NAMES, IDS), max_size=3).map(tuple)
 
+WORDS = st.lists(NAMES, max_size=3).map(tuple)
+ROLES = st.sampled_from(["member", "broker", "subscriber"])
+NEWS = st.lists(st.builds(News, NAMES, ROLES, WORDS, NAMES, WORDS, NUMBERS, st.sampled_from(STATES)), max_size=4).map(
+    tuple
+)
+
 
 @st.composite
 def digests(draw: Any) -> f.Digest:
@@ -91,6 +98,11 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Detach: st.builds(f.Detach, NUMBERS),
     f.SnapshotRequest: st.builds(f.SnapshotRequest, st.booleans()),
     f.Rumours: st.builds(f.Rumours, BATCHES, RANGES, st.lists(NAMES, max_size=4).map(tuple)),
+    f.Ping: st.builds(f.Ping, NUMBERS, NEWS),
+    f.PingRequest: st.builds(f.PingRequest, NUMBERS, NAMES, NEWS),
+    f.Pong: st.builds(f.Pong, NUMBERS, NAMES, NEWS),
+    f.Sync: st.builds(f.Sync, NEWS, st.booleans()),
+    f.Out: st.builds(f.Out, NUMBERS, NAMES),
     f.Snapshot: st.builds(f.Snapshot, MAPS, IDS, BATCHES, BATCHES, NODES, ORIGINS, st.booleans()),
 }
 ANY_FRAME = st.one_of(list(FRAMES.values()))

@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from antecede.core import frames as f
+from antecede.core.membership.news import News
 from antecede.core.message import NO_STAMP, Envelope, Message, Stamp
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import MAX_PAYLOAD, decode, encode, measure
@@ -41,6 +42,12 @@ FIELDS = {
     f.Rumours: "envelopes digest names",
     f.SnapshotRequest: "whole",
     f.Snapshot: "past cut envelopes headers nodes origins blank",
+    f.Ping: "number news",
+    f.PingRequest: "number target news",
+    f.Pong: "number of news",
+    f.Sync: "news reply",
+    f.Out: "voters smallest",
+    News: "name role groups site at number state",
     Message: "sender seq topics payload deadline_us expires_us after order",
     Stamp: "own needs covers rank extra",
 }

@@ -56,8 +56,18 @@ def simulate(
     restart: Annotated[float | None, Option(help="Probability that a crashed one comes back, empty. [0.5]")] = None,
     skew_ms: Annotated[float | None, Option(help="Clocks are off by at most this. [0]")] = None,
     partition: Annotated[str | None, Option(help="'A,B|C,D@1000-2000' (ms); several with ';'.")] = None,
-    churn: Annotated[str | None, Option(help="'move=0.2': migrations per subscriber and second.")] = None,
-    detect_ms: Annotated[float | None, Option(help="When others learn of a crash or restart. [200]")] = None,
+    churn: Annotated[str | None, Option(help="'join=0.1,leave=0.1,move=0.2' per process and second.")] = None,
+    perturb: Annotated[
+        str | None, Option(help="Who sleeps: one:0.3 (a share of its time), some:0.3 (of all), all:0.3. [nobody]")
+    ] = None,
+    nap_ms: Annotated[float | None, Option(help="How long at a time. [20]")] = None,
+    jump_ms: Annotated[float | None, Option(help="Clocks leap once, by at most this. [0]")] = None,
+    membership: Annotated[
+        str | None, Option(help="told: others learn of a crash by --detect-ms; swim: they find out. [told]")
+    ] = None,
+    detect_ms: Annotated[
+        float | None, Option(help="When others learn of a crash or restart; swim: four periods of pings. [200]")
+    ] = None,
     deadline_ms: Annotated[str | None, Option(metavar="LO:HI|none", help="[300:600 where the recipe has any]")] = None,
     guard_ms: Annotated[float | None, Option(help="Stop waiting this long before a deadline. [the skew]")] = None,
     hop_ms: Annotated[float | None, Option(help="What brokers leave for the last hop. [1.5 times the delay]")] = None,
@@ -130,19 +140,17 @@ def _span(text: str, option: str) -> tuple[float, float]:
         raise InputError(f"{option} is {text!r}: give LO:HI in milliseconds, e.g. 5:20.") from None
 
 
-def _moves(churn: str) -> float:
+def _rates(churn: str) -> dict[str, float]:
     rates: dict[str, float] = {}
     for part in filter(None, (p.strip() for p in churn.split(","))):
         name, _, value = part.partition("=")
-        if name in ("join", "leave"):
-            raise InputError(f"--churn {name}= needs membership, which is not built yet: only move= works so far.")
         try:
             rates[name] = float(value)
         except ValueError:
-            rates.clear()
-        if set(rates) != {"move"}:
-            raise InputError(f"--churn has {part!r}: write move=0.2 (migrations per subscriber and second).")
-    return rates.get("move", 0.0)
+            name = ""
+        if name not in ("join", "leave", "move"):
+            raise InputError(f"--churn has {part!r}: write join=0.1,leave=0.1,move=0.2 (per process and second).")
+    return rates
 
 
 def _scenario(given: dict[str, Any]) -> Scenario:
@@ -159,7 +167,7 @@ def _scenario(given: dict[str, Any]) -> Scenario:
     if "delay_ms" in knobs:
         knobs["delay_ms"] = _span(knobs["delay_ms"], "--delay-ms")
     if "churn" in given:
-        knobs["move"] = _moves(given["churn"])
+        knobs.update(_rates(given["churn"]))
     if "deadline_ms" in knobs:
         text = knobs["deadline_ms"]
         knobs["deadline_ms"] = None if text == "none" else _span(text, "--deadline-ms")

@@ -1,4 +1,4 @@
-"""What a machine asks of its driver. Each effect but `Send` is one row (or one per message) of the trace.
+"""What a machine asks of its driver. Each effect but `Send` and `Expelled` is a row (or one per message) of the trace.
 
 `publish`, `arrive`, `crash`, `restart` and `end` rows are the driver's own, so that a machine cannot hide an arrival.
 """
@@ -11,7 +11,7 @@ from typing import TypeAlias
 from antecede.core.frames import Frame
 from antecede.core.message import Message
 
-__all__ = ["Answer", "Ask", "Collect", "Deliver", "Discard", "Effect", "Join", "Leave", "Move", "Send"]
+__all__ = ["Answer", "Ask", "Collect", "Deliver", "Discard", "Effect", "Expelled", "Join", "Leave", "Move", "Send"]
 
 
 @dataclass(slots=True, eq=False)
@@ -79,4 +79,11 @@ class Collect:
     message: str
 
 
-Effect: TypeAlias = Send | Deliver | Discard | Ask | Answer | Join | Leave | Move | Collect
+@dataclass(slots=True, eq=False)
+class Expelled:
+    """Others have declared this process dead, so it is: stop it, and start it again, empty, under its next name."""
+
+    by: str
+
+
+Effect: TypeAlias = Send | Deliver | Discard | Ask | Answer | Join | Leave | Move | Collect | Expelled

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
+from antecede.core.membership.news import News
 from antecede.core.message import Envelope, Message
 
 __all__ = [
@@ -24,6 +25,10 @@ __all__ = [
     "Item",
     "Items",
     "Node",
+    "Out",
+    "Ping",
+    "PingRequest",
+    "Pong",
     "Publish",
     "Published",
     "Ranges",
@@ -32,6 +37,7 @@ __all__ = [
     "Rumours",
     "Snapshot",
     "SnapshotRequest",
+    "Sync",
     "Top",
     "Want",
 ]
@@ -255,9 +261,56 @@ class Rumours(Base):
         return tuple(e.message for e in self.envelopes)
 
 
+@dataclass(slots=True, eq=False)
+class Ping(Base):
+    """Are you there? Answered by a Pong of the same number. All frames of membership carry news of others."""
+
+    kind: ClassVar[str] = "ping"
+    number: int
+    news: tuple[News, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class PingRequest(Base):
+    """Ping `target` for me and pass on its answer: I cannot reach it."""
+
+    kind: ClassVar[str] = "ping-request"
+    number: int
+    target: str
+    news: tuple[News, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Pong(Base):
+    """`of` was there a moment ago: the sender itself, or whom it was asked to ping."""
+
+    kind: ClassVar[str] = "pong"
+    number: int
+    of: str
+    news: tuple[News, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Sync(Base):
+    """All that the sender knows of who is there: to join, to leave, and every so often. `reply`: tell me yours."""
+
+    kind: ClassVar[str] = "sync"
+    news: tuple[News, ...]
+    reply: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Out(Base):
+    """You are out of my view, which has `voters` members or brokers, the smallest name being `smallest`."""
+
+    kind: ClassVar[str] = "out"
+    voters: int
+    smallest: str
+
+
 Frame: TypeAlias = (
     Data | Digest | Request | Gone | Publish | Published | Received | Attach | Attached | Items | Top | Want | Ack
-    | Detach | SnapshotRequest | Snapshot | Rumours
+    | Detach | SnapshotRequest | Snapshot | Rumours | Ping | PingRequest | Pong | Sync | Out
 )  # fmt: skip
 
 FRAMES: tuple[type[Base], ...] = (
@@ -278,4 +331,9 @@ FRAMES: tuple[type[Base], ...] = (
     SnapshotRequest,
     Snapshot,
     Rumours,
+    Ping,
+    PingRequest,
+    Pong,
+    Sync,
+    Out,
 )

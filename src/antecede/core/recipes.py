@@ -90,6 +90,11 @@ class Recipe:
     """Who builds its machines, where that is not decided here: a function of a module, so that they can be saved."""
 
     @property
+    def fixed(self) -> bool:
+        """Brokers have places in a matrix that all must know before anything is sent: no new place can be taken."""
+        return self.order == "matrix"
+
+    @property
     def recovers(self) -> bool:
         return self.asks and not self.chance
 

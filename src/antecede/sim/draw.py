@@ -23,12 +23,12 @@ def _log(dice: Random, low: int, high: int) -> int:
     return min(high, round(low * float((high / low) ** dice.random())))
 
 
-def _partition(dice: Random, brokers: int, busy_ms: float) -> str:
+def _partition(dice: Random, brokers: int, busy_ms: float, lengths: tuple[float, float] = (50, 600)) -> str:
     """Two sides, for part of the run; it heals well before the end of what is waited for."""
     names = shuffled(dice, broker_names(brokers))
     at = 1 + int(dice.random() * (len(names) - 1))
     begin = int(dice.random() * busy_ms)
-    length = int(between(dice, 50, 600))
+    length = int(between(dice, *lengths))
     return f"{','.join(names[:at])}|{','.join(names[at:])}@{begin}-{begin + length}"
 
 
@@ -37,7 +37,7 @@ def draw(
 ) -> Scenario:
     """Scenario `index` of the sweep that `seed` decides; every one is its own seed and replays alone.
 
-    `early`: without the knobs that came later (orders by message, local views, sites).
+    `early`: without the knobs that came later (orders by message, local views, sites, churn, naps, membership).
     """
     facts = facts or find_recipe(recipe)
     dice = stream(seed, "sweep", index)
@@ -89,7 +89,10 @@ def draw(
     )
     if facts.deadlines == "lifetime":
         drawn = _by_rounds(drawn, facts, stream(seed, "sweep-rounds", index))
-    return drawn if early else _of_late(drawn, facts, stream(seed, "sweep-late", index))
+    if early:
+        return drawn
+    drawn = _of_late(drawn, facts, stream(seed, "sweep-late", index))
+    return _of_members(drawn, stream(seed, "sweep-members", index))
 
 
 def _of_late(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:
@@ -104,6 +107,28 @@ def _of_late(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:
         near=near if placed else 0.0,
         sites=sites if placed else 1,
     )
+
+
+def _of_members(drawn: Scenario, dice: Random) -> Scenario:
+    """Who comes and goes, who sleeps, and whether processes find out by themselves: again from dice of their own. The
+    papers' text as printed knows of none of it."""
+    join, leave = (round(between(dice, 0.0, 0.5), 3) for _ in range(2))
+    perturb = f"{pick(dice, ('one', 'some', 'all'))}:{between(dice, 0.1, 0.5):.3f}"
+    nap_ms = round(drawn.delay_ms[1] * between(dice, 0.2, 1.0), 3)
+    churns, sleeps, finds = dice.random() < 0.3, dice.random() < 0.2, dice.random() < 0.25
+    if drawn.reading != "repaired":
+        return drawn
+    if churns:
+        drawn = replace(drawn, join=join, leave=leave)
+    if sleeps:
+        drawn = replace(drawn, perturb=perturb, nap_ms=nap_ms)
+    if finds:
+        drawn = replace(drawn, membership="swim")
+        found_ms = drawn.probing().found_us(drawn.brokers + drawn.subscribers) / 1000
+        busy_ms = drawn.busy_us(drawn.count) / 1000
+        if drawn.brokers > 1 and dice.random() < 0.4:  # so long that each side takes the other for dead
+            drawn = replace(drawn, partition=_partition(dice, drawn.brokers, busy_ms, (0.7 * found_ms, 1.5 * found_ms)))
+    return drawn
 
 
 def _by_rounds(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:

@@ -8,10 +8,11 @@ every driver has: take what is next, tell the machine, carry out what it asks, n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from antecede.core.effects import Deliver, Effect, Join, Send
+from antecede.core.effects import Deliver, Effect, Expelled, Join, Send
 from antecede.core.frames import Base
 from antecede.core.machine import Machine
 from antecede.core.message import UNORDERED, Message
@@ -54,10 +55,11 @@ class Driver:
     ) -> None:
         self.scenario, self.facts, self.layout, self.build = scenario, facts, layout, build
         self.agenda = Agenda()
-        names = [*layout.brokers, *layout.filters]
+        names = [*layout.brokers, *layout.filters, *layout.late]
         latency = None
         if scenario.latency:
             latency = Latency(read_latency(Path(scenario.latency)), names, stream(scenario.seed, "hosts"))
+        self.latency = latency
         self.network = Network(scenario, stream(scenario.seed, "network"), latency)
         places = latency.sites(scenario.sites) if latency else {n: i % scenario.sites for i, n in enumerate(names)}
         self.site = {name: f"site{place}" for name, place in places.items()} if scenario.sites > 1 else {}
@@ -75,6 +77,8 @@ class Driver:
         self.testimony: list[tuple[str, int, str, bytes]] = []
         self.workload: Workload | None = None
         self.listener: Callable[[Process, Message, int], None] | None = None
+        self.expelled: Callable[[Process, int], None] = _nobody_is
+        """What to do with a process that others have declared dead."""
         self._deadline_dice = stream(scenario.seed, "deadlines")
         self._publishers: list[Process] | None = None
 
@@ -94,11 +98,13 @@ class Driver:
                     self.now_us = now_us
                     sender(now_us)
                     continue
-                if not process.alive:
+                if now_us < process.off_until_us:
+                    if process.alive:
+                        self._later(process, sender, frame, ids, now_us)
                     continue
                 local_us = now_us + process.offset_us
                 if frame is not None:
-                    if ids:
+                    if ids and (process.admits is None or process.admits(sender)):
                         arrived(process, sender, frame, ids, now_us)
                     effects = process.receive(frame, sender, local_us)
                     soonest_us = now_us
@@ -161,11 +167,21 @@ class Driver:
                 )  # fmt: skip
                 if self.listener is not None:
                     self.listener(process, message, now_us)
+            elif kind is Expelled:
+                self.at(now_us, partial(self.expelled, process))
             else:
                 if kind is Join and not process.ready:
                     process.ready = True
                     self.changed()
                 self.records.effect(process, effect, now_us)
+
+    def _later(self, process: Process, sender: Any, frame: Any, ids: Any, now_us: int) -> None:
+        """It is asleep: what comes waits, and so does its timer."""
+        if frame is None:
+            if now_us != process.wake_us:
+                return
+            process.wake_us = process.off_until_us
+        self.agenda.push((process.off_until_us, process, sender, frame, ids))
 
     def arm(self, process: Process, now_us: int) -> None:
         """See to it that the machine is woken when it wants to be; timers already set for later are left to lapse."""
@@ -256,6 +272,10 @@ class Driver:
         return {
             p.name: {kind: dict(zip(names, p.sent[kind], strict=True)) for kind in sorted(p.sent)} for p in self.all
         }
+
+
+def _nobody_is(process: Process, now_us: int) -> None:
+    raise RuntimeError(f"{process.name} was expelled, but nobody watches over members")
 
 
 def follows(message: Message, after: tuple[str, ...] | None, order: str) -> tuple[str, ...] | None:

@@ -1,22 +1,31 @@
-"""Who lives, who believes whom alive, who is attached where: the start, crashes, restarts, moves, partitions.
+"""Who lives and who is attached where: the start, crashes, restarts, newcomers, leavers, moves, partitions, naps.
 
-Decided here: when these happen (all drawn before the run), what the driver tells machines about it - `detect_ms` after
-the fact - and where a subscriber goes whose broker is gone. Until there is a membership protocol, the view is the
-driver's to tell.
+Decided here: when these happen; all of it is drawn before the run, or from dice that nothing else draws from. How the
+others come to know is another matter: `told` or `found`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from functools import partial
+from random import Random
 
 from antecede.core.machine import Peer
-from antecede.sim.dice import between, pick, stream
+from antecede.core.membership.places import carriers
+from antecede.sim.dice import between, pick, shuffled, stream
 from antecede.sim.driver import Driver
-from antecede.sim.layout import Partition, carriers
-from antecede.sim.process import Process
+from antecede.sim.found import Found
+from antecede.sim.layout import Partition
+from antecede.sim.process import NEVER, Process
+from antecede.sim.scenario import parse_perturb
+from antecede.sim.told import Told
 
 __all__ = ["Faults"]
+
+SLOW = 0.5
+"""How much of its time a process sleeps, where `perturb` says how many do."""
+AWAKE_US = 1_000
+"""The least time between two naps."""
 
 
 class Faults:
@@ -24,13 +33,15 @@ class Faults:
         self.driver = driver
         self.busy_until_us = busy_until_us
         """When the last publication is planned: crashes and moves happen before, their consequences may follow."""
-        self.view: dict[str, Peer] = {}
-        """What everybody believes; replaced, never changed, for machines may keep it."""
+        self.members = Found(driver) if driver.scenario.membership == "swim" else Told(driver)
         self._detect_us = int(driver.scenario.detect_ms * 1000)
         self._dice = stream(driver.scenario.seed, "faults")
-        self._where = stream(driver.scenario.seed, "attachments")
         self._standing: list[Partition] = []
         self._lives: dict[str, int] = {}
+        self._down: set[str] = set()
+        """Who crashed and may still come back."""
+        self._sleepers = self._who_sleeps()
+        driver.expelled = self._expelled
 
     # -- the start -------------------------------------------------------------------------------------------------
 
@@ -41,37 +52,28 @@ class Faults:
             self._spawn(name, "member" if flat else "broker", groups)
         for name, groups in layout.filters.items():
             self._spawn(name, "member" if flat else "subscriber", groups)
-        self.view = {p.name: self._peer(p) for p in driver.all}
-        for process in driver.all:
-            driver.told(process, process.machine.view(self.view, self._local(process)), driver.now_us)
-        for process in driver.all:
-            driver.told(process, process.machine.start(self._local(process)), driver.now_us)
-        for process in driver.all:
-            if process.role == "subscriber":
-                self._attach(process, layout.at[process.base], driver.now_us)
+        self.members.begin()
         self._plan()
-
-    def _local(self, process: Process) -> int:
-        return self.driver.now_us + process.offset_us
-
-    def _peer(self, process: Process) -> Peer:
-        return Peer(process.name, process.role, process.groups, self.driver.site.get(process.base, ""))
 
     def _spawn(self, name: str, role: str, groups: tuple[str, ...]) -> Process:
         driver = self.driver
         scenario = driver.scenario
         skew_us = int(scenario.skew_ms * 1000)
         offset_us = int(between(stream(scenario.seed, "clock", name), -skew_us, skew_us))
+        dice = stream(scenario.seed, "machine", name)
         machine = driver.build(
             scenario.builds, scenario.reading, name=name, role=role, groups=() if role == "subscriber" else groups,
-            settings=driver.settings, dice=stream(scenario.seed, "machine", name),
+            settings=driver.settings, dice=dice,
         )  # fmt: skip
+        site = driver.site.get(name.partition(".")[0], "")
+        machine = self.members.wrap(machine, Peer(name, role, groups, site), dice)
         process = Process(name, role, machine, groups, offset_us)
         if role == "subscriber":
             process.filters = groups
         driver.all.append(process)
         driver.book[name] = process
         driver.changed()
+        self._plan_for(process)
         return process
 
     def _plan(self) -> None:
@@ -82,7 +84,7 @@ class Faults:
             crash_us = scenario.start_us + int(dice.random() * span_us)
             back_us = crash_us + int(between(dice, 0.5, 3.0) * self._detect_us) + 1
             if crashes:
-                driver.at(crash_us, partial(self._crash, process))
+                driver.at(crash_us, partial(self._crash, process, None))
                 if comes_back:
                     driver.at(back_us, partial(self._restart, process))
         for split in driver.layout.partitions:
@@ -91,6 +93,24 @@ class Faults:
         if scenario.move and not driver.facts.flat:
             for name in driver.layout.filters:
                 self._next_move(name, scenario.first_us)
+        for name, late in driver.layout.late.items():
+            driver.at(late.when_us, partial(self._come, name))
+
+    def _plan_for(self, process: Process) -> None:
+        """What befalls one process, from dice of its own: leaving, naps, a leap of its clock."""
+        driver, scenario, name = self.driver, self.driver.scenario, process.name
+        begin_us = max(driver.now_us, scenario.first_us)
+        if scenario.leave:
+            rest_s = -math.log(1.0 - stream(scenario.seed, "leave", name).random()) / scenario.leave
+            if begin_us + rest_s * 1_000_000 < self.busy_until_us:
+                driver.at(begin_us + int(rest_s * 1_000_000), partial(self._leave, process))
+        if self._sleepers is None or process.base in self._sleepers:
+            self._next_nap(process, stream(scenario.seed, "naps", name), driver.now_us)
+        if scenario.jump_ms:
+            dice = stream(scenario.seed, "leap", name)
+            when_us = driver.now_us + int(dice.random() * max(1, self.busy_until_us - driver.now_us))
+            leap_us = int(between(dice, -scenario.jump_ms, scenario.jump_ms) * 1000)
+            driver.at(when_us, partial(self._leap, process, leap_us))
 
     # -- partitions ------------------------------------------------------------------------------------------------
 
@@ -105,84 +125,95 @@ class Faults:
 
     # -- crashes ---------------------------------------------------------------------------------------------------
 
-    def _crash(self, process: Process, now_us: int) -> None:
+    def _stop(self, process: Process, reason: str | None, now_us: int) -> None:
         driver = self.driver
         process.alive = False
+        process.off_until_us = NEVER
         del driver.book[process.name]
         driver.changed()
-        driver.records.note(process, "crash", now_us)
-        driver.at(now_us + self._detect_us, partial(self._tell, process, False))
+        driver.records.note(process, "crash", now_us, reason=reason)
+
+    def _crash(self, process: Process, reason: str | None, now_us: int) -> None:
+        if process.alive:
+            self._stop(process, reason, now_us)
+            self._down.add(process.name)
+            self.members.crashed(process, now_us)
+
+    def _expelled(self, process: Process, now_us: int) -> None:
+        """Others have declared it dead: it crashes, and comes back under its next name."""
+        if process.alive:
+            self.driver.count("expelled")
+            self._crash(process, "expelled", now_us)
+            self.driver.at(now_us + self._detect_us // 2 + 1, partial(self._restart, process))
 
     def _restart(self, old: Process, now_us: int) -> None:
         """The same place, an empty memory: a new process with a new name."""
+        if old.name not in self._down:
+            return
+        self._down.remove(old.name)
         driver = self.driver
         life = self._lives[old.base] = self._lives.get(old.base, 0) + 1
         process = self._spawn(f"{old.base}.{life}", old.role, old.groups)
         process.ready = process.role == "subscriber"
         driver.records.note(process, "restart", now_us)
-        view = {**self.view, process.name: self._peer(process)}
-        driver.told(process, process.machine.view(view, self._local(process)), now_us)
-        driver.told(process, process.machine.start(self._local(process), joining=True), now_us)
-        if process.role == "subscriber":
-            self._attach(process, old.at, now_us)
-        driver.at(now_us + self._detect_us, partial(self._tell, process, True))
+        self.members.came(process, old.at, now_us)
 
-    def _tell(self, process: Process, is_there: bool, now_us: int) -> None:
-        """Everybody learns that a process is there, or no longer."""
+    # -- churn -----------------------------------------------------------------------------------------------------
+
+    def _come(self, name: str, now_us: int) -> None:
         driver = self.driver
-        if is_there and not process.alive:
+        late = driver.layout.late[name]
+        process = self._spawn(name, late.role, late.groups)
+        process.ready = process.role == "subscriber"
+        self.members.came(process, late.at, now_us)
+        if driver.scenario.move and process.role == "subscriber":
+            self._next_move(name, now_us)
+
+    def _leave(self, process: Process, now_us: int) -> None:
+        if not process.alive:
             return
-        view = dict(self.view)
-        if is_there:
-            view[process.name] = self._peer(process)
-        else:
-            view.pop(process.name, None)
-        self.view = view
-        for other in driver.all:
-            if other.alive:
-                own = view if other.name in view else {**view, other.name: self._peer(other)}
-                driver.told(other, other.machine.view(own, self._local(other)), now_us)
-        for other in driver.all:
-            if other.alive and other.role == "subscriber":
-                self._repair(other, now_us)
-
-    # -- attachments -----------------------------------------------------------------------------------------------
-
-    def _brokers(self) -> Mapping[str, tuple[str, ...]]:
-        """The brokers everybody believes in, and what they carry."""
-        return {name: peer.groups for name, peer in self.view.items() if peer.role == "broker"}
-
-    def _attach(self, process: Process, at: tuple[str, ...], now_us: int) -> None:
-        """A first attachment; a restarted subscriber may have to look for brokers that are still there."""
-        process.at = at
         driver = self.driver
-        if not all(name in self.view for name in at):
-            process.at = self._places(process, tuple(n for n in at if n in self.view)) or at
-        driver.told(process, process.machine.subscribe(process.filters, process.at, self._local(process)), now_us)
+        driver.count("left")
+        driver.told(process, self.members.leaves(process, now_us), now_us)
+        if process.role != "subscriber":
+            driver.records.note(process, "leave", now_us, groups=process.groups)
+        self._stop(process, "left", now_us)
 
-    def _repair(self, process: Process, now_us: int) -> None:
-        """Move away from brokers that are gone; without a better place, wait for one to come back."""
-        left = tuple(name for name in process.at if name in self.view)
-        if len(left) < len(process.at):
-            places = self._places(process, left)
-            if places:
-                self._move(process, places, now_us)
+    # -- naps and leaps --------------------------------------------------------------------------------------------
 
-    def _places(self, process: Process, left: tuple[str, ...]) -> tuple[str, ...]:
-        """Where to attach, given the places that are `left`: first a broker that carries all that is wanted."""
-        candidates = carriers(self._brokers(), process.filters)
-        first = [name for name in left if name in candidates][:1]
-        if not first:
-            if not candidates:
-                return ()
-            first = [pick(self._where, candidates)]
-        if self.driver.layout.single_home:
-            return (first[0],)
-        return (first[0], *(name for name in left if name != first[0]))
+    def _who_sleeps(self) -> set[str] | None:
+        """By the name they begin with; None: everybody, also who comes later."""
+        driver = self.driver
+        reading, share = parse_perturb(driver.scenario.perturb)
+        self._asleep = SLOW if reading == "some" else share
+        if reading == "all":
+            return None
+        names = shuffled(stream(driver.scenario.seed, "sleepers"), [*driver.layout.brokers, *driver.layout.filters])
+        count = 1 if reading == "one" else round(share * len(names)) if reading else 0
+        return set(names[:count])
 
-    def _move(self, process: Process, places: tuple[str, ...], now_us: int) -> None:
-        process.at = places
-        self.driver.told(process, process.machine.move(places, self._local(process)), now_us)
+    def _next_nap(self, process: Process, dice: Random, from_us: int) -> None:
+        mean_us = self.driver.scenario.nap_ms * 1000 * (1 - self._asleep) / self._asleep
+        when_us = from_us + AWAKE_US + int(dice.random() * 2 * mean_us)
+        if when_us < self.busy_until_us:
+            self.driver.at(when_us, partial(self._nap, process, dice))
+
+    def _nap(self, process: Process, dice: Random, now_us: int) -> None:
+        if process.alive:
+            process.off_until_us = now_us + int(self.driver.scenario.nap_ms * 1000)
+            self._next_nap(process, dice, process.off_until_us)
+
+    def _leap(self, process: Process, leap_us: int, now_us: int) -> None:
+        if process.alive:
+            process.offset_us += leap_us
+            self.driver.arm(process, now_us)
+
+    # -- moves -----------------------------------------------------------------------------------------------------
+
+    def living(self, base: str) -> Process | None:
+        """The process that is in this place now, if any is alive."""
+        life = self._lives.get(base, 0)
+        return self.driver.book.get(f"{base}.{life}" if life else base)
 
     def _next_move(self, base: str, from_us: int) -> None:
         when_us = from_us + 1 + int(self._dice.random() * 2_000_000 / self.driver.scenario.move)
@@ -192,15 +223,14 @@ class Faults:
     def _migrate(self, base: str, now_us: int) -> None:
         """One of a subscriber's brokers is exchanged for another that carries what it had from there."""
         self._next_move(base, now_us)
-        life = self._lives.get(base, 0)
-        process = self.driver.book.get(f"{base}.{life}" if life else base)
+        process = self.living(base)
         if process is None:
             return
-        brokers = self._brokers()
-        place = int(self._where.random() * len(process.at))
+        brokers, where = self.members.brokers(process), self.members.where
+        place = int(where.random() * len(process.at))
         had = brokers.get(process.at[place], ())
         wanted = process.filters if place == 0 else tuple(g for g in process.filters if g in had)
         candidates = [name for name in carriers(brokers, wanted) if name not in process.at] if wanted else []
         if candidates:
-            new = pick(self._where, candidates)
-            self._move(process, (*process.at[:place], new, *process.at[place + 1 :]), now_us)
+            new = pick(where, candidates)
+            self.members.move(process, (*process.at[:place], new, *process.at[place + 1 :]), now_us)

@@ -5,15 +5,16 @@ Decided here: what `--groups` and `--partition` mean, and what is drawn when the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from antecede.errors import InputError
 from antecede.sim.dice import pick, shuffled, some, stream
 from antecede.sim.scenario import RecipeFacts, Scenario
 
-__all__ = ["Layout", "Partition", "broker_names", "carriers", "lay_out", "parse_groups", "parse_partitions"]
+__all__ = ["Late", "Layout", "Partition", "broker_names", "lay_out", "parse_groups", "parse_partitions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,16 @@ class Partition:
 
 
 @dataclass(frozen=True, slots=True)
+class Late:
+    """A newcomer: when it comes, as what, and where a subscriber attaches."""
+
+    when_us: int
+    role: str
+    groups: tuple[str, ...]
+    at: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     groups: tuple[str, ...]
     brokers: Mapping[str, tuple[str, ...]]
@@ -43,6 +54,13 @@ class Layout:
     partitions: tuple[Partition, ...]
     single_home: bool
     """Whether a subscriber is at exactly one broker, which carries all it wants."""
+    late: Mapping[str, Late] = field(default_factory=dict)
+    """Who comes later, by name."""
+
+    def carried_by(self, name: str) -> tuple[str, ...]:
+        """The groups of a broker, whatever its incarnation."""
+        base = name.partition(".")[0]
+        return self.late[base].groups if base in self.late else self.brokers.get(base, ())
 
 
 def _ms(time_us: int) -> str:
@@ -129,12 +147,33 @@ def parse_partitions(text: str, names: list[str], follows: Mapping[str, str]) ->
     return tuple(partitions)
 
 
-def carriers(brokers: Mapping[str, tuple[str, ...]], filters: tuple[str, ...]) -> list[str]:
-    """The brokers that carry all of `filters`."""
-    return [name for name, groups in brokers.items() if all(f in groups for f in filters)]
+def _newcomers(scenario: Scenario, facts: RecipeFacts, layout: Layout, span_us: int) -> dict[str, Late]:
+    """Who joins while messages are published: as many brokers as there are among all, each in some of the groups."""
+    dice = stream(scenario.seed, "newcomers")
+    count = scenario.brokers + scenario.subscribers
+    late: dict[str, Late] = {}
+    when_us, brokers, subscribers = float(scenario.first_us), scenario.brokers, scenario.subscribers
+    useful = [name for name, groups in layout.brokers.items() if groups]
+    while scenario.join:
+        when_us -= math.log(1.0 - dice.random()) * 1_000_000 / (scenario.join * count)
+        if when_us >= scenario.first_us + span_us:
+            break
+        if dice.random() * count < scenario.brokers and not facts.fixed:
+            brokers += 1
+            groups = layout.groups if facts.flat else some(dice, layout.groups)
+            late[broker_names(brokers)[-1]] = Late(int(when_us), "member" if facts.flat else "broker", groups)
+        else:
+            subscribers += 1
+            first = pick(dice, useful)
+            filters = layout.groups if facts.flat else some(dice, layout.brokers[first])
+            late[f"S{subscribers}"] = Late(
+                int(when_us), "member" if facts.flat else "subscriber", filters, () if facts.flat else (first,)
+            )
+    return late
 
 
-def lay_out(scenario: Scenario, facts: RecipeFacts) -> Layout:
+def lay_out(scenario: Scenario, facts: RecipeFacts, span_us: int | None = None) -> Layout:
+    """`span_us`: for how long messages are published, if the scenario itself does not say."""
     dice = stream(scenario.seed, "layout")
     names = broker_names(scenario.brokers)
     carried = parse_groups(scenario.groups, names) if scenario.groups else _draw_groups(dice, names)
@@ -155,9 +194,13 @@ def lay_out(scenario: Scenario, facts: RecipeFacts) -> Layout:
             others = [b for b in useful if b != first and not set(filters[subscriber]).isdisjoint(brokers[b])]
             more = int(dice.random() * min(scenario.homes, 1 + len(others)))
             at[subscriber] = (first, *shuffled(dice, others)[:more])
-    follows = {subscriber: at[subscriber][0] for subscriber in subscribers}
-    partitions = parse_partitions(scenario.partition, names + subscribers, follows)
     if facts.flat:
         brokers = dict.fromkeys(names, groups)
         filters = dict.fromkeys(subscribers, groups)
-    return Layout(groups, brokers, filters, at, partitions, facts.clients_publish)
+    layout = Layout(groups, brokers, filters, at, (), facts.clients_publish)
+    if span_us is None:
+        span_us = scenario.busy_us(scenario.count)
+    late = _newcomers(scenario, facts, layout, span_us)
+    follows = {name: at[name][0] for name in subscribers} | {name: n.at[0] for name, n in late.items() if n.at}
+    partitions = parse_partitions(scenario.partition, [*names, *subscribers, *late], follows)
+    return replace(layout, partitions=partitions, late=late)

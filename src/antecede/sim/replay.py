@@ -155,6 +155,9 @@ class Replay:
             return  # an earlier try took its place
         self._alarm_us[line] = NEVER
         process = self._current(line)
+        if process is not None and process.off_until_us > now_us:  # whoever sleeps publishes when it wakes up
+            self._later(line, process.off_until_us)
+            return
         queue = self._lines[line]
         while queue:
             position = queue[-1]

@@ -76,15 +76,15 @@ def simulate(
         from antecede.core.recipes import build as build_recipe
 
         build = build_recipe
-    layout = lay_out(scenario, facts)
     workload: Workload = Synthetic()
     count = scenario.count
     if scenario.workload:
         history = read_history(Path(scenario.workload), scenario.messages)
         workload, count = Replay(history), len(history)
+    layout = lay_out(scenario, facts, scenario.busy_us(count))
     driver = Driver(scenario, facts, layout, build, sink, digest)
     driver.workload = workload
-    busy_until_us = scenario.first_us + int(count / scenario.rate * 1_000_000)
+    busy_until_us = scenario.first_us + scenario.busy_us(count)
     Faults(driver, busy_until_us).begin()
     workload.begin(driver)
     if scenario.witness:

@@ -17,11 +17,12 @@ from typing import Any, Protocol
 
 import antecede
 from antecede.core.machine import Settings
+from antecede.core.membership.detector import Probing
 from antecede.core.message import ORDERS
 from antecede.core.round_clock import colours_for
 from antecede.errors import InputError
 
-__all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe", "parse_mix"]
+__all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe", "parse_mix", "parse_perturb"]
 
 FORMAT = 1
 """The version of `scenario.json`."""
@@ -42,6 +43,8 @@ class RecipeFacts(Protocol):
     def orders(self) -> tuple[str, ...]: ...
     @property
     def uniform(self) -> bool: ...
+    @property
+    def fixed(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +99,27 @@ class Scenario:
     Brokers not named are on the first side, subscribers on the side of the first broker they drew."""
     move: float = 0.0
     """Migrations per subscriber and second. Costs attachments, and what was held."""
+    join: float = 0.0
+    """Newcomers per process and second: brokers and subscribers in proportion (where brokers have fixed places only
+    subscribers). Costs snapshots and attachments."""
+    leave: float = 0.0
+    """How often a process leaves for good, per second. Costs what a crash costs, without the time to find it."""
+    perturb: str = ""
+    """`one:0.3` one process sleeps that share of its time, `some:0.3` that share of all processes sleep half of theirs,
+    `all:0.3` everybody sleeps that share. Costs delivery time through the guard, and whatever falls due meanwhile."""
+    nap_ms: float = 20.0
+    """How long a process sleeps at a time, where some do. Costs delivery time through the guard."""
+    jump_ms: float = 0.0
+    """Every clock leaps once, forth or back, by at most this. Costs delivery time through the guard."""
+    membership: str = "told"
+    """`told`: everybody is told the view, `detect_ms` after the fact; `swim`: processes find it by themselves."""
     detect_ms: float = 200.0
-    """How long after a crash or restart the others are told. Costs waiting for the dead."""
+    """How long after a crash or restart the others are told (`swim`: four periods of pings). Costs waiting for the
+    dead."""
     deadline_ms: tuple[float, float] | None = None
     """A message must be delivered within a time drawn from here after it was published; None: no deadlines."""
     guard_ms: float | None = None
-    """How long before a deadline a process stops waiting; None: the skew. Costs delivery time."""
+    """How long before a deadline a process stops waiting; None: the skew, a leap and a nap. Costs delivery time."""
     hop_ms: float | None = None
     """What a broker leaves for the last hop; None: 1.5 times the longest delay in two tiers. Costs waiting time."""
     spread: str = ""
@@ -150,10 +168,11 @@ class Scenario:
                 raise InputError(f"{name} is {value}: it must be at least {low}.")
         if self.messages is not None and self.messages < 0:
             raise InputError(f"messages is {self.messages}: it must be at least 0.")
-        for name in ("rate", "round_ms"):
+        for name in ("rate", "round_ms", "nap_ms"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise InputError(f"{name} is {getattr(self, name)}: it must be greater than 0.")
-        for name in ("move", "detect_ms", "skew_ms", "guard_ms", "hop_ms", "warmup_ms", "limit_s"):
+        for name in ("move", "join", "leave", "detect_ms", "skew_ms", "jump_ms", "guard_ms", "hop_ms", "warmup_ms",
+                     "limit_s"):  # fmt: skip
             value = getattr(self, name)
             if value is not None and not 0.0 <= value < math.inf:
                 raise InputError(f"{name} is {value}: it must be at least 0.")
@@ -163,6 +182,9 @@ class Scenario:
                 raise InputError(f"{name} is {span[0]:g}:{span[1]:g}: give LO:HI with 0 <= LO <= HI.")
         if self.choice not in ("one", "some", "all"):
             raise InputError(f"choice is {self.choice!r}: it is one, some or all.")
+        if self.membership not in ("told", "swim"):
+            raise InputError(f"membership is {self.membership!r}: it is told or swim.")
+        parse_perturb(self.perturb)
         parse_mix(self.mix)
 
     # -- derived ---------------------------------------------------------------------------------------------------
@@ -190,7 +212,12 @@ class Scenario:
     @property
     def start_us(self) -> int:
         """When processes start, on the true clock: so late that no process's clock is ever negative."""
-        return int(self.skew_ms * 1000)
+        return self.clock_bound_us
+
+    @property
+    def clock_bound_us(self) -> int:
+        """By how much a clock may be off at any time."""
+        return int(self.skew_ms * 1000) + int(self.jump_ms * 1000)
 
     @property
     def first_us(self) -> int:
@@ -198,15 +225,23 @@ class Scenario:
         warmup_ms = max(50.0, 6 * self.delay_ms[1]) if self.warmup_ms is None else self.warmup_ms
         return self.start_us + int(warmup_ms * 1000)
 
+    def busy_us(self, count: int) -> int:
+        """How long it takes to publish so many messages."""
+        return int(count / self.rate * 1_000_000)
+
     def settings(self, facts: RecipeFacts, delay_us: tuple[int, int] | None = None) -> Settings:
         """What every machine of this run is told. `delay_us`: what the network really takes, if a matrix says so."""
         low, high = delay_us or (int(self.delay_ms[0] * 1000), int(self.delay_ms[1] * 1000))
         two_tiers = not facts.flat and self.subscribers > 0
         hop_us = (int(1.5 * high) if two_tiers else 0) if self.hop_ms is None else int(self.hop_ms * 1000)
-        skew_us = int(self.skew_ms * 1000)
+        skew_us = self.clock_bound_us
+        nap_us = int(self.nap_ms * 1000) if self.perturb else 0
+        found_us = int(self.detect_ms * 2000)
+        if self.membership == "swim":
+            found_us = 2 * self.probing((low, high)).found_us(2 * (self.brokers + self.subscribers))
         return Settings(
             deadlines=self.deadline_ms is not None or facts.deadlines == "lifetime",
-            guard_us=skew_us if self.guard_ms is None else int(self.guard_ms * 1000),
+            guard_us=skew_us + nap_us if self.guard_ms is None else int(self.guard_ms * 1000),
             hop_us=hop_us,
             round_us=max(1, int(self.round_ms * 1000)),
             fanout=self.fanout,
@@ -218,8 +253,15 @@ class Scenario:
             trip_us=2 * low,
             clock_bound_us=skew_us,
             # Until a crash is known and the client has found its new broker, through spikes and lost frames.
-            grace_us=max(2_000_000, int(self.detect_ms * 2000) + 40 * high + 2 * skew_us),
+            grace_us=max(2_000_000, found_us + 40 * high + 2 * skew_us),
         )
+
+    def probing(self, delay_us: tuple[int, int] | None = None) -> Probing:
+        """How pings go, where processes find the view by themselves: a round trip must fit, also through another."""
+        high = delay_us[1] if delay_us else int(self.delay_ms[1] * 1000)
+        nap_us = int(self.nap_ms * 1000) if self.perturb else 0
+        timeout_us = 2 * high + nap_us + 2_000
+        return Probing(period_us=max(3 * timeout_us, int(self.detect_ms * 250)), timeout_us=timeout_us)
 
     def fits(self, facts: RecipeFacts) -> None:
         """Refuse what this recipe cannot do."""
@@ -303,6 +345,24 @@ def parse_mix(text: str) -> dict[str, float]:
             raise InputError(f"mix has {part!r}: write causal=0.6,fifo=0.3,none=0.1 (shares above 0).")
     total = sum(shares.values())
     return {order: share / total for order, share in shares.items()}
+
+
+def parse_perturb(text: str) -> tuple[str, float]:
+    """Which of the three readings of 004 Fig 6, and the rate; ("", 0.0) where there is none.
+
+    >>> parse_perturb("some:0.3")
+    ('some', 0.3)
+    """
+    if not text:
+        return "", 0.0
+    reading, _, share = text.partition(":")
+    try:
+        rate = float(share)
+    except ValueError:
+        rate = math.nan
+    if reading not in ("one", "some", "all") or not 0.0 < rate < 1.0:
+        raise InputError(f"perturb is {text!r}: write one:0.3, some:0.3 or all:0.3 (a share between 0 and 1).")
+    return reading, rate
 
 
 def find_recipe(name: str) -> RecipeFacts:

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 from antecede.core.frozen import EPOCH_US
 from antecede.core.machine import Settings
+from antecede.core.membership.places import carriers
 from antecede.core.round_clock import colours_for
 from antecede.errors import InputError
-from antecede.sim.layout import broker_names, carriers, parse_groups
+from antecede.sim.layout import broker_names, parse_groups
 from antecede.sim.scenario import RecipeFacts, find_recipe
 
 __all__ = ["TIMED", "Cast", "Small", "Step", "cast_of", "parse_script"]

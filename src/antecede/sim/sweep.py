@@ -19,6 +19,7 @@ from pathlib import Path
 import antecede
 from antecede.errors import InputError
 from antecede.sim.draw import draw
+from antecede.sim.found import UNHEARD
 from antecede.sim.plugin import load, loaded
 from antecede.sim.run import simulate
 from antecede.trace.check import check
@@ -86,6 +87,8 @@ def judge(seed: int, recipe: str, reading: str, index: int) -> Judged:
         what = f"records of {', '.join(report.unknown_tails)} stop without an end"
     elif sum(report.fates.values()) != report.pairs:
         what = f"{report.pairs} pairs but {sum(report.fates.values())} fates"
+    elif run.notes.get(UNHEARD):
+        what = "somebody did not listen to one that was there to the end"
     verdicts = {name: count for name, count in report.counts.items() if count}
     fates = {name: count for name, count in report.fates.items() if count}
     return Judged(index, scenario.seed, run.events, report.pairs, run.quiet, fates, verdicts, what)

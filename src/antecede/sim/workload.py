@@ -28,7 +28,7 @@ def topics_for(driver: Driver, process: Process, dice: Random, choice: str) -> t
     """The groups of one publication: one, some or all of those this process may publish to."""
     groups = process.groups
     if driver.facts.clients_publish:
-        carried = [g for name in process.at for g in driver.layout.brokers.get(name.partition(".")[0], ())]
+        carried = [g for name in process.at for g in driver.layout.carried_by(name)]
         groups = tuple(g for g in driver.layout.groups if g in carried) or groups
         if dice.random() < ABROAD:
             groups = driver.layout.groups
@@ -92,6 +92,9 @@ class Synthetic:
                 driver.count("unpublished")
                 return
             process = pick(dice, publishers)
+        if process.off_until_us > now_us:  # whoever sleeps publishes when it wakes up
+            driver.at(process.off_until_us, partial(self._publish, process))
+            return
         topics = topics_for(driver, process, dice, driver.scenario.choice)
         after = None
         if driver.scenario.declare and dice.random() < driver.scenario.declare:

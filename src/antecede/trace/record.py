@@ -37,6 +37,7 @@ KINDS = (
 REASONS = {
     "deliver": ("causes", "deadline"),
     "discard": ("late", "superseded", "duplicate", "expired", "overflow", "foreign", "gone"),
+    "crash": ("expelled", "left"),
     "end": ("quiet", "stopped"),
 }
 
@@ -59,7 +60,12 @@ COLUMNS: tuple[Column, ...] = (
     Column("message", "string", True, "sender:seq"),
     Column("groups", "list<string>", True, "publish: topics; join, leave: filters gained or lost"),
     Column("deadline_us", "int64", True, "publish: not to be delivered after it"),
-    Column("reason", "string", True, "discard, deliver, end: the claim of the protocol, one of REASONS"),
+    Column(
+        "reason",
+        "string",
+        True,
+        "discard, deliver, end: the claim of the protocol, crash: why if it was none; one of REASONS",
+    ),
     Column("after", "list<string>", True, "publish: null = all delivered so far, else exactly these; '-': unordered"),
     Column("cut", "list<string>", True, "join, move: one sender:seq per sender; these and their past lie behind"),
     Column("guard_us", "int64", True, "join: how long before a deadline this process stops waiting"),

@@ -40,6 +40,7 @@ from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.envelopes import BatchRow, batch_row, batch_size, pack, packed_batch, read_batch
 from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
 from antecede.wire.names import deltas, joined, layout_for, read_layout, split_names, sums
+from antecede.wire.news import NEWS_KINDS
 from antecede.wire.nodes import NodesRow, decode_nodes, encode_nodes
 
 __all__ = ["VERSION", "decode", "encode", "measure"]
@@ -363,3 +364,5 @@ _kind(
     tuple[BatchRow | None, RangesRow, bytes | None],
     lambda r: Rumours(_envelopes(r[0]), _ranges(r[1]), () if r[2] is None else split_names(r[2])),
 )
+for _one in NEWS_KINDS:
+    _kind(*_one)

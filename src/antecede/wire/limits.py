@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MAX_DATAGRAM", "MAX_FRAME", "MAX_MARKS", "MAX_NAME", "MAX_NUMBER", "MAX_PAYLOAD", "MAX_RANK"]
+__all__ = ["MAX_DATAGRAM", "MAX_FRAME", "MAX_MARKS", "MAX_NAME", "MAX_NEWS", "MAX_NUMBER", "MAX_PAYLOAD", "MAX_RANK"]
 
 MAX_FRAME = 16 * 2**20
 """Bytes. Everything decoded is bounded by a small multiple of this; a snapshot of a well filled store still fits.
@@ -20,6 +20,9 @@ MAX_NAME = 512
 
 MAX_MARKS = 2**16
 """Marks in one stamp or digest. Reaching it means that streams are not collected; it bounds a hostile grid of names."""
+
+MAX_NEWS = 2**14
+"""Items of news in one frame: as many processes as a full exchange can tell of. A table beyond it is hostile."""
 
 MAX_NUMBER = 2**63 - 1
 """Counters, indexes, times: what a signed 64-bit column of the trace can hold."""

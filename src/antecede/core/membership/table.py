@@ -1,0 +1,114 @@
+"""What one process knows of all others, and the view that follows from it.
+
+Decided here: who is in the view (whoever is not out, suspects included), who is out for ever, what of all this a
+subscriber is told (brokers), and which of two views stays when each has declared the other dead: the larger one,
+counted in members or brokers; of two equally large ones the one that holds the smallest name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from antecede.core.machine import Peer
+from antecede.core.membership.news import News, beats, split_name
+
+__all__ = ["Claim", "Table"]
+
+
+class Claim(NamedTuple):
+    """The weight of a view, as it is held against another."""
+
+    voters: int
+    smallest: str
+    holder: str
+
+    def stays_before(self, other: Claim) -> bool:
+        return (-self.voters, self.smallest, self.holder) < (-other.voters, other.smallest, other.holder)
+
+
+class Table:
+    __slots__ = ("_latest", "_mirrors", "entries", "name", "version")
+
+    def __init__(self, me: News) -> None:
+        self.name = me.name
+        self._mirrors = me.role == "subscriber"
+        self.entries: dict[str, News] = {me.name: me}
+        """By name, what changed last at the end."""
+        self.version = 0
+        """Rises with every change."""
+        self._latest: dict[str, int] = {}
+        """Name without incarnation -> the latest one heard of."""
+        self._note_life(me.name)
+
+    @property
+    def me(self) -> News:
+        return self.entries[self.name]
+
+    def is_out(self, name: str) -> bool:
+        """Dead, left, or an incarnation that a later one has replaced. Who was never heard of is not out."""
+        known = self.entries.get(name)
+        if known is not None:
+            return known.final
+        base, life = split_name(name)
+        return life < self._latest.get(base, 0)
+
+    def merge(self, news: News) -> bool:
+        """Take it in; False: nothing new. A subscriber only mirrors what brokers say: if those of the side it was on
+        have yielded, the others are there again."""
+        known = self.entries.get(news.name)
+        if known is None:
+            if self.is_out(news.name):
+                return False
+        elif not beats(news, known) and not (self._mirrors and known.final and not news.final):
+            return False
+        self.version += 1
+        self.entries.pop(news.name, None)
+        self.entries[news.name] = news
+        self._note_life(news.name)
+        return True
+
+    def _note_life(self, name: str) -> None:
+        base, life = split_name(name)
+        before = self._latest.get(base, 0)
+        if life > before:
+            for number in range(before, life):
+                self.entries.pop(f"{base}.{number}" if number else base, None)
+        self._latest[base] = max(life, before)
+
+    def keep_only(self, named: set[str]) -> None:
+        """Subscribers: a broker has named all it knows. Of whom it never heard nothing more would ever be told, so such
+        are forgotten, except this one's own."""
+        me = self.me
+        for name in [name for name in self.entries if name not in named and name != me.name and name not in me.at]:
+            self.version += 1
+            del self.entries[name]
+
+    # -- who is there ----------------------------------------------------------------------------------------------
+
+    def present(self) -> list[News]:
+        return [news for news in self.entries.values() if not news.final]
+
+    def voters(self) -> list[str]:
+        """The members or brokers of the view, this process included if it is one."""
+        return [news.name for news in self.entries.values() if news.role != "subscriber" and not news.final]
+
+    def view(self) -> dict[str, Peer]:
+        """What the machine inside is to believe: a subscriber needs no other subscribers."""
+        few = self.me.role == "subscriber"
+        return {
+            n.name: Peer(n.name, n.role, n.groups, n.site)
+            for n in self.present()
+            if not few or n.role != "subscriber" or n.name == self.name
+        }
+
+    def brokers(self) -> dict[str, tuple[str, ...]]:
+        return {n.name: n.groups for n in self.present() if n.role == "broker"}
+
+    def claim(self) -> Claim:
+        voters = self.voters()
+        return Claim(len(voters), min(voters, default=self.name), self.name)
+
+    def told_to(self, role: str, name: str) -> Iterable[News]:
+        """All that a process of that role is told: a subscriber of brokers, and what is believed of itself."""
+        return (n for n in self.entries.values() if role != "subscriber" or n.role != "subscriber" or n.name == name)
