@@ -57,6 +57,7 @@ def simulate(
     skew_ms: Annotated[float | None, Option(help="Clocks are off by at most this. [0]")] = None,
     partition: Annotated[str | None, Option(help="'A,B|C,D@1000-2000' (ms); several with ';'.")] = None,
     churn: Annotated[str | None, Option(help="'move=0.2': migrations per subscriber and second.")] = None,
+    grow: Annotated[float | None, Option(help="Changes of filters per subscriber and second. [0]")] = None,
     detect_ms: Annotated[float | None, Option(help="When others learn of a crash or restart. [200]")] = None,
     deadline_ms: Annotated[str | None, Option(metavar="LO:HI|none", help="[300:600 where the recipe has any]")] = None,
     guard_ms: Annotated[float | None, Option(help="Stop waiting this long before a deadline. [the skew]")] = None,

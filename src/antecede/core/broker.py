@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from antecede.core.effects import Discard, Effect, Send
+from antecede.core.effects import Effect, Send
 from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
@@ -79,12 +79,6 @@ class BrokerBase(Tier):
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         self.joining.begin(now_us, joining=joining)
         return self.flush(now_us)
-
-    def take_wanted(self, envelopes: Sequence[Envelope], sender: str, now_us: int) -> None:
-        """What a donor retains, as far as it is addressed to this broker; the rest is let go of, and said so."""
-        wants = self.interest.wants
-        self.out += [Discard(e.message.id, "foreign") for e in envelopes if not wants(e.message.topics)]
-        self.take([e for e in envelopes if wants(e.message.topics)], sender, now_us)
 
     def own_wake(self) -> int | None:
         return self.joining.at_us

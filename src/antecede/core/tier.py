@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from antecede.core.early import Early
-from antecede.core.effects import Ask, Effect, Send
+from antecede.core.effects import Ask, Discard, Effect, Send
 from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
@@ -174,6 +174,12 @@ class Tier(ABC):
                 self.rounds.want_before(envelope.stamp, hint, now_us)
         if self.inbox.blocked:
             self.want_blocked(hint, now_us)
+
+    def take_wanted(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
+        """What came as far as it is addressed to this process; the rest is let go of, and said so."""
+        wants = self.interest.wants
+        self.out += [Discard(e.message.id, "foreign") for e in envelopes if not wants(e.message.topics)]
+        self.take([e for e in envelopes if wants(e.message.topics)], hint, now_us)
 
     def want_blocked(self, hint: str | None, now_us: int) -> None:
         blocked = self.inbox.blocked

@@ -37,7 +37,7 @@ def draw(
 ) -> Scenario:
     """Scenario `index` of the sweep that `seed` decides; every one is its own seed and replays alone.
 
-    `early`: without the knobs that came later (orders by message, local views, sites).
+    `early`: without the knobs that came later (orders by message, local views, sites, changing filters).
     """
     facts = facts or find_recipe(recipe)
     dice = stream(seed, "sweep", index)
@@ -89,7 +89,16 @@ def draw(
     )
     if facts.deadlines == "lifetime":
         drawn = _by_rounds(drawn, facts, stream(seed, "sweep-rounds", index))
-    return drawn if early else _of_late(drawn, facts, stream(seed, "sweep-late", index))
+    if early:
+        return drawn
+    drawn = _of_late(drawn, facts, stream(seed, "sweep-late", index))
+    return _growing(drawn, stream(seed, "sweep-growth", index))
+
+
+def _growing(drawn: Scenario, dice: Random) -> Scenario:
+    """In a quarter of the scenarios subscribers change what they want."""
+    grow = round(between(dice, 0.5, 4.0), 3)
+    return replace(drawn, grow=grow) if dice.random() < 0.25 and drawn.reading == "repaired" else drawn
 
 
 def _of_late(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:

@@ -13,6 +13,7 @@ from functools import partial
 from antecede.core.machine import Peer
 from antecede.sim.dice import between, pick, stream
 from antecede.sim.driver import Driver
+from antecede.sim.growth import Growth
 from antecede.sim.layout import Partition, carriers
 from antecede.sim.process import Process
 
@@ -91,6 +92,7 @@ class Faults:
         if scenario.move and not driver.facts.flat:
             for name in driver.layout.filters:
                 self._next_move(name, scenario.first_us)
+        Growth(driver, self).plan()
 
     # -- partitions ------------------------------------------------------------------------------------------------
 
@@ -148,7 +150,12 @@ class Faults:
 
     # -- attachments -----------------------------------------------------------------------------------------------
 
-    def _brokers(self) -> Mapping[str, tuple[str, ...]]:
+    def living(self, base: str) -> Process | None:
+        """The process that is in this place now, if any is alive."""
+        life = self._lives.get(base, 0)
+        return self.driver.book.get(f"{base}.{life}" if life else base)
+
+    def brokers(self) -> Mapping[str, tuple[str, ...]]:
         """The brokers everybody believes in, and what they carry."""
         return {name: peer.groups for name, peer in self.view.items() if peer.role == "broker"}
 
@@ -170,7 +177,7 @@ class Faults:
 
     def _places(self, process: Process, left: tuple[str, ...]) -> tuple[str, ...]:
         """Where to attach, given the places that are `left`: first a broker that carries all that is wanted."""
-        candidates = carriers(self._brokers(), process.filters)
+        candidates = carriers(self.brokers(), process.filters)
         first = [name for name in left if name in candidates][:1]
         if not first:
             if not candidates:
@@ -192,11 +199,10 @@ class Faults:
     def _migrate(self, base: str, now_us: int) -> None:
         """One of a subscriber's brokers is exchanged for another that carries what it had from there."""
         self._next_move(base, now_us)
-        life = self._lives.get(base, 0)
-        process = self.driver.book.get(f"{base}.{life}" if life else base)
+        process = self.living(base)
         if process is None:
             return
-        brokers = self._brokers()
+        brokers = self.brokers()
         place = int(self._where.random() * len(process.at))
         had = brokers.get(process.at[place], ())
         wanted = process.filters if place == 0 else tuple(g for g in process.filters if g in had)

@@ -96,6 +96,9 @@ class Scenario:
     Brokers not named are on the first side, subscribers on the side of the first broker they drew."""
     move: float = 0.0
     """Migrations per subscriber and second. Costs attachments, and what was held."""
+    grow: float = 0.0
+    """Changes of filters per subscriber and second, to groups of the broker it is at. Costs attachments outside `home`,
+    in `home` a round trip and what is sent again of new groups."""
     detect_ms: float = 200.0
     """How long after a crash or restart the others are told. Costs waiting for the dead."""
     deadline_ms: tuple[float, float] | None = None
@@ -153,7 +156,7 @@ class Scenario:
         for name in ("rate", "round_ms"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise InputError(f"{name} is {getattr(self, name)}: it must be greater than 0.")
-        for name in ("move", "detect_ms", "skew_ms", "guard_ms", "hop_ms", "warmup_ms", "limit_s"):
+        for name in ("move", "grow", "detect_ms", "skew_ms", "guard_ms", "hop_ms", "warmup_ms", "limit_s"):
             value = getattr(self, name)
             if value is not None and not 0.0 <= value < math.inf:
                 raise InputError(f"{name} is {value}: it must be at least 0.")
