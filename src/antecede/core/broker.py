@@ -70,6 +70,12 @@ class BrokerBase(Tier):
             return carriers
         return (*carriers, *(name for name in self.all_brokers if name not in carriers))
 
+    def carriers(self, stream: str) -> Sequence[str]:
+        return self._carriers.get(group_of(stream), ())
+
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        self.stability.confirm(sender, frame.done)
+
     def interest_of(self, peer: str) -> Interest | None:
         known = self.members.get(peer)
         return None if known is None or known.role != "broker" else self.known_interest(known.groups)
@@ -121,7 +127,6 @@ class Broker(BrokerBase):
         self.links: dict[str, tuple[int, Interest]] = {}
         """Attached subscribers: attachment number and interest."""
         self._routes: dict[tuple[str, ...], list[tuple[Interest, tuple[str, ...]]]] = {}
-        self._confirmed: dict[str, dict[str, int]] = {}
 
     def publish(
         self,
@@ -196,7 +201,7 @@ class Broker(BrokerBase):
     def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
         done = dict(have)
         for name, (_, interest) in self.links.items():
-            confirmed = self._confirmed.get(name, {})
+            confirmed = self.stability.confirmed.get(name, {})
             for stream in done:
                 if interest.concerns(stream):
                     done[stream] = min(done[stream], confirmed.get(stream, 0))
@@ -213,24 +218,15 @@ class Broker(BrokerBase):
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         told = frame.done or frame.have if sender in self.links else frame.done
         if told:
-            confirmed = self._confirmed.setdefault(sender, {})
-            for stream, n in told.items():
-                if n > confirmed.get(stream, 0):
-                    confirmed[stream] = n
+            self.stability.confirm(sender, told)
             if self.writer is not None and self.writer.cuts:
                 self._settle_streams(told)
 
     def _settle_streams(self, streams: Mapping[str, int]) -> None:
         """A stream is stable up to what everybody who carries its group has done, this broker included."""
         assert self.writer is not None
-        mine = self.done({stream: self.reader.front.get(stream, 0) for stream in streams})
-        stable = {}
-        for stream, n in mine.items():
-            if self.interest.concerns(stream):
-                for name in self._carriers.get(group_of(stream), ()):
-                    n = min(n, self._confirmed.get(name, {}).get(stream, 0))
-                stable[stream] = n
-        self.writer.heard(stable)
+        mine = self.done({stream: self.reader.front.get(stream, 0) for stream in self.interest.among(streams)})
+        self.writer.heard({stream: self.stability.stable(stream, n) or 0 for stream, n in mine.items()})
 
     def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:
         link = self.links.get(sender)
@@ -240,9 +236,7 @@ class Broker(BrokerBase):
         self.links[sender] = (frame.attachment, interest)
         self._routes.clear()
         start = self.beginning(interest)
-        confirmed = self._confirmed.setdefault(sender, {})
-        for stream, n in start.items():
-            confirmed.setdefault(stream, n)
+        self.stability.confirm(sender, start)
         self.out.append(Send((sender,), Attached(frame.attachment, start, self.cut())))
         if self.store.version:
             self.rounds.begin(now_us)
@@ -250,5 +244,5 @@ class Broker(BrokerBase):
     def _unlink(self, name: str) -> None:
         del self.links[name]
         self.rounds.forget(name)
-        self._confirmed.pop(name, None)
+        self.stability.forget(name)
         self._routes.clear()

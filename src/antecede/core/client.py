@@ -275,7 +275,7 @@ class Client(Tier):
             if message.order == "none" and self._has(item, now_us):
                 self._pass(envelope, now_us)
             elif item.gone:
-                self.inbox.skip(envelope, "expired", now_us)
+                self._skip(item, envelope, now_us)
             elif item.index in self.growing.passed:
                 self.out.append(Discard(message.id, "duplicate"))
             elif not self.interest.wants(message.topics):  # numbered before its home knew what it wants now
@@ -293,6 +293,14 @@ class Client(Tier):
         if self.inbox.blocked:
             self.want_blocked(self.home, now_us)
         self._acknowledge_soon(now_us)
+
+    def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
+        """Expired, or everybody else had it before this client came back: then no home need speak of it again (H13)."""
+        deadline = envelope.message.deadline_us
+        self.inbox.skip(envelope, "gone" if deadline is None else "expired", now_us)
+        if deadline is None:
+            for stream, n in item.envelope.stamp.own:
+                self._start[stream] = max(n, self._start.get(stream, 0))
 
     def _pass(self, envelope: Envelope, now_us: int) -> None:
         self.reader.skipped(envelope.stamp.own, None)

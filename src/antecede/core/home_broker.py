@@ -7,7 +7,7 @@ another broker of its groups has it. Whatever is delivered goes into the log of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from antecede.core.broker import BrokerBase
 from antecede.core.effects import Discard, Effect, Send
@@ -115,7 +115,8 @@ class HomeBroker(BrokerBase):
             self.rounds.compare_again(now_us)
 
     def _is_safe(self, envelope: Envelope) -> bool:
-        return any(n <= self._elsewhere.get(stream, 0) for stream, n in envelope.stamp.own)
+        elsewhere, settled = self._elsewhere, self.stability.settled
+        return any(n <= max(elsewhere.get(s, 0), settled.get(s, 0)) for s, n in envelope.stamp.own)
 
     def _skip_unsent(self, envelope: Envelope, others: tuple[str, ...], now_us: int) -> None:
         """Its deadline passed before anybody had it: everybody skips it, or its sender's next message would wait."""
@@ -130,12 +131,23 @@ class HomeBroker(BrokerBase):
         self.out.append(Send((client,), Published((message_id,))))
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        super().compared(frame, sender, now_us)
         for stream, n in frame.have.items():
             if n > self._elsewhere.get(stream, 0):
                 self._elsewhere[stream] = n
         for message_id, (_, envelope) in list(self._unsafe.items()):
             if self._is_safe(envelope):
                 self._acknowledge(message_id)
+
+    def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
+        """Below whatever a client has not acknowledged (trap 4)."""
+        done = dict(have)
+        for log in self.logs.values():
+            for item in log.entries.values():
+                for stream, n in item.envelope.stamp.own:
+                    if n <= done.get(stream, 0):
+                        done[stream] = n - 1
+        return done
 
     def extra_offers(self, interest: Interest) -> dict[str, int]:
         """Publications that were skipped before anybody had them are asked about too, until somebody knows."""
@@ -188,7 +200,7 @@ class HomeBroker(BrokerBase):
             log = self.logs[sender] = Log(frame.attachment, interest, frontier, self.cut(), plain=self.plain)
             log.published, log.loose, log.unacked = frame.published, frame.loose, frozenset(frame.unacked)
             if not fresh:
-                replayed = self._replay(log, (), sender, now_us)
+                replayed = self._gone_for(log, sender) + self._replay(log, (), sender, now_us)
                 if frame.change:
                     log.cut = self._cut_before(replayed)
                     log.grown = Grown(log.number, frame.change, 1, log.cut)
@@ -225,10 +237,21 @@ class HomeBroker(BrokerBase):
                     items.append(item)
         return items
 
+    def _gone_for(self, log: Log, client: str) -> list[Item]:
+        """What can no longer be had although the client has not passed it: it was away for longer than `grace_us`."""
+        items = []
+        for header, _ in self.store.gone.values():
+            message = header.message
+            item = log.append(header) if message.sender != client and log.interest.wants(message.topics) else None
+            if item is not None:
+                item.gone = True
+                items.append(item)
+        return items
+
     def _cut_before(self, items: list[Item]) -> tuple[str, ...]:
         """All that was delivered here, except these and what follows them: they are owed."""
         lowest: dict[str, int] = {}
-        for item in items:
+        for item in [item for item in items if not item.gone]:
             for stream, n in item.envelope.stamp.own:
                 if LOOSE not in stream:
                     lowest[stream] = min(n, lowest.get(stream, n))
@@ -259,6 +282,9 @@ class HomeBroker(BrokerBase):
         self._send_items(client, log, items)
 
     def rounded(self, now_us: int) -> bool:
+        settled = self.stability.settled
+        for stream in [stream for stream, n in self._elsewhere.items() if n <= settled.get(stream, 0)]:
+            del self._elsewhere[stream]
         for message_id, (_, envelope) in list(self._unsafe.items()):
             deadline = envelope.message.deadline_us
             if deadline is not None and now_us > deadline + self.settings.grace_us:

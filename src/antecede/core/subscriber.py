@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from antecede.core.effects import Discard, Effect, Join, Leave, Send
-from antecede.core.frames import Attach, Attached, Data, Detach, Frame
+from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message, split_id
 from antecede.core.tier import Parts, Tier
@@ -212,6 +212,10 @@ class Subscriber(Tier):
             if sender not in self._wanted or self._attach_at is None:  # none of ours, or we cannot begin
                 self.out.append(Send((sender,), Detach(self.attachment)))
         return self.flush(now_us)
+
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        if self.writer is not None:
+            self.writer.forget(now_us)
 
     def _keep(self, envelope: Envelope, now_us: int) -> None:
         """A subscriber answers nobody: nothing is kept but how far it has come."""

@@ -25,6 +25,7 @@ from antecede.core.spread.answer import Answers
 from antecede.core.spread.digest import Rounds
 from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, open_ranges, ranges_of
 from antecede.core.spread.views import LocalView
+from antecede.core.stability import Stability
 from antecede.core.store import Store
 
 __all__ = ["Parts", "Tier"]
@@ -77,6 +78,7 @@ class Tier(ABC):
         """Newest delivered or published message per sender: this process's past, as a cut."""
         self.joined = False
         self._seq = 0
+        self.stability = Stability(self)
         self.rounds = Rounds(self, enabled=parts.digests)
         self.answers = Answers(self)
         self._collect_at: int | None = None
@@ -100,6 +102,10 @@ class Tier(ABC):
     def sources(self, mark: Mark) -> Sequence[str]:
         """Who may have a mark, in a fixed order."""
 
+    def carriers(self, stream: str) -> Sequence[str]:
+        """The others that carry a stream's group."""
+        return ()
+
     @abstractmethod
     def interest_of(self, peer: str) -> Interest | None:
         """What a peer wants; None: it is no peer of ours."""
@@ -118,6 +124,7 @@ class Tier(ABC):
             if name not in members:
                 self.departed[name] = now_us
                 self.rounds.forget(name)
+                self.stability.forget(name)
         for name in members:
             self.departed.pop(name, None)
         self.members = dict(members)

@@ -51,7 +51,7 @@ class Rounds:
             round_us = tier.settings.round_us
             self.at_us = now_us + (round_us >> 1) + int(round_us * tier.dice.random())
 
-    def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
+    def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool, asked: bool = False) -> Digest:
         tier = self.tier
         offer = tier.offers(peer_interest)
         front, marks = tier.reader.front, tier.inbox.marks
@@ -60,10 +60,12 @@ class Rounds:
         if marks:  # what is held is not lacking either: its holder asks for the rest itself
             have = {s: max(n, theirs[s]) if theirs.get(s) in marks.get(s, ()) else n for s, n in behind.items()}
         have = tier.haves(have, behind)
-        if tier.writer is None or not tier.writer.cuts:
-            done = tier.summary(peer_interest) or ({} if have is behind else behind)
-            return Digest(offer, have, done, reply=reply)
-        return Digest(offer, have, tier.done(behind), dict(tier.writer.stable), reply)
+        if tier.writer is not None and tier.writer.cuts:
+            return Digest(offer, have, tier.done(behind), dict(tier.writer.stable), reply)
+        if tier.stability.tells(asked):
+            return Digest(offer, have, tier.done(behind), reply=reply)
+        done = tier.summary(peer_interest) or ({} if have is behind else behind)
+        return Digest(offer, have, done, reply=reply)
 
     def hold(self, now_us: int) -> None:
         tier = self.tier
@@ -71,6 +73,7 @@ class Rounds:
         version = tier.store.version if self.steady else self._goal
         if tier.writer is not None:
             tier.writer.forget(now_us)
+        tier.stability.look(now_us)
         behind = self._some_behind(version)
         again = tier.rounded(now_us)
         if not behind:
@@ -132,7 +135,7 @@ class Rounds:
         if frame.stable and tier.writer is not None:
             tier.writer.heard(frame.stable)
         if frame.reply:
-            tier.out.append(Send((sender,), self.digest(interest, frame.offer, reply=False)))
+            tier.out.append(Send((sender,), self.digest(interest, frame.offer, reply=False, asked=bool(frame.done))))
 
     def _want_offered(self, offer: Mapping[str, int], sender: str, now_us: int) -> None:
         tier = self.tier
