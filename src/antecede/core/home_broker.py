@@ -46,6 +46,7 @@ class HomeBroker(BrokerBase):
     def __init__(self, parts: Parts, *, plain: bool = False) -> None:
         super().__init__(parts)
         self.plain = plain
+        self.store.memory_us = parts.settings.memory_us
         self.logs: dict[str, Log] = {}
         self._unsafe: dict[str, tuple[str, Envelope]] = {}
         """Publications that no other broker is known to have: id -> (client, message)."""

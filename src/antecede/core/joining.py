@@ -137,7 +137,7 @@ class Joining:
             for header in snapshot.headers:
                 if broker.interest.wants(header.message.topics):
                     if header.message.deadline_us is None:  # everybody had it
-                        broker.store.add_gone(header, now_us + broker.settings.memory_us)
+                        broker.store.add_gone(header, now_us)
                     elif not in_time(header, now_us):
                         broker.skip_expired(broker.arrived(header), now_us)
         for sender, _, snapshot in self._snapshots:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from antecede.core.message import header_of, split_id
+from antecede.core.message import split_id
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -105,7 +105,7 @@ class Stability:
                 gone.append(envelope)
         for envelope in gone:
             store.let_go(envelope)
-            store.add_gone(header_of(envelope), now_us + self.tier.settings.memory_us)
+            store.add_gone(envelope, now_us)
 
     def _is_over(self, stream: str, n: int) -> bool:
         if n <= self.settled.get(stream, 0):

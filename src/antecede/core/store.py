@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 
 from antecede.core.effects import Collect, Effect
 from antecede.core.interest import Interest, group_of
-from antecede.core.message import Envelope
+from antecede.core.message import Envelope, header_of
 
 __all__ = ["Store"]
 
@@ -29,6 +29,7 @@ class Store:
         "headers",
         "index",
         "lasting",
+        "memory_us",
         "out",
         "slack_us",
         "tops",
@@ -43,6 +44,8 @@ class Store:
         self.by_id: dict[str, Envelope] = {}
         self.index: dict[str, dict[int, Envelope]] = {}
         self.headers: dict[str, dict[int, Envelope]] = {}
+        self.memory_us = 0
+        """How long headers of what everybody has are kept: where somebody may come back and ask for it."""
         self.lasting = 0
         """How many messages without a deadline are kept."""
         self.gone: dict[str, tuple[Envelope, int]] = {}
@@ -97,8 +100,9 @@ class Store:
             self.headers.setdefault(stream, {})[n] = envelope
         self._headers_until.append((now_us + self.grace_us, envelope))
 
-    def add_gone(self, header: Envelope, until_us: int) -> None:
-        self.gone[header.message.id] = (header, until_us)
+    def add_gone(self, envelope: Envelope, now_us: int) -> None:
+        if self.memory_us:
+            self.gone[envelope.message.id] = (header_of(envelope), now_us + self.memory_us)
 
     def forget_gone(self, now_us: int) -> None:
         gone = self.gone

@@ -70,6 +70,8 @@ class GraphWriter:
         self.clock: dict[str, int] = {}
         """Marks of everything delivered here and before it."""
         self._travel: dict[str, Entry] = {}
+        self._retired: dict[str, int] = {}
+        """Per stream: up to here nodes were forgotten because everybody has the messages."""
         self._last: Entry | None = None
         self._newest: dict[str, int] = {}
         """Per stream, the newest node that is kept (with deadlines): a stream without one has expired altogether."""
@@ -144,7 +146,7 @@ class GraphWriter:
         graph = self.graph
         for node in nodes:
             message_id = f"{node[0]}:{node[1]}"
-            if message_id not in graph:
+            if message_id not in graph and not self._is_retired(node):
                 self._add(message_id, node)
         entry = graph.get(envelope.message.id)
         if entry is None:
@@ -302,7 +304,13 @@ class GraphWriter:
                 continue
             elif not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):
                 self._retire(message_id, entry)
+                self._retired.update(entry.marks)
                 self._whole.clear()
+
+    def _is_retired(self, node: Node) -> bool:
+        """Whether it comes from a broker that has not forgotten it yet: if it were taken in, it would travel again."""
+        retired = self._retired
+        return bool(retired) and all(node[1] <= retired.get(stream_of(node[0], group), 0) for group in node[2])
 
     def _retire(self, message_id: str, entry: Entry) -> None:
         """Nobody will ever wait for it again, nor for what precedes it."""
