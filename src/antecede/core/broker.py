@@ -74,7 +74,7 @@ class BrokerBase(Tier):
         return self._carriers.get(group_of(stream), ())
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
-        self.stability.confirm(sender, frame.done)
+        self.stability.confirm(sender, frame.done or frame.have)
 
     def interest_of(self, peer: str) -> Interest | None:
         known = self.members.get(peer)
@@ -216,11 +216,9 @@ class Broker(BrokerBase):
                 self._unlink(sender)
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
-        told = frame.done or frame.have if sender in self.links else frame.done
-        if told:
-            self.stability.confirm(sender, told)
-            if self.writer is not None and self.writer.cuts:
-                self._settle_streams(told)
+        super().compared(frame, sender, now_us)
+        if self.writer is not None and self.writer.cuts:
+            self._settle_streams(frame.done or frame.have)
 
     def _settle_streams(self, streams: Mapping[str, int]) -> None:
         """A stream is stable up to what everybody who carries its group has done, this broker included."""

@@ -75,7 +75,7 @@ class Digest(Base):
 
     offer   newest message here per stream that the receiver may want: what can be asked for
     have    what the sender does not lack, for streams either side offered: it lies behind, or is held
-    done    what lies behind, at a broker's subscribers too (only where an Order asks for it, or `have` says more);
+    done    what lies behind, at a broker's subscribers too; empty where it is as `have` (or where all expires);
             from brokers of `colour` to subscribers the summary: in which rounds before the newest there is a message
     stable  what is known to be done everywhere (likewise)
     reply   please answer with yours: I do not know yet that you have all this

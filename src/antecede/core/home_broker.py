@@ -201,7 +201,7 @@ class HomeBroker(BrokerBase):
             log = self.logs[sender] = Log(frame.attachment, interest, frontier, self.cut(), plain=self.plain)
             log.published, log.loose, log.unacked = frame.published, frame.loose, frozenset(frame.unacked)
             if not fresh:
-                replayed = self._gone_for(log, sender) + self._replay(log, (), sender, now_us)
+                replayed = self._gone_for(log, sender) + self._replay(log, (), sender, now_us, {})
                 if frame.change:
                     log.cut = self._cut_before(replayed)
                     log.grown = Grown(log.number, frame.change, 1, log.cut)
@@ -219,21 +219,26 @@ class HomeBroker(BrokerBase):
             if log.acked > frame.index:
                 return
             before, log.interest = log.interest.filters, self.known_interest(frame.filters)
-            log.pass_over(frame.frontier)
             first = log.top + 1
-            replayed = self._replay(log, before, client, now_us)
+            passed = log.passed(frame.frontier, frame.index)
+            for stream, n in self.stability.settled.items():  # history: some of it may be gone already
+                passed[stream] = max(n, passed.get(stream, 0))
+            replayed = self._replay(log, before, client, now_us, passed)
             log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed))
         self.out.append(Send((client,), log.grown))
         self._send_replayed(client, log, replayed, now_us)
 
-    def _replay(self, log: Log, before: tuple[str, ...], client: str, now_us: int) -> list[Item]:
+    def _replay(
+        self, log: Log, before: tuple[str, ...], client: str, now_us: int, passed: Mapping[str, int]
+    ) -> list[Item]:
         """What is kept and wanted, in the order of delivery, minus what was wanted before or the client passed."""
         wanted, had = log.interest.wants, self.known_interest(before).wants
         items = []
         for envelope in self.store.by_id.values():
-            message = envelope.message
-            if message.sender != client and wanted(message.topics) and in_time(envelope, now_us):
-                item = None if had(message.topics) else log.append(envelope)
+            topics = envelope.message.topics
+            if envelope.message.sender != client and wanted(topics) and not had(topics) and in_time(envelope, now_us):
+                over = any(n <= passed.get(stream, 0) for stream, n in envelope.stamp.own)
+                item = None if over else log.append(envelope)
                 if item is not None:
                     items.append(item)
         return items

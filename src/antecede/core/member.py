@@ -102,7 +102,7 @@ class Member(Tier):
         return envelope.message, self.flush(now_us)
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
-        self.stability.confirm(sender, frame.done)
+        self.stability.confirm(sender, frame.done or frame.have)
         self.spread.compared(frame, sender)
 
     def forward(self, envelope: Envelope, now_us: int) -> None:

@@ -49,10 +49,6 @@ class Stability:
     def forget(self, peer: str) -> None:
         self.confirmed.pop(peer, None)
 
-    def tells(self, asked: bool) -> bool:
-        """Whether digests say what is done: where something stays until it is stable, or a peer has such a thing."""
-        return bool(self.tier.store.lasting) or (asked and self.tier.role != "subscriber")
-
     def stable(self, stream: str, mine: int | None) -> int | None:
         """Up to where everybody has done; `mine`: this process itself, if it carries the stream. None: nobody does."""
         done = [self.confirmed.get(name, {}).get(stream, 0) for name in self.tier.carriers(stream)]

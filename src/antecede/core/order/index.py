@@ -110,13 +110,13 @@ class Log:
         """A change of which the client may not know yet: nothing numbered since is acknowledged."""
         return self.grown if self.grown is not None and self.acked < self.grown.first else None
 
-    def pass_over(self, frontier: Mapping[str, int]) -> None:
-        """Besides this the client has passed, or is about to, whatever it was sent and all that precedes it."""
-        ordered = [item.envelope.stamp for item in self.entries.values() if item.envelope.message.order != "none"]
-        passed = {**self.frontier, **frontier}
-        for stream, n in (*self.frontier.items(), *close(ordered).items()):
+    def passed(self, frontier: Mapping[str, int], index: int) -> dict[str, int]:
+        """What a client with this past has passed or is about to: what it was sent above `index`, and all before it."""
+        above = [item.envelope for item in self.entries.values() if item.index > index]
+        passed = close(envelope.stamp for envelope in above if envelope.message.order != "none")
+        for stream, n in frontier.items():
             passed[stream] = max(n, passed.get(stream, 0))
-        self.frontier = passed
+        return passed
 
     def append(self, envelope: Envelope) -> Item | None:
         """The next item; None when it lies in the client's past."""

@@ -51,7 +51,7 @@ class Rounds:
             round_us = tier.settings.round_us
             self.at_us = now_us + (round_us >> 1) + int(round_us * tier.dice.random())
 
-    def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool, asked: bool = False) -> Digest:
+    def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
         tier = self.tier
         offer = tier.offers(peer_interest)
         front, marks = tier.reader.front, tier.inbox.marks
@@ -62,8 +62,9 @@ class Rounds:
         have = tier.haves(have, behind)
         if tier.writer is not None and tier.writer.cuts:
             return Digest(offer, have, tier.done(behind), dict(tier.writer.stable), reply)
-        if tier.stability.tells(asked):
-            return Digest(offer, have, tier.done(behind), reply=reply)
+        if tier.store.lasting:
+            done = tier.done(behind)
+            return Digest(offer, have, {} if done == have else done, reply=reply)
         done = tier.summary(peer_interest) or ({} if have is behind else behind)
         return Digest(offer, have, done, reply=reply)
 
@@ -135,7 +136,7 @@ class Rounds:
         if frame.stable and tier.writer is not None:
             tier.writer.heard(frame.stable)
         if frame.reply:
-            tier.out.append(Send((sender,), self.digest(interest, frame.offer, reply=False, asked=bool(frame.done))))
+            tier.out.append(Send((sender,), self.digest(interest, frame.offer, reply=False)))
 
     def _want_offered(self, offer: Mapping[str, int], sender: str, now_us: int) -> None:
         tier = self.tier
