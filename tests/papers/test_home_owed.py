@@ -1,5 +1,7 @@
-"""`home` (ours): what is owed to a client that changes its filters, and what is kept for one that was away: rules H8, H10
-and H13, and trap 4 (PROTOCOLS s3.6 GROW and Stability, s3.7, s4)."""
+"""`home` (ours): what is owed to a client that changes its filters, and what is kept for one that was away.
+
+Rules H8, H10 and H13, and trap 4 (PROTOCOLS s3.6 GROW and Stability, s3.7, s4).
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def x_before_y_beside_u(rig: Rig) -> tuple[str, str, str]:
 
 def test_growing_replays_what_nothing_in_the_past_has_passed() -> None:  # rule H8
     rig = two_groups()
-    x, y, u = x_before_y_beside_u(rig)
+    _, y, u = x_before_y_beside_u(rig)
     rig.settle()
     rig.subscribe("c", "G1 G2", "H")
     assert [f.frame.kind for f in rig.flying("c")] == ["grow"], "no new attachment"
@@ -58,7 +60,7 @@ def test_growing_does_not_replay_what_precedes_a_message_under_way() -> None:  #
 
 def test_a_message_numbered_before_it_grew_is_not_owed() -> None:  # rule H8
     rig = two_groups()
-    x, y, u = x_before_y_beside_u(rig)
+    x_before_y_beside_u(rig)
     rig.subscribe("c", "G1 G2", "H")
     rig.settle()
     pairs = rig.finish().fates_by_role["subscriber"]
@@ -67,7 +69,7 @@ def test_a_message_numbered_before_it_grew_is_not_owed() -> None:  # rule H8
 
 def test_an_acknowledgement_that_overtakes_its_growth_makes_it_ask_again() -> None:  # rule H8: F must be the newest
     rig = two_groups()
-    x, y, u = x_before_y_beside_u(rig)
+    _, y, u = x_before_y_beside_u(rig)
     rig.subscribe("c", "G1 G2", "H")
     rig.deliver("H", "c", y)
     rig.advance(rig.settings.retry_us / 2000)
@@ -81,7 +83,7 @@ def test_an_acknowledgement_that_overtakes_its_growth_makes_it_ask_again() -> No
 @pytest.mark.parametrize("what", ["grow", "grown"])
 def test_a_change_is_asked_for_until_it_is_confirmed(what: str) -> None:  # s3.6 GROW
     rig = two_groups()
-    x, y, u = x_before_y_beside_u(rig)
+    _, y, u = x_before_y_beside_u(rig)
     rig.settle()
     rig.subscribe("c", "G1 G2", "H")
     if what == "grow":
@@ -97,7 +99,7 @@ def test_a_change_is_asked_for_until_it_is_confirmed(what: str) -> None:  # s3.6
 
 def test_a_repeated_change_changes_nothing() -> None:  # s3.6 GROW
     rig = two_groups()
-    x, y, u = x_before_y_beside_u(rig)
+    _, y, u = x_before_y_beside_u(rig)
     rig.settle()
     rig.subscribe("c", "G1 G2", "H")
     rig.duplicate("c", "H", "grow")
@@ -109,7 +111,7 @@ def test_a_repeated_change_changes_nothing() -> None:  # s3.6 GROW
 
 def test_nothing_of_a_new_group_comes_out_before_it_is_known_where_it_begins() -> None:  # s3.6: holds from GROWN
     rig = two_groups()
-    x, y, u = x_before_y_beside_u(rig)
+    _, y, u = x_before_y_beside_u(rig)
     rig.settle()
     rig.subscribe("c", "G1 G2", "H")
     rig.deliver("c", "H", "grow")
@@ -161,7 +163,7 @@ def test_growing_again_brings_what_was_left_meanwhile() -> None:  # s3.6 GROW: m
 
 def test_a_client_that_grows_and_moves_begins_its_new_groups_at_the_new_home() -> None:  # s3.6: GROW, then ATTACH
     rig = two_groups()
-    x, y, u = x_before_y_beside_u(rig)
+    _, y, u = x_before_y_beside_u(rig)
     rig.settle()
     rig.subscribe("c", "G1 G2", "H")
     rig.move("c", "N")
@@ -175,7 +177,7 @@ def test_a_client_that_grows_and_moves_begins_its_new_groups_at_the_new_home() -
 @pytest.mark.parametrize("known", [True, False])
 def test_a_home_that_dies_over_a_growth_is_replaced(known: bool) -> None:  # s3.6: crash between GROW and GROWN
     rig = two_groups()
-    x, y, u = x_before_y_beside_u(rig)
+    _, y, u = x_before_y_beside_u(rig)
     rig.settle()
     rig.subscribe("c", "G1 G2", "H")
     if known:

@@ -292,7 +292,8 @@ class Client(Tier):
         self._want_missing(self._looked + 1, now_us)
         if self.inbox.blocked:
             self.want_blocked(self.home, now_us)
-        self._acknowledge_soon(now_us)
+        if items:
+            self._acknowledge_soon(now_us)
 
     def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
         """Expired, or everybody else had it before this client came back: then no home need speak of it again (H13)."""

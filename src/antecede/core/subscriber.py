@@ -219,9 +219,9 @@ class Subscriber(Tier):
 
     def _keep(self, envelope: Envelope, now_us: int) -> None:
         """A subscriber answers nobody: nothing is kept but how far it has come."""
-        message = envelope.message
-        if message.order != "none" and message.seq > self.tops.get(message.sender, 0):
-            self.tops[message.sender] = message.seq
+        sender, seq = split_id(envelope.message.id)
+        if seq > self.tops.get(sender, 0):
+            self.tops[sender] = seq
 
     def publish(
         self,

@@ -1,8 +1,8 @@
 """Subscribers that change what they want while they are attached: when, and to which groups.
 
 Decided here: changes come at the rate `grow`, of dice of their own, before the last publication; a subscriber then
-wants one to all of the groups of the broker it began with, whatever it wanted before, and keeps of its further brokers
-those that carry any of these.
+wants other groups than before, one to all of those that the first of its brokers carries, and keeps of its further
+brokers those that carry any of these.
 """
 
 from __future__ import annotations
@@ -40,12 +40,13 @@ class Growth:
         self._next(base, now_us)
         process, brokers = self.faults.living(base), self.faults.brokers()
         groups = brokers.get(process.at[0], ()) if process is not None else ()
-        if process is None or not groups:
+        if process is None or len(groups) < 2:
             return
-        filters = some(self._dice, groups)
-        if set(filters) != set(process.filters):
-            process.filters = filters
-            first, *others = process.at
-            process.at = (first, *(name for name in others if not set(filters).isdisjoint(brokers.get(name, ()))))
-            local_us = now_us + process.offset_us
-            self.driver.told(process, process.machine.subscribe(filters, process.at, local_us), now_us)
+        filters = before = process.filters
+        while set(filters) == set(before):
+            filters = some(self._dice, groups)
+        process.filters = filters
+        first, *others = process.at
+        process.at = (first, *(name for name in others if not set(filters).isdisjoint(brokers.get(name, ()))))
+        local_us = now_us + process.offset_us
+        self.driver.told(process, process.machine.subscribe(filters, process.at, local_us), now_us)
