@@ -139,7 +139,7 @@ class Inbox:
         for held in unwanted:
             message_id, stamp = held.envelope.message.id, held.envelope.stamp
             self._take(held)
-            del self.seen[message_id]
+            self.seen.pop(message_id)
             self.out.append(Discard(message_id, "foreign"))
             self.reader.skipped(stamp.own, stamp)
         self.settle(now_us)
