@@ -226,7 +226,7 @@ class Debts:
             behind = closure(self.messages.graph, members[members >= 0])
             loose = self.messages.extra.get("loose", members[:0])
             publisher = self.messages.publisher[loose]
-            for place in np.flatnonzero(np.isin(loose, members)):  # a cut that names one hides its sender's earlier ones
+            for place in np.flatnonzero(np.isin(loose, members)):  # a cut that names one hides its sender's earlier
                 behind[loose[np.searchsorted(publisher, publisher[place]) : place]] = True
             return behind
 
