@@ -74,6 +74,7 @@ def test_who_left_holds_nothing_back() -> None:
     one = member()
     one.publish(("G1",), b"", 0)
     says(one, "B", A=1)
+    says(one, "C", A=0)
     look(one, 0)
     see(one, "A B", 50)
     assert "C" not in one.stability.confirmed

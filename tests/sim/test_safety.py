@@ -40,6 +40,9 @@ def findings(scenario: Scenario) -> list[str]:
         found.append(f"records of {', '.join(report.unknown_tails)} stop without an end")
     if sum(report.fates.values()) != report.pairs:
         found.append(f"{report.pairs} pairs but {sum(report.fates.values())} fates")
+    if scenario.recipe.startswith("home"):  # nobody is away for as long as grace: nothing was let go of too soon
+        gone = [row for row in run.rows if row[5] == "discard" and row[9] == "gone" and row[2] == "subscriber"]
+        found += [f"{row[1]} was told that {row[6]} is gone" for row in gone]
     if scenario.witness:
         found += [f"witness: {f.verdict} at {f.process}: {f.text}" for f in witness(run.testimony)]
     return found
@@ -77,5 +80,6 @@ def test_these_scenarios_are_not_tame() -> None:
         "declare",
         "deadline_ms",
         "view",
+        "grow",
     ):
         assert sum(bool(getattr(scenario, knob)) for scenario in drawn) >= 20, knob
