@@ -11,6 +11,8 @@ events  A full causal simulation (64 brokers, 256 subscribers, 5 % loss, every r
         simulation has, with random ones. Wanted: 0.5 of it or more, aim 1.0.
 growth  4 brokers, 8 subscribers, deadlines, 5 % loss, more and more messages, each size in a process of its own, rows
         streamed to Parquet. Wanted: time per message stays what it was, memory stays bounded.
+kept    4 brokers, 8 subscribers, no deadlines, 5 % loss: how much any process keeps. Wanted: the same however long the
+        run, and every pair delivered.
 held    What an Inbox holds per message that waits, with 1,000 to 100,000 of them waiting. Wanted: constant.
 check   What it costs to decide on a message that is ready and to deliver it, step by step, with 8 to 1,024 senders.
         Wanted: at most 1.5 times as much with 1,024 as with 8. Senders share 8 sites that deliver each other's messages
@@ -40,6 +42,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.checks import BATCH, DEADLINE_MS, Table, check, held
+from bench.kept import kept
 
 from antecede.core.recipes import RECIPES
 from antecede.sim.run import Run, simulate
@@ -150,7 +153,7 @@ def growth(options: argparse.Namespace) -> Table:
     table: Table = []
     for recipe in options.recipes:
         if RECIPES[recipe].deadlines == "none":
-            continue  # keeps what it cannot know to be stable
+            continue  # see `kept`
         first_us = 0.0
         for messages in options.sizes:
             command = [sys.executable, str(Path(__file__).resolve()), "--worker", f"{recipe}:{messages}"]
@@ -199,6 +202,7 @@ def form(value: object) -> str:
 QUESTIONS: dict[str, tuple[tuple[str, Callable[[argparse.Namespace], Table]], ...]] = {
     "events": (("events per second, rows recorded, over SimPy's timeouts", events), ("where the time goes", shares)),
     "growth": (("time and memory as the run grows (4 brokers, 8 subscribers)", growth),),
+    "kept": (("what is kept where nothing expires (4 brokers, 8 subscribers)", kept),),
     "held": (("an Inbox that holds many (bytes besides the message itself)", held),),
     "check": (("the delivery check, microseconds per message", check),),
 }
@@ -226,6 +230,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1, help="events: runs per recipe, the median counts (1)")
     parser.add_argument("--timeouts", type=int, default=100_000, help="events: timeouts of SimPy's loop (100,000)")
     parser.add_argument("--sizes", type=numbers, default=[1000, 10_000], help="growth: messages (1000,10000)")
+    parser.add_argument("--kept", type=numbers, default=[1000, 10_000], help="kept: messages (1000,10000)")
     parser.add_argument("--held", type=numbers, default=[1000, 10_000, 100_000], help="held: (1000,10000,100000)")
     parser.add_argument("--senders", type=numbers, default=[8, 64, 1024], help="check: senders (8,64,1024)")
     parser.add_argument("--batches", type=int, default=60, help=f"check: batches of {BATCH} that count (60)")

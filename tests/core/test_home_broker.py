@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from antecede.core.effects import Effect
 from antecede.core.frames import (
     Ack,
     Attach,
@@ -14,6 +15,8 @@ from antecede.core.frames import (
     Detach,
     Digest,
     Gone,
+    Grow,
+    Grown,
     Items,
     Publish,
     Published,
@@ -245,3 +248,88 @@ def test_of_unordered_messages_a_client_says_itself_what_it_will_publish_again()
     assert one.absent_since(("S1~@G1", 2), 50) is None, "it keeps it"
     assert one.absent_since(("S1~@G1", 4), 50) is None, "it was published since"
     assert one.absent_since(("S1~@G1", 3), 50) == 50 and one.absent_since(("S1@G1", 4), 50) == 50
+
+
+def grow(one: Any, *filters: str, change: int = 1, index: int = 0, now: int = 5, **past: int) -> list[Effect]:
+    frontier = {name.replace("_", "@"): n for name, n in past.items()}
+    return one.receive(Grow(1, change, filters, frontier, index), "S1", now)
+
+
+def test_growing_sends_what_is_kept_of_the_new_groups_and_was_not_passed() -> None:
+    """H8."""
+    one = home()
+    attach(one, "S1", "G1", frontier={})
+    x, y = grouped("X:1", "G2"), grouped("Y:1", "G1", needs=[("X@G2", 1)])
+    for envelope in (
+        x,
+        y,
+        grouped("U:1", "G2"),
+        grouped("V:4", "G2"),
+        grouped("S1:1", "G2"),
+        grouped("W:1", "G1", "G2"),
+    ):
+        one.receive(Data((envelope,)), "B", 0)
+    effects = grow(one, "G1", "G2", V_G2=4)
+    bare, full = (frame for _, frame in sent(effects, Grown))
+    assert (bare.change, bare.first, bare.items) == (1, 3, ()) and bare.cut == full.cut
+    assert bare.cut == ("S1:1", "V:4", "W:1", "X:1", "Y:1"), "what it is sent is owed"
+    assert [(i.index, i.envelope.message.id) for i in full.items] == [(3, "U:1")]
+
+
+def test_a_cut_ends_before_what_follows_something_that_is_owed() -> None:
+    one = home()
+    attach(one, "S1", "G1", frontier={})
+    for envelope in (grouped("U:1", "G2"), grouped("U:2", "G3"), grouped("Z:6", "G2", needs=[("U@G2", 1)])):
+        one.receive(Data((envelope,)), "B", 0)
+    assert sent(grow(one, "G1", "G2"), Grown)[0][1].cut == ("Z:5",)
+
+
+def test_a_change_is_made_once_and_answered_as_often_as_it_is_asked_for() -> None:
+    one = home()
+    attach(one, "S1", "G1", frontier={})
+    one.receive(Data((grouped("U:1", "G2"),)), "B", 0)
+    grow(one, "G1", "G2")
+    assert told(grow(one, "G1", "G2")) == ["grown to S1"] and one.logs["S1"].top == 1
+    grow(one, "G1", change=3)
+    assert one.logs["S1"].interest.filters == ("G1",)
+    assert told(grow(one, "G1", "G2", change=2)) == ["grown to S1"]
+    assert one.logs["S1"].interest.filters == ("G1",), "an older one comes too late"
+    assert one.receive(Grow(2, 4, ("G2",), {}, 0), "S1", 5) == [], "of another attachment"
+
+
+def test_a_past_that_is_older_than_what_was_acknowledged_is_of_no_use() -> None:
+    one = home()
+    attach(one, "S1", "G1", frontier={})
+    one.receive(Data((grouped("X:1", "G2"), grouped("Y:1", "G1", needs=[("X@G2", 1)]))), "B", 0)
+    one.receive(Ack(1, 1), "S1", 1)
+    assert grow(one, "G1", "G2", index=0) == []
+    assert one.logs["S1"].interest.filters == ("G1",)
+    assert told(grow(one, "G1", "G2", index=1, Y_G1=1, X_G2=1)) == ["grown to S1"]
+
+
+def test_what_follows_a_change_says_so_until_it_is_acknowledged() -> None:
+    one = home()
+    attach(one, "S1", "G1", frontier={})
+    grow(one, "G1", "G2")
+    effects = one.receive(Data((grouped("U:1", "G2"),)), "B", 6)
+    assert frame_to(effects, "S1", Grown).items[0].index == 1
+    assert frame_to(one.receive(Want(1, (1,)), "S1", 7), "S1", Grown).items[0].index == 1
+    one.receive(Ack(1, 1), "S1", 8)
+    assert indexes(one.receive(Data((grouped("U:2", "G2"),)), "B", 9), "S1") == [(2, "U:2", False)]
+
+
+def test_an_attachment_that_brings_a_change_begins_it() -> None:
+    one = home()
+    one.receive(Data((grouped("U:1", "G2"), grouped("V:1", "G1"))), "B", 0)
+    effects = one.receive(Attach(1, ("G1", "G2"), {"V@G1": 1}, change=4), "S1", 1)
+    assert frame_to(effects, "S1", Attached).cut == ("V:1",)
+    frame = frame_to(effects, "S1", Grown)
+    assert (frame.change, frame.first, frame.cut) == (4, 1, ("V:1",)) and len(frame.items) == 1
+
+
+def test_what_everybody_has_had_for_long_is_not_sent_again_to_who_grows() -> None:
+    one = home()
+    attach(one, "S1", "G1", frontier={})
+    one.receive(Data((grouped("U:1", "G2"), grouped("U:2", "G2"))), "B", 0)
+    one.stability.settled["U@G2"] = 1
+    assert [i.envelope.message.id for _, f in sent(grow(one, "G1", "G2"), Grown) for i in f.items] == ["U:2"]

@@ -247,3 +247,21 @@ def test_agrees_with_the_twin_at_a_client_of_a_home(plan, events, guard, groups)
     items = [log.append(e) for e in world.catch_up("A") if interest.wants(e.message.topics)]
     numbered = [Envelope(item.envelope.message, item_stamp(item)) for item in items if item is not None]
     agree(numbered, {one: t.past for one, t in world.told.items()}, IndexReader(), events, guard)
+
+
+def test_what_is_no_longer_wanted_is_dropped_and_may_come_again() -> None:
+    box = Box()
+    box.accept(flat("A:2", {"A": 1}), flat("B:1", {"A": 2}))
+    left = box.inbox.dismiss(lambda topics: False, 0)
+    assert [e.message.id for e in left] == ["A:2", "B:1"]
+    assert box.said() == ["discard A:2 foreign", "discard B:1 foreign"] and not box.inbox.held
+    assert box.reader.behind("A", 2) and "A:2" not in box.inbox.seen
+
+
+def test_what_waited_for_what_is_no_longer_wanted_waits_for_the_rest_only() -> None:
+    box = Box()
+    box.accept(flat("A:2", {"A": 1}), flat("B:1", {"A": 2}))
+    box.inbox.held["B:1"].envelope.message.topics = ("G2",)
+    box.inbox.dismiss(lambda topics: topics == ("G2",), 0)
+    assert box.said() == ["discard A:2 foreign"]
+    assert box.accept(flat("A:1")) == ["deliver A:1 causes", "deliver B:1 causes"]

@@ -130,3 +130,27 @@ def test_agrees_with_a_dict(steps, slack_us, ranges) -> None:
             for stream, low, high in ranges:
                 expected += [f"{s}:{n}" for s, n in sorted(have) if s == stream and low < n <= high]
             assert ids(found(ranges)) == list(dict.fromkeys(expected))
+
+
+def test_what_has_no_deadline_is_counted_while_it_is_kept() -> None:
+    store, out = made()
+    lasting = flat("A:1")
+    for envelope in (lasting, lasting, flat("A:2", deadline_us=5)):
+        store.add(envelope)
+    assert store.lasting == 1
+    store.let_go(lasting)
+    assert store.lasting == 0 and told(out) == ["collect A:1"]
+
+
+def test_headers_of_what_everybody_had_are_kept_where_somebody_may_ask() -> None:
+    store, _ = made()
+    store.add_gone(flat("A:1", payload=b"x"), 10)
+    assert not store.gone
+    store.memory_us = 100
+    store.add_gone(flat("A:1", payload=b"x"), 10)
+    store.add_gone(flat("A:2"), 50)
+    assert store.gone["A:1"][0].message.payload == b""
+    store.forget_gone(109)
+    assert list(store.gone) == ["A:1", "A:2"]
+    store.forget_gone(110)
+    assert list(store.gone) == ["A:2"]

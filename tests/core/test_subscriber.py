@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Gone, Request
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.subscriber import ATTACH_TRIES
 from antecede.errors import InputError
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
@@ -173,3 +174,73 @@ def test_a_broker_stands_for_the_filters_it_carries() -> None:
     one.receive(attached(), "A", 1)
     join = one.receive(attached(), "B", 1)[0]
     assert join.filters == ("G1",) and not sent([join], Attach)
+
+
+def test_to_want_something_else_is_to_leave_and_to_begin_anew() -> None:
+    one = joined("A")
+    one.receive(Data((grouped("X:2", needs=[("X@G1", 1)]),)), "A", 2)
+    assert told(one.subscribe(("G1", "G2"), ("A",), 3)) == ["leave G1", "detach to A", "attach to A"]
+    assert not one.inbox.held and not one.wants.wants
+    assert told(one.receive(attached({"X@G1": 2, "X@G2": 1}, number=2, cut=("X:2",)), "A", 4)) == ["join at A cut X:2"]
+    assert one.reader.front == {"X@G1": 2, "X@G2": 1}
+
+
+def test_a_new_group_begins_behind_all_that_was_delivered() -> None:
+    one = joined("A")
+    one.receive(Data((grouped("X:2"),)), "A", 2)
+    one.subscribe(("G1", "G2"), ("C",), 3)
+    assert one.receive(attached(number=2, cut=("X:1",)), "C", 4) == [], "something of G2 may precede X:2"
+    assert told(one.wake(23)) == ["attach to C"]
+    assert told(one.receive(attached(number=2, cut=("X:2",)), "C", 24)) == ["join at C cut X:2"]
+
+
+def test_of_unordered_messages_too() -> None:
+    one = machine("cbcast", "S", "subscriber", retry_us=10, deadlines=False)
+    one.view(view_of(VIEW, "S"), 0)
+    one.start(0)
+    one.subscribe(("G1",), ("A",), 0)
+    one.receive(attached(), "A", 1)
+    loose = Message("X", 4, ("G1", "G2"), order="none")
+    one.receive(Data((Envelope(loose, Stamp((("X~@G1", 4), ("X~@G2", 4)))),)), "A", 2)
+    one.subscribe(("G1", "G2"), ("A",), 3)
+    assert one.receive(attached(number=2, cut=("X~:3",)), "A", 4) == []
+    assert told(one.receive(attached(number=2, cut=("X~:4",)), "A", 5)) == ["join at A cut X~:4"]
+
+
+def test_for_groups_it_had_before_it_waits_for_nothing() -> None:
+    one = joined("A", filters="G1 G2")
+    one.receive(Data((grouped("X:2"),)), "A", 2)
+    one.subscribe(("G1",), ("A",), 3)
+    assert told(one.receive(attached(number=2, cut=("X:1",)), "A", 4)) == ["join at A cut X:1"]
+
+
+def test_a_broker_that_never_gets_there_is_taken_for_what_is_kept() -> None:
+    one = joined("A")
+    one.receive(Data((grouped("X:2"),)), "A", 2)
+    one.subscribe(("G1", "G2"), ("C",), 3)
+    for _ in range(4 * ATTACH_TRIES):
+        one.receive(attached(number=2), "C", one.next_wake() - 1)
+        one.wake(one.next_wake())
+    assert one.receive(attached(number=2), "C", one.next_wake() - 1) == []
+    assert one.interest.filters == ("G1",)
+    effects = one.wake(one.next_wake())
+    assert frame_to(effects, "C", Attach).filters == ("G1",)
+    assert told(one.receive(attached(number=2), "C", 10**6))[0] == "join at C cut "
+
+
+def test_what_was_sent_for_other_filters_is_not_delivered() -> None:
+    one = joined("A", filters="G1 G2")
+    one.subscribe(("G1",), ("A",), 3)
+    one.receive(attached(number=2), "A", 4)
+    assert told(one.receive(Data((grouped("X:1", "G2"), grouped("Y:1"))), "A", 5)) == [
+        "discard X:1 foreign", "deliver Y:1 causes",
+    ]  # fmt: skip
+
+
+def test_who_changed_what_it_wants_listens_to_one_broker_only() -> None:
+    one = joined("A", "C")
+    one.subscribe(("G1", "G2"), ("A", "C"), 3)
+    one.receive(attached(number=2), "A", 4)
+    assert list(one.peers()) == ["A"]
+    assert "detach to C" in told(one.receive(Data((grouped("X:1"),)), "C", 5))
+    assert told(one.move(("C", "A"), 6))[-1] == "attach to C"

@@ -43,6 +43,9 @@ def findings(scenario: Scenario) -> list[str]:
         found.append(f"{report.pairs} pairs but {sum(report.fates.values())} fates")
     if run.notes.get(UNHEARD):
         found.append("somebody did not listen to one that was there to the end")
+    if scenario.recipe.startswith("home"):  # nobody is away for as long as grace: nothing was let go of too soon
+        gone = [row for row in run.rows if row[5] == "discard" and row[9] == "gone" and row[2] == "subscriber"]
+        found += [f"{row[1]} was told that {row[6]} is gone" for row in gone]
     if scenario.witness:
         found += [f"witness: {f.verdict} at {f.process}: {f.text}" for f in witness(run.testimony)]
     return found
@@ -84,5 +87,6 @@ def test_these_scenarios_are_not_tame() -> None:
         "view",
         "join",
         "leave",
+        "grow",
     ):
         assert sum(bool(getattr(scenario, knob)) for scenario in drawn) >= 20, knob

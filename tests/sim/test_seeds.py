@@ -1,9 +1,13 @@
 """Scenarios that once broke a promise, each kept as the seed it was found with and what it taught."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from antecede.sim.draw import draw
 from antecede.sim.run import simulate
+from antecede.sim.scenario import Scenario
 from antecede.trace.check import check
 
 FOUND = [
@@ -59,3 +63,34 @@ def test_what_was_found_stays_mended(recipe: str, seed: int, index: int, lesson:
     report = check(run.rows, scenario=run.body())
     assert report.clean, f"antecede simulate --recipe {recipe} --seed {seed} --draw {index}: {report.findings[:3]}"
     assert run.quiet, lesson
+
+
+RESTLESS = Scenario(
+    brokers=4, subscribers=4, groups="G1=A,B,C,D;G2=A,B,C,D;G3=A,B,C,D", homes=4, messages=150, rate=400,
+    delay_ms=(1, 60), spike=0.15, grow=6.0, choice="one", reply=0.8,
+)  # fmt: skip
+"""Subscribers of several brokers that change what they want all the time, over a network that reorders."""
+LONG = {"deadline_ms": None, "messages": 400, "rate": 50.0, "crash": 0.4, "restart": 1.0}
+"""So long that what everybody has is let go of, with brokers that come back empty."""
+GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
+    (draw(9, "home", 16), {"grow": 4.0}, "another copy of what was not wanted is a repeat"),
+    (draw(9, "home", 8), {"grow": 4.0}, "what a growth replays is owed, and nothing it has passed"),
+    (draw(9, "home", 26), {"grow": 4.0}, "nothing of a group comes out before it is known where it begins"),
+    (RESTLESS, {"recipe": "cbcast", "seed": 0}, "what was sent for other filters is not delivered"),
+    (RESTLESS, {"recipe": "graph", "seed": 2, "move": 2.0}, "a new group begins behind all that was delivered"),
+    (RESTLESS, {"recipe": "graph", "seed": 17}, "who changed what it wants listens to one broker only"),
+    (
+        RESTLESS,
+        {"recipe": "pull", "seed": 1, "mix": "causal=0.5,none=0.5", "choice": "all"},
+        "what was delivered unordered is not asked for in a new group",
+    ),
+    (draw(9, "home", 0), LONG, "a newcomer begins behind what its donor may have let go of"),
+    (draw(9, "home", 1), LONG, "the same"),
+]
+
+
+@pytest.mark.parametrize(("scenario", "knobs", "lesson"), GROWING, ids=lambda value: str(value)[:40])
+def test_what_was_found_since_stays_mended(scenario: Scenario, knobs: dict[str, Any], lesson: str) -> None:
+    run = simulate(replace(scenario, **knobs))
+    report = check(run.rows, scenario=run.body())
+    assert report.clean and run.quiet, f"{lesson}: {report.findings[:3]}"

@@ -263,6 +263,27 @@ def test_undelivered_at_a_subscriber_needs_a_correct_broker_of_its_own() -> None
     assert fates(plant(trace, ("A 400 end quiet", "A 30 crash"))) == {"delivered": 1, "lost": 1}
 
 
+def test_what_was_let_go_of_everywhere_is_lost_where_that_was_said() -> None:  # rule H13
+    trace = """
+    A 0 join G1
+    B 0 join G1
+    s 1 join G1 from=A
+    B 10 publish B:1 G1
+    A 20 arrive B:1 from=B
+    A 20 deliver B:1
+    A 100 collect B:1
+    B 100 collect B:1
+    s 200 discard B:1 gone
+    A 400 end quiet
+    B 400 end quiet
+    s 400 end quiet
+    """
+    assert fates(trace) == {"delivered": 1, "lost": 1}
+    assert found(without("s 200 discard B:1 gone", base=trace)) == [("undelivered", "s", "B:1", None)]
+    kept = without("B 100 collect B:1", base=trace)
+    assert found(kept) == [("false", "s", "B:1", None), ("undelivered", "s", "B:1", None)]
+
+
 def test_who_crashed_is_not_judged_for_stuck() -> None:
     crashed = plant(
         BASE, ("r 50 deliver p:1", "# held"), ("r 50 deliver q:1", "# held"), ("r 400 end quiet", "r 300 crash")

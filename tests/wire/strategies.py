@@ -88,8 +88,10 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Published: st.builds(f.Published, IDS),
     f.Received: st.builds(f.Received, IDS),
     f.Attach: st.builds(
-        f.Attach, NUMBERS, st.lists(NAMES, max_size=3).map(tuple), st.none() | MAPS, IDS, NUMBERS, NUMBERS
+        f.Attach, NUMBERS, st.lists(NAMES, max_size=3).map(tuple), st.none() | MAPS, IDS, NUMBERS, NUMBERS, NUMBERS
     ),
+    f.Grow: st.builds(f.Grow, NUMBERS, NUMBERS, st.lists(NAMES, max_size=3).map(tuple), MAPS, NUMBERS),
+    f.Grown: st.builds(f.Grown, NUMBERS, NUMBERS, NUMBERS, IDS, st.lists(ITEMS, max_size=4).map(tuple)),
     f.Attached: st.builds(f.Attached, NUMBERS, MAPS, IDS),
     f.Items: st.builds(f.Items, NUMBERS, st.lists(ITEMS, max_size=4).map(tuple)),
     f.Top: st.builds(f.Top, NUMBERS, NUMBERS),

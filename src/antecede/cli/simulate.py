@@ -57,6 +57,7 @@ def simulate(
     skew_ms: Annotated[float | None, Option(help="Clocks are off by at most this. [0]")] = None,
     partition: Annotated[str | None, Option(help="'A,B|C,D@1000-2000' (ms); several with ';'.")] = None,
     churn: Annotated[str | None, Option(help="'join=0.1,leave=0.1,move=0.2' per process and second.")] = None,
+    grow: Annotated[float | None, Option(help="Changes of filters per subscriber and second. [0]")] = None,
     perturb: Annotated[
         str | None, Option(help="Who sleeps: one:0.3 (a share of its time), some:0.3 (of all), all:0.3. [nobody]")
     ] = None,
@@ -66,7 +67,7 @@ def simulate(
         str | None, Option(help="told: others learn of a crash by --detect-ms; swim: they find out. [told]")
     ] = None,
     detect_ms: Annotated[
-        float | None, Option(help="When others learn of a crash or restart; swim: four periods of pings. [200]")
+        float | None, Option(help="When others learn of a crash or restart; swim: after four pings or so. [200]")
     ] = None,
     deadline_ms: Annotated[str | None, Option(metavar="LO:HI|none", help="[300:600 where the recipe has any]")] = None,
     guard_ms: Annotated[float | None, Option(help="Stop waiting this long before a deadline. [the skew]")] = None,

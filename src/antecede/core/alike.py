@@ -57,6 +57,7 @@ ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("Solicitation", "_tick"): lambda wants, tick: None,
     ("Store", "_tick"): lambda store, tick: None,
     ("Inbox", "seen"): lambda inbox, seen: tuple(sorted(seen)),  # when they came decides when they are forgotten
+    ("Stability", "_looked_us"): lambda stability, at_us: None,  # when it looks again, not what it sees
     ("Store", "version"): lambda store, version: version > 0,
     ("Rounds", "_in_step"): lambda rounds, peers: tuple(
         sorted(peer for peer, version in peers.items() if version >= rounds.tier.store.version)

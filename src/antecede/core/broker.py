@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from antecede.core.effects import Discard, Effect, Send
+from antecede.core.effects import Effect, Send
 from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
@@ -70,6 +70,12 @@ class BrokerBase(Tier):
             return carriers
         return (*carriers, *(name for name in self.all_brokers if name not in carriers))
 
+    def carriers(self, stream: str) -> Sequence[str]:
+        return self._carriers.get(group_of(stream), ())
+
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        self.stability.confirm(sender, frame.done or frame.have)
+
     def interest_of(self, peer: str) -> Interest | None:
         known = self.members.get(peer)
         return None if known is None or known.role != "broker" else self.known_interest(known.groups)
@@ -79,12 +85,6 @@ class BrokerBase(Tier):
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         self.joining.begin(now_us, joining=joining)
         return self.flush(now_us)
-
-    def take_wanted(self, envelopes: Sequence[Envelope], sender: str, now_us: int) -> None:
-        """What a donor retains, as far as it is addressed to this broker; the rest is let go of, and said so."""
-        wants = self.interest.wants
-        self.out += [Discard(e.message.id, "foreign") for e in envelopes if not wants(e.message.topics)]
-        self.take([e for e in envelopes if wants(e.message.topics)], sender, now_us)
 
     def own_wake(self) -> int | None:
         return self.joining.at_us
@@ -127,7 +127,6 @@ class Broker(BrokerBase):
         self.links: dict[str, tuple[int, Interest]] = {}
         """Attached subscribers: attachment number and interest."""
         self._routes: dict[tuple[str, ...], list[tuple[Interest, tuple[str, ...]]]] = {}
-        self._confirmed: dict[str, dict[str, int]] = {}
         self._laggards: dict[str, str] = {}
         """Per stream somebody who has not done more of it than is stable: whoever else says more changes nothing."""
 
@@ -205,7 +204,7 @@ class Broker(BrokerBase):
     def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
         done = dict(have)
         for name, (_, interest) in self.links.items():
-            confirmed = self._confirmed.get(name, {})
+            confirmed = self.stability.confirmed.get(name, {})
             for stream in done:
                 if interest.concerns(stream):
                     done[stream] = min(done[stream], confirmed.get(stream, 0))
@@ -220,29 +219,22 @@ class Broker(BrokerBase):
                 self._unlink(sender)
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
-        told = frame.done or frame.have if sender in self.links else frame.done
-        if told:
-            confirmed = self._confirmed.setdefault(sender, {})
-            for stream, n in told.items():
-                if n > confirmed.get(stream, 0):
-                    confirmed[stream] = n
-            if self.writer is not None and self.writer.cuts:
-                self._settle_streams(told)
+        super().compared(frame, sender, now_us)
+        if self.writer is not None and self.writer.cuts:
+            self._settle_streams(frame.done or frame.have)
 
     def _settle_streams(self, streams: Mapping[str, int]) -> None:
         """A stream is stable up to what everybody who carries its group has done, this broker included."""
         assert self.writer is not None
-        known, confirmed, laggards = self.writer.stable, self._confirmed, self._laggards
-        mine = self.done({stream: self.reader.front.get(stream, 0) for stream in streams})
+        known, confirmed, laggards = self.writer.stable, self.stability.confirmed, self._laggards
+        mine = self.done({stream: self.reader.front.get(stream, 0) for stream in self.interest.among(streams)})
         stable = {}
         for stream, n in mine.items():
             before = known.get(stream, 0)
-            if n <= before or not self.interest.concerns(stream):
-                continue
             laggard = laggards.get(stream)
-            if laggard is not None and confirmed.get(laggard, {}).get(stream, 0) <= before:
+            if n <= before or (laggard is not None and confirmed.get(laggard, {}).get(stream, 0) <= before):
                 continue
-            for name in self._carriers.get(group_of(stream), ()):
+            for name in self.carriers(stream):
                 n = min(n, confirmed.get(name, {}).get(stream, 0))
                 if n <= before:
                     laggards[stream] = name
@@ -259,9 +251,7 @@ class Broker(BrokerBase):
         self.links[sender] = (frame.attachment, interest)
         self._routes.clear()
         start = self.beginning(interest)
-        confirmed = self._confirmed.setdefault(sender, {})
-        for stream, n in start.items():
-            confirmed.setdefault(stream, n)
+        self.stability.confirm(sender, start)
         self.out.append(Send((sender,), Attached(frame.attachment, start, self.cut())))
         if self.store.version:
             self.rounds.begin(now_us)
@@ -269,5 +259,5 @@ class Broker(BrokerBase):
     def _unlink(self, name: str) -> None:
         del self.links[name]
         self.rounds.forget(name)
-        self._confirmed.pop(name, None)
+        self.stability.forget(name)
         self._routes.clear()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from antecede.core.effects import Discard, Effect, Join, Leave, Move, Send
+from antecede.core.effects import Discard, Effect, Move, Send
 from antecede.core.frames import (
     Ack,
     Attach,
     Attached,
     Detach,
     Frame,
+    Grown,
     Item,
     Items,
     Publish,
@@ -23,6 +24,7 @@ from antecede.core.frames import (
     Top,
     Want,
 )
+from antecede.core.growing import Growing
 from antecede.core.interest import Interest
 from antecede.core.message import LOOSE, Envelope, Mark, Message, Stamp, header_of
 from antecede.core.order.index import INDEX, IndexReader, item_stamp
@@ -59,6 +61,7 @@ class Client(Tier):
         self.attachment = 0
         self.home: str | None = None
         self.unacked: dict[str, Unacked] = {}
+        self.growing = Growing(self)
         self._fresh = True
         self._start: dict[str, int] = {}
         """Where it began: the marks of its first home's past."""
@@ -74,21 +77,32 @@ class Client(Tier):
     # -- attaching -------------------------------------------------------------------------------------------------
 
     def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
-        self.interest = Interest(filters)
-        self._attach(at[0], now_us)
+        """Attach; who is attached there already only says that it wants something else now (GROW)."""
+        stays = self.joined and at[0] == self.home
+        if self._fresh:
+            self.interest = Interest(filters)
+        elif set(filters) != set(self.growing.owed) or set(filters) != set(self.interest.filters):
+            self.growing.want(filters, now_us)
+            if stays:
+                self.growing.ask(now_us)
+        if not stays:
+            self._go(at[0], now_us)
         return self.flush(now_us)
 
     def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
         if to[0] != self.home:
-            if not self._fresh:
-                self.out.append(Move(to[0], self.cut()))
-            self._attach(to[0], now_us)
+            self._go(to[0], now_us)
         return self.flush(now_us)
+
+    def _go(self, home: str, now_us: int) -> None:
+        if self.growing.owed:
+            self.out.append(Move(home, self.cut()))
+        self._attach(home, now_us)
 
     def unsubscribe(self, now_us: int) -> list[Effect]:
         if self.home is not None:
             self.attachment += 1
-            self.out.append(Leave(self.interest.filters))
+            self.growing.leave(self.growing.owed)
             self.out.append(Send((self.home,), Detach(self.attachment)))
         self.home, self.joined, self._attach_at = None, False, None
         self.inbox.clear()
@@ -104,6 +118,7 @@ class Client(Tier):
         self.wants.wants.clear()
         self._top = self._looked = 0
         self._ack_at = None
+        self.growing.passed.clear()
         self._send_attach(now_us)
         self._publish_again(now_us)
 
@@ -111,16 +126,24 @@ class Client(Tier):
         assert isinstance(self.reader, IndexReader)
         return self.reader
 
+    def past(self) -> dict[str, int]:
+        """Its past, and what it began behind: neither is to be sent again."""
+        frontier = {**self._start, **self.upper.past(), **self.heard.front}
+        for stream, n in self._start.items():
+            frontier[stream] = max(n, frontier[stream])
+        return frontier
+
+    def behind(self) -> int:
+        """All numbers of this attachment up to here lie behind."""
+        return self.reader.front.get(INDEX, 0)
+
     def _send_attach(self, now_us: int) -> None:
         assert self.home is not None
         self._attach_at = now_us + 2 * self.settings.retry_us
-        frontier = None
-        if not self._fresh:  # its past, and what it began behind: neither is to be sent again
-            frontier = {**self._start, **self.upper.past(), **self.heard.front}
-            for stream, n in self._start.items():
-                frontier[stream] = max(n, frontier[stream])
-        filters, unacked = self.interest.filters, tuple(self.unacked)
-        attach = Attach(self.attachment, filters, frontier, unacked, self._seq, self.loose.seq)
+        attach = Attach(
+            self.attachment, self.interest.filters, None if self._fresh else self.past(), tuple(self.unacked),
+            self._seq, self.loose.seq, self.growing.attaching(),
+        )  # fmt: skip
         self.out.append(Send((self.home,), attach))
 
     def _on_attached(self, frame: Attached, sender: str, now_us: int) -> None:
@@ -132,7 +155,9 @@ class Client(Tier):
             self._fresh = False
             self._start = dict(frame.start)
             self.heard.start_at({stream: n for stream, n in frame.start.items() if LOOSE in stream})
-            self.out.append(Join(self.interest.filters, sender, frame.cut, self.inbox.guard_us))
+            self.growing.join(self.interest.filters, sender, frame.cut)
+        else:
+            self.growing.confirmed(self.growing.change, sender, frame.cut)
 
     # -- out -------------------------------------------------------------------------------------------------------
 
@@ -222,33 +247,44 @@ class Client(Tier):
             self._on_received(frame, sender, now_us)
         elif isinstance(frame, Attached):
             self._on_attached(frame, sender, now_us)
-        elif isinstance(frame, (Items, Top)):
+        elif isinstance(frame, (Items, Grown, Top)):
             if sender == self.home and frame.attachment == self.attachment and not self._fresh:
-                if isinstance(frame, Items):  # they say as much as ATTACHED
-                    self._on_items(frame, now_us)
-                else:
+                if isinstance(frame, Top):
                     self._on_top(frame, now_us)
+                else:  # they say as much as ATTACHED
+                    if isinstance(frame, Grown):
+                        self._top = max(self._top, frame.first - 1)
+                        self.growing.confirmed(frame.change, sender, frame.cut)
+                    self._on_items(frame.items, now_us)
             else:
                 self._ignore(frame, sender)
         return self.flush(now_us)
 
-    def _ignore(self, frame: Items | Top, sender: str) -> None:
+    def _ignore(self, frame: Items | Grown | Top, sender: str) -> None:
         """Of an attachment that is over (H1): its numbers mean nothing any more."""
         if not self._fresh:
             self.out += [Discard(message.id, "foreign") for message in frame.messages()]
         if sender != self.home:
             self.out.append(Send((sender,), Detach(self.attachment)))
 
-    def _on_items(self, frame: Items, now_us: int) -> None:
+    def _on_items(self, items: tuple[Item, ...], now_us: int) -> None:
         assert self.home is not None
-        for item in frame.items:
-            envelope = Envelope(item.envelope.message, item_stamp(item))
-            if envelope.message.order == "none" and self._has(item, now_us):
-                self.reader.skipped(envelope.stamp.own, None)
-                self.inbox.settle(now_us)
+        for item in items:
+            message = item.envelope.message
+            envelope = Envelope(message, item_stamp(item))
+            if message.order == "none" and self._has(item, now_us):
+                self._pass(envelope, now_us)
             elif item.gone:
-                if self._is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
-                    self.inbox.skip(envelope, "expired", now_us)
+                self._skip(item, envelope, now_us)
+            elif item.index in self.growing.passed:
+                self.out.append(Discard(message.id, "duplicate"))
+            elif not self.interest.wants(message.topics):  # numbered before its home knew what it wants now
+                self.growing.passed.add(item.index)
+                self.out.append(Discard(message.id, "foreign"))
+                self._pass(envelope, now_us)
+            elif message.id in self.inbox.seen and message.id not in self.inbox.held:  # by an earlier number
+                self.out.append(Discard(message.id, "duplicate"))
+                self._pass(envelope, now_us)
             else:
                 self.inbox.accept(envelope, now_us)
             if item.index > self._top:
@@ -256,7 +292,22 @@ class Client(Tier):
         self._want_missing(self._looked + 1, now_us)
         if self.inbox.blocked:
             self.want_blocked(self.home, now_us)
-        self._acknowledge_soon(now_us)
+        if items:
+            self._acknowledge_soon(now_us)
+
+    def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
+        """Expired, or everybody else had it before this client came back: then no home need speak of it again (H13)."""
+        if envelope.message.deadline_us is not None:
+            if self._is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
+                self.inbox.skip(envelope, "expired", now_us)
+        else:
+            self.inbox.skip(envelope, "gone", now_us)
+            for stream, n in item.envelope.stamp.own:
+                self._start[stream] = max(n, self._start.get(stream, 0))
+
+    def _pass(self, envelope: Envelope, now_us: int) -> None:
+        self.reader.skipped(envelope.stamp.own, None)
+        self.inbox.settle(now_us)
 
     def _has(self, item: Item, now_us: int) -> bool:
         """An unordered message may have come by an earlier home, although one before it did not: then the frontier says
@@ -275,15 +326,14 @@ class Client(Tier):
 
     def _on_top(self, frame: Top, now_us: int) -> None:
         self._top = max(self._top, frame.top)
-        front = self.reader.front.get(INDEX, 0)
-        self._want_missing(front + 1, now_us)
-        if front >= frame.top:
+        self._want_missing(self.behind() + 1, now_us)
+        if self.behind() >= frame.top:
             self._acknowledge(now_us)
 
     def _want_missing(self, first: int, now_us: int) -> None:
         """Indexes that were passed over, from `first` on: lost or still on their way."""
         assert self.home is not None
-        for index in range(max(first, self.reader.front.get(INDEX, 0) + 1), self._top + 1):
+        for index in range(max(first, self.behind() + 1), self._top + 1):
             mark = (INDEX, index)
             if self.is_missing(mark):
                 self.wants.want(mark, self.home, None, now_us, patience_us=self.settings.patience_us)
@@ -306,7 +356,7 @@ class Client(Tier):
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None
         self._ack_at = None
-        self.out.append(Send((self.home,), Ack(self.attachment, self.reader.front.get(INDEX, 0))))
+        self.out.append(Send((self.home,), Ack(self.attachment, self.behind())))
 
     # -- who is there ----------------------------------------------------------------------------------------------
 
@@ -333,14 +383,9 @@ class Client(Tier):
     def own_wake(self) -> int | None:
         if self.home is None or self.home not in self.members:
             return None
-        best = self._attach_at
-        if self._ack_at is not None and (best is None or self._ack_at < best):
-            best = self._ack_at
-        if self.unacked:
-            resend = min(one.resend_at for one in self.unacked.values())
-            if best is None or resend < best:
-                best = resend
-        return best
+        resend = min((one.resend_at for one in self.unacked.values()), default=None)
+        times = (self._attach_at, self._ack_at, self.growing.at_us, resend)
+        return min((at for at in times if at is not None), default=None)
 
     def woken(self, now_us: int) -> None:
         if self.home is None or self.home not in self.members:
@@ -349,5 +394,7 @@ class Client(Tier):
             self._send_attach(now_us)
         if self._ack_at is not None and now_us >= self._ack_at:
             self._acknowledge(now_us)
+        if self.growing.at_us is not None and now_us >= self.growing.at_us:
+            self.growing.ask(now_us)
         if self.unacked:
             self._resend(now_us)

@@ -22,6 +22,8 @@ __all__ = [
     "Digest",
     "Frame",
     "Gone",
+    "Grow",
+    "Grown",
     "Item",
     "Items",
     "Node",
@@ -79,7 +81,7 @@ class Digest(Base):
 
     offer   newest message here per stream that the receiver may want: what can be asked for
     have    what the sender does not lack, for streams either side offered: it lies behind, or is held
-    done    what lies behind, at a broker's subscribers too (only where an Order asks for it, or `have` says more);
+    done    what lies behind, at a broker's subscribers too; empty where it is as `have` (or where all expires);
             from brokers of `colour` to subscribers the summary: in which rounds before the newest there is a message
     stable  what is known to be done everywhere (likewise)
     reply   please answer with yours: I do not know yet that you have all this
@@ -142,6 +144,7 @@ class Attach(Base):
     """Subscriber to broker. `frontier`: marks of everything in its past; None: begin at the broker's own cut.
 
     Of what it published, up to number `published` (unordered: `loose`), it will publish again `unacked`, nothing else.
+    change  which change of its filters begins to hold with this attachment; 0: none does
     """
 
     kind: ClassVar[str] = "attach"
@@ -151,6 +154,7 @@ class Attach(Base):
     unacked: tuple[str, ...] = ()
     published: int = 0
     loose: int = 0
+    change: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -181,6 +185,38 @@ class Items(Base):
     kind: ClassVar[str] = "items"
     attachment: int
     items: tuple[Item, ...]
+
+    def messages(self) -> tuple[Message, ...]:
+        return tuple(i.envelope.message for i in self.items if not i.gone)
+
+
+@dataclass(slots=True, eq=False)
+class Grow(Base):
+    """Client to home: from now on I want `filters`, more or fewer than before; my past is `frontier`, behind me are all
+    numbers up to `index`. Changes are numbered; this is also how a client shrinks."""
+
+    kind: ClassVar[str] = "grow"
+    attachment: int
+    change: int
+    filters: tuple[str, ...]
+    frontier: Mapping[str, int]
+    index: int
+
+
+@dataclass(slots=True, eq=False)
+class Grown(Base):
+    """Home broker to client: that change holds from number `first` on; `cut`, in message ids, lies behind it.
+
+    What is numbered from there on travels in here until the client has acknowledged some of it: so nothing can come of
+    groups of which it does not know yet where they begin.
+    """
+
+    kind: ClassVar[str] = "grown"
+    attachment: int
+    change: int
+    first: int
+    cut: tuple[str, ...]
+    items: tuple[Item, ...] = ()
 
     def messages(self) -> tuple[Message, ...]:
         return tuple(i.envelope.message for i in self.items if not i.gone)
@@ -310,7 +346,7 @@ class Out(Base):
 
 Frame: TypeAlias = (
     Data | Digest | Request | Gone | Publish | Published | Received | Attach | Attached | Items | Top | Want | Ack
-    | Detach | SnapshotRequest | Snapshot | Rumours | Ping | PingRequest | Pong | Sync | Out
+    | Detach | SnapshotRequest | Snapshot | Rumours | Ping | PingRequest | Pong | Sync | Out | Grow | Grown
 )  # fmt: skip
 
 FRAMES: tuple[type[Base], ...] = (
@@ -336,4 +372,6 @@ FRAMES: tuple[type[Base], ...] = (
     Pong,
     Sync,
     Out,
+    Grow,
+    Grown,
 )

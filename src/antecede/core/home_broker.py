@@ -7,7 +7,7 @@ another broker of its groups has it. Whatever is delivered goes into the log of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from antecede.core.broker import BrokerBase
 from antecede.core.effects import Discard, Effect, Send
@@ -20,6 +20,8 @@ from antecede.core.frames import (
     Digest,
     Frame,
     Gone,
+    Grow,
+    Grown,
     Item,
     Items,
     Publish,
@@ -44,6 +46,7 @@ class HomeBroker(BrokerBase):
     def __init__(self, parts: Parts, *, plain: bool = False) -> None:
         super().__init__(parts)
         self.plain = plain
+        self.store.memory_us = parts.settings.memory_us
         self.logs: dict[str, Log] = {}
         self._unsafe: dict[str, tuple[str, Envelope]] = {}
         """Publications that no other broker is known to have: id -> (client, message)."""
@@ -113,7 +116,8 @@ class HomeBroker(BrokerBase):
             self.rounds.compare_again(now_us)
 
     def _is_safe(self, envelope: Envelope) -> bool:
-        return any(n <= self._elsewhere.get(stream, 0) for stream, n in envelope.stamp.own)
+        elsewhere, settled = self._elsewhere, self.stability.settled
+        return any(n <= max(elsewhere.get(s, 0), settled.get(s, 0)) for s, n in envelope.stamp.own)
 
     def _skip_unsent(self, envelope: Envelope, others: tuple[str, ...], now_us: int) -> None:
         """Its deadline passed before anybody had it: everybody skips it, or its sender's next message would wait."""
@@ -128,12 +132,23 @@ class HomeBroker(BrokerBase):
         self.out.append(Send((client,), Published((message_id,))))
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        super().compared(frame, sender, now_us)
         for stream, n in frame.have.items():
             if n > self._elsewhere.get(stream, 0):
                 self._elsewhere[stream] = n
         for message_id, (_, envelope) in list(self._unsafe.items()):
             if self._is_safe(envelope):
                 self._acknowledge(message_id)
+
+    def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
+        """Below whatever a client has not acknowledged (trap 4)."""
+        done = dict(have)
+        for log in self.logs.values():
+            for item in log.entries.values():
+                for stream, n in item.envelope.stamp.own:
+                    if n <= done.get(stream, 0):
+                        done[stream] = n - 1
+        return done
 
     def extra_offers(self, interest: Interest) -> dict[str, int]:
         """Publications that were skipped before anybody had them are asked about too, until somebody knows."""
@@ -152,7 +167,7 @@ class HomeBroker(BrokerBase):
             if client != sender and log.interest.wants(topics):
                 item = log.append(envelope)
                 if item is not None:
-                    self.out.append(Send((client,), Items(log.number, (item,))))
+                    self.out.append(Send((client,), _numbered(log, (item,))))
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
         log = self.logs.get(sender)
@@ -168,6 +183,9 @@ class HomeBroker(BrokerBase):
         elif isinstance(frame, Want):
             if frame.attachment == log.number:
                 self._resend(log, frame, sender, now_us)
+        elif isinstance(frame, Grow):
+            if frame.attachment == log.number:
+                self._on_grow(frame, log, sender, now_us)
         elif isinstance(frame, Detach) and frame.attachment > log.number:
             del self.logs[sender]
 
@@ -175,31 +193,89 @@ class HomeBroker(BrokerBase):
         log = self.logs.get(sender)
         if sender in self.departed or (log is not None and log.number > frame.attachment):
             return
-        again = log is not None and log.number == frame.attachment
         fresh = frame.frontier is None
-        if log is None or not again:
+        replayed: list[Item] = []
+        if log is None or log.number < frame.attachment:
             interest = self.known_interest(frame.filters)
             frontier = self.beginning(interest) if frame.frontier is None else frame.frontier
             log = self.logs[sender] = Log(frame.attachment, interest, frontier, self.cut(), plain=self.plain)
             log.published, log.loose, log.unacked = frame.published, frame.loose, frozenset(frame.unacked)
+            if not fresh:
+                replayed = self._gone_for(log, sender) + self._replay(log, (), sender, now_us, {})
+                if frame.change:
+                    log.cut = self._cut_before(replayed)
+                    log.grown = Grown(log.number, frame.change, 1, log.cut)
         self.out.append(Send((sender,), Attached(log.number, log.frontier if fresh else {}, log.cut)))
-        if again:
-            return
-        if not fresh:
-            items: list[Item] = []
-            for envelope in self.store.by_id.values():
-                message = envelope.message
-                if message.sender != sender and log.interest.wants(message.topics) and in_time(envelope, now_us):
-                    item = log.append(envelope)
-                    if item is not None:
-                        items.append(item)
-            if items:
-                self._send_items(sender, log, items)
-                self.rounds.begin(now_us)  # they may be lost, in a quiet system too
+        self._send_replayed(sender, log, replayed, now_us)
+
+    def _on_grow(self, frame: Grow, log: Log, client: str, now_us: int) -> None:
+        """The same replay for groups that are new (H8), minus what the client has passed or is about to pass.
+
+        Acknowledgements that overtook the frame took with them what would say what else it has passed since: then
+        nothing is done, and it asks again.
+        """
+        replayed: list[Item] = []
+        if log.grown is None or log.grown.change < frame.change:
+            if log.acked > frame.index:
+                return
+            before, log.interest = log.interest.filters, self.known_interest(frame.filters)
+            first = log.top + 1
+            passed = log.passed(frame.frontier, frame.index)
+            for stream, n in self.stability.settled.items():  # history: some of it may be gone already
+                passed[stream] = max(n, passed.get(stream, 0))
+            replayed = self._replay(log, before, client, now_us, passed)
+            log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed))
+        self.out.append(Send((client,), log.grown))
+        self._send_replayed(client, log, replayed, now_us)
+
+    def _replay(
+        self, log: Log, before: tuple[str, ...], client: str, now_us: int, passed: Mapping[str, int]
+    ) -> list[Item]:
+        """What is kept and wanted, in the order of delivery, minus what was wanted before or the client passed."""
+        wanted, had = log.interest.wants, self.known_interest(before).wants
+        items = []
+        for envelope in self.store.by_id.values():
+            topics = envelope.message.topics
+            if envelope.message.sender != client and wanted(topics) and not had(topics) and in_time(envelope, now_us):
+                over = any(n <= passed.get(stream, 0) for stream, n in envelope.stamp.own)
+                item = None if over else log.append(envelope)
+                if item is not None:
+                    items.append(item)
+        return items
+
+    def _gone_for(self, log: Log, client: str) -> list[Item]:
+        """What can no longer be had although the client has not passed it: it was away for longer than `grace_us`."""
+        items = []
+        for header, _ in self.store.gone.values():
+            message = header.message
+            item = log.append(header) if message.sender != client and log.interest.wants(message.topics) else None
+            if item is not None:
+                item.gone = True
+                items.append(item)
+        return items
+
+    def _cut_before(self, items: list[Item]) -> tuple[str, ...]:
+        """All that was delivered here, except these and what follows them: they are owed."""
+        lowest: dict[str, int] = {}
+        for item in [item for item in items if not item.gone]:
+            for stream, n in item.envelope.stamp.own:
+                if LOOSE not in stream:
+                    lowest[stream] = min(n, lowest.get(stream, n))
+        tops = dict(self.tops)
+        for envelope in (*self.store.by_id.values(), *self.store.kept_headers()):
+            message, covers = envelope.message, {**envelope.stamp.covers, **dict(envelope.stamp.own)}
+            if message.order != "none" and any(covers.get(stream, 0) >= n for stream, n in lowest.items()):
+                tops[message.sender] = min(message.seq - 1, tops.get(message.sender, 0))
+        return tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops) if tops[sender])
+
+    def _send_replayed(self, client: str, log: Log, items: list[Item], now_us: int) -> None:
+        if items:
+            self._send_items(client, log, items)
+            self.rounds.begin(now_us)  # they may be lost, in a quiet system too
 
     def _send_items(self, client: str, log: Log, items: list[Item]) -> None:
         for start in range(0, len(items), BATCH):
-            self.out.append(Send((client,), Items(log.number, tuple(items[start : start + BATCH]))))
+            self.out.append(Send((client,), _numbered(log, tuple(items[start : start + BATCH]))))
 
     def _resend(self, log: Log, frame: Want, client: str, now_us: int) -> None:
         items = []
@@ -212,6 +288,9 @@ class HomeBroker(BrokerBase):
         self._send_items(client, log, items)
 
     def rounded(self, now_us: int) -> bool:
+        settled = self.stability.settled
+        for stream in [stream for stream, n in self._elsewhere.items() if n <= settled.get(stream, 0)]:
+            del self._elsewhere[stream]
         for message_id, (_, envelope) in list(self._unsafe.items()):
             deadline = envelope.message.deadline_us
             if deadline is not None and now_us > deadline + self.settings.grace_us:
@@ -222,3 +301,11 @@ class HomeBroker(BrokerBase):
                 waiting = True
                 self.out.append(Send((client,), Top(log.number, log.top)))
         return waiting
+
+
+def _numbered(log: Log, items: tuple[Item, ...]) -> Items | Grown:
+    """Items as they travel: with the last change of filters, while the client may not know of it."""
+    grown = log.unknown()
+    if grown is None:
+        return Items(log.number, items)
+    return Grown(grown.attachment, grown.change, grown.first, grown.cut, items)

@@ -133,6 +133,18 @@ class Inbox:
         self.marks.clear()
         self._due.clear()
 
+    def dismiss(self, wants: Callable[[tuple[str, ...]], bool], now_us: int) -> list[Envelope]:
+        """Its owner left some groups: what is held and no longer wanted lies behind, and may come again some day."""
+        unwanted = [one for one in self.held.values() if not wants(one.envelope.message.topics)]
+        for held in unwanted:
+            message_id, stamp = held.envelope.message.id, held.envelope.stamp
+            self._take(held)
+            self.seen.pop(message_id)
+            self.out.append(Discard(message_id, "foreign"))
+            self.reader.skipped(stamp.own, stamp)
+        self.settle(now_us)
+        return [held.envelope for held in unwanted]
+
     def _due_us(self, stamp: Stamp, deadline_us: int) -> int:
         """When a held message goes out whatever is missing before it."""
         return deadline_us - self.guard_us

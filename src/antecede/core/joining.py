@@ -9,6 +9,7 @@ whatever a surviving broker has delivered, or nothing that follows could ever be
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Join, Send
@@ -74,10 +75,23 @@ class Joining:
         assert broker.writer is not None
         past = {s: n for s, n in broker.writer.past().items() if not broker.interest.concerns(s)}
         past.update(broker.reader.cut)
+        for stream, n in broker.stability.settled.items():
+            if broker.interest.concerns(stream):
+                past[stream] = max(n, past.get(stream, 0))
         envelopes = tuple(broker.writer.bare(e) for e in broker.store.by_id.values())
-        headers = tuple(header_of(broker.writer.bare(e)) for e in broker.store.kept_headers())
-        origins = tuple((group, peer, cut) for group, (peer, cut) in self.origins.items())
+        kept = (*broker.store.kept_headers(), *(header for header, _ in broker.store.gone.values()))
+        headers = tuple(header_of(broker.writer.bare(e)) for e in kept)
+        origins = tuple(self._origins())
         broker.out.append(Send((to,), Snapshot(past, broker.cut(), envelopes, headers, broker.writer.nodes(), origins)))
+
+    def _origins(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """Where whoever takes over from here begins, in groups of which something is hidden."""
+        stability, name = self.broker.stability, self.broker.name
+        for group in self.broker.interest.filters:
+            peer, begun = self.origins.get(group, (name, ()))
+            cut = stability.cut(group, begun)
+            if cut:
+                yield (group, peer if cut == begun else name, cut)
 
     def take(self, frame: Snapshot, sender: str, now_us: int) -> None:
         broker = self.broker
@@ -121,8 +135,11 @@ class Joining:
         broker.writer.start_at(broker.reader.cut)
         for _, _, snapshot in self._snapshots:
             for header in snapshot.headers:
-                if broker.interest.wants(header.message.topics) and not in_time(header, now_us):
-                    broker.skip_expired(broker.arrived(header), now_us)
+                if broker.interest.wants(header.message.topics):
+                    if header.message.deadline_us is None:  # everybody had it
+                        broker.store.add_gone(header, now_us)
+                    elif not in_time(header, now_us):
+                        broker.skip_expired(broker.arrived(header), now_us)
         for sender, _, snapshot in self._snapshots:
             broker.take_wanted(snapshot.envelopes, sender, now_us)
         self._snapshots = []

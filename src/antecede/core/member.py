@@ -49,6 +49,9 @@ class Member(Tier):
     def sources(self, mark: Mark) -> Sequence[str]:
         return self.others
 
+    def carriers(self, stream: str) -> Sequence[str]:
+        return self.others
+
     def interest_of(self, peer: str) -> Interest | None:
         return self.interest
 
@@ -99,6 +102,7 @@ class Member(Tier):
         return envelope.message, self.flush(now_us)
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        self.stability.confirm(sender, frame.done or frame.have)
         self.spread.compared(frame, sender)
 
     def forward(self, envelope: Envelope, now_us: int) -> None:

@@ -1,7 +1,7 @@
 """What was delivered or sent here and is kept to answer requests: until it expires, then its header for a while.
 
 A header (stamp and deadline, no payload) lets an asker stop waiting for what can no longer be had. Messages without a
-deadline stay until they are stable.
+deadline stay until they are stable (`stability.py`), and their headers longer: who comes back late is told of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 
 from antecede.core.effects import Collect, Effect
 from antecede.core.interest import Interest, group_of
-from antecede.core.message import Envelope
+from antecede.core.message import Envelope, header_of
 
 __all__ = ["Store"]
 
@@ -24,9 +24,12 @@ class Store:
         "_offers",
         "_tick",
         "by_id",
+        "gone",
         "grace_us",
         "headers",
         "index",
+        "lasting",
+        "memory_us",
         "out",
         "slack_us",
         "tops",
@@ -41,6 +44,12 @@ class Store:
         self.by_id: dict[str, Envelope] = {}
         self.index: dict[str, dict[int, Envelope]] = {}
         self.headers: dict[str, dict[int, Envelope]] = {}
+        self.memory_us = 0
+        """How long headers of what everybody has are kept: where somebody may come back and ask for it."""
+        self.lasting = 0
+        """How many messages without a deadline are kept."""
+        self.gone: dict[str, tuple[Envelope, int]] = {}
+        """Headers of those that were let go of, and until when they are kept."""
         self.tops: dict[str, dict[str, int]] = {}
         """Per group and stream, the newest that is kept."""
         self.version = 0
@@ -56,6 +65,8 @@ class Store:
 
     def add(self, envelope: Envelope) -> None:
         message = envelope.message
+        if message.deadline_us is None and message.id not in self.by_id:
+            self.lasting += 1
         self.by_id[message.id] = envelope
         for stream, n in envelope.stamp.own:
             here = self.index.get(stream)
@@ -89,6 +100,15 @@ class Store:
             self.headers.setdefault(stream, {})[n] = envelope
         self._headers_until.append((now_us + self.grace_us, envelope))
 
+    def add_gone(self, envelope: Envelope, now_us: int) -> None:
+        if self.memory_us:
+            self.gone[envelope.message.id] = (header_of(envelope), now_us + self.memory_us)
+
+    def forget_gone(self, now_us: int) -> None:
+        gone = self.gone
+        while gone and (oldest := next(iter(gone.values())))[1] <= now_us:
+            del gone[oldest[0].message.id]
+
     def next_expiry(self) -> int | None:
         return self._expiry[0][0] if self._expiry else None
 
@@ -105,6 +125,8 @@ class Store:
 
     def let_go(self, envelope: Envelope) -> None:
         del self.by_id[envelope.message.id]
+        if envelope.message.deadline_us is None:
+            self.lasting -= 1
         self._drop(self.index, envelope)
         for stream, n in envelope.stamp.own:
             tops = self.tops[group_of(stream)]

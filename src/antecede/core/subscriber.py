@@ -3,6 +3,11 @@
 It begins at a causal cut, and a cut is one broker's past: the first broker it names carries all it wants. (The pasts of
 several brokers do not fit together: what one has delivered may follow something that another has not.) The others are
 further sources; each counts from the moment its own past covers that cut. A move is a leave and a join at a new cut.
+
+So is a change of filters: what lies before the new cut is not owed, in the groups it keeps neither. Whatever it has
+delivered must lie behind that cut too: of a new group it does not know what came before. A broker that does not get
+there in a bounded time is taken for the groups that are kept, and nothing else is promised. From then on one broker is
+its only source: what another one sent for other filters may still be under way, and says nothing of the new groups.
 """
 
 from __future__ import annotations
@@ -10,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from antecede.core.effects import Discard, Effect, Join, Leave, Send
-from antecede.core.frames import Attach, Attached, Detach, Frame
+from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message, split_id
 from antecede.core.tier import Parts, Tier
@@ -25,6 +30,7 @@ ATTACH_TRIES = 16
 class Subscriber(Tier):
     role = "subscriber"
     attachment = 0
+    _changed = False
     _attach_at: int | None = None
     _tries = 0
 
@@ -35,6 +41,8 @@ class Subscriber(Tier):
         self._start: dict[str, int] = {}
         self._cut: dict[str, int] = {}
         self._begun = False
+        self._known: tuple[str, ...] = ()
+        """What it wanted when it last began: all it has delivered is in order among these."""
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []
@@ -42,18 +50,25 @@ class Subscriber(Tier):
     # -- attaching -------------------------------------------------------------------------------------------------
 
     def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
-        self.interest = Interest(filters)
-        self._check(at)
-        self.reader.look_at(self.interest.concerns)
-        if self.writer is not None:
-            self.writer.look_at(self.interest)
+        filters = tuple(filters)
+        interest = Interest(filters)
+        self._check(interest, at)
+        self._leave()
+        self._changed = self._changed or (self.attachment > 0 and filters != self.interest.filters)
+        self._want(interest)
         self._attach(tuple(at), now_us)
         return self.flush(now_us)
 
-    def _check(self, at: Sequence[str]) -> None:
+    def _want(self, interest: Interest) -> None:
+        self.interest = interest
+        self.reader.look_at(interest.concerns)
+        if self.writer is not None:
+            self.writer.look_at(interest)
+
+    def _check(self, interest: Interest, at: Sequence[str]) -> None:
         first = self.members.get(at[0])
         groups = sorted({group for peer in self.members.values() for group in peer.groups})
-        lacks = [g for g in groups if self.interest.wants((g,)) and first is not None and g not in first.groups]
+        lacks = [g for g in groups if interest.wants((g,)) and first is not None and g not in first.groups]
         if lacks:
             raise InputError(
                 f"{self.name} wants {', '.join(lacks)}, which broker {at[0]} does not carry: name first a broker that "
@@ -62,7 +77,7 @@ class Subscriber(Tier):
 
     def _attach(self, brokers: tuple[str, ...], now_us: int) -> None:
         self.attachment += 1
-        self._wanted = brokers
+        self._wanted = brokers[:1] if self._changed else brokers
         self._joined = {}
         self._begun = False
         self._tries = 0
@@ -83,9 +98,10 @@ class Subscriber(Tier):
         if frame.attachment != self.attachment or sender in self._joined or sender not in self._wanted:
             return
         if not self._begun:
-            if sender != self._wanted[0] or not self._catches_up(sender, frame):
+            if sender != self._wanted[0] or not self._catches_up(sender, frame) or not self._covers_all(frame):
                 return
             self._begun = True
+            self._known = self.interest.filters
             self._cut = dict(map(split_id, frame.cut))
             self._start = {stream: n for stream, n in frame.start.items() if self.interest.concerns(stream)}
             self.reader.start_at(self._start)
@@ -101,6 +117,18 @@ class Subscriber(Tier):
         cut = self.reader.cut
         behind = any(reply.start.get(s, 0) < n for s, n in cut.items() if self._carries(broker, s))
         return not behind or self._tries > (ATTACH_TRIES if self.settings.deadlines else 16 * ATTACH_TRIES)
+
+    def _covers_all(self, reply: Attached) -> bool:
+        """With a new group: whether all it has delivered lies behind that cut (and so all that precedes it there)."""
+        kept = tuple(f for f in self.interest.filters if f in self._known)
+        if kept == self.interest.filters or not self.tops:
+            return True
+        has = dict(map(split_id, reply.cut))
+        if all(has.get(sender, 0) >= n for sender, n in self.tops.items()):
+            return True
+        if self._tries > 4 * ATTACH_TRIES:
+            self._want(Interest(kept))
+        return False
 
     def _reaches(self, broker: str, reply: Attached) -> bool:
         """Whether a further broker's cut covers the first one's, in what it carries: in marks and on record."""
@@ -133,18 +161,19 @@ class Subscriber(Tier):
         return self.flush(now_us)
 
     def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
-        self._check(to)
+        self._check(self.interest, to)
         self._leave()
-        self.inbox.clear()
-        self.wants.wants.clear()
         self._attach(tuple(to), now_us)
         return self.flush(now_us)
 
     def _leave(self) -> None:
+        """What is held or wanted belongs to what is over."""
         if self._joined:
             self.out.append(Leave(self.interest.filters))
             self.out.append(Send(tuple(self._joined), Detach(self.attachment)))
         self._joined = {}
+        self.inbox.clear()
+        self.wants.wants.clear()
 
     def viewed(self, now_us: int) -> None:
         waits = [b for b in self._wanted if b in self.members and b not in self._joined]
@@ -173,7 +202,10 @@ class Subscriber(Tier):
         if isinstance(frame, Attached):
             self._on_attached(frame, sender, now_us)
         elif sender in self._joined:
-            self.common(frame, sender, now_us)
+            if isinstance(frame, Data):  # perhaps sent before it wanted something else
+                self.take_wanted(frame.envelopes, sender, now_us)
+            else:
+                self.common(frame, sender, now_us)
         else:
             if self._begun:
                 self.out += [Discard(message.id, "foreign") for message in frame.messages()]
@@ -181,8 +213,15 @@ class Subscriber(Tier):
                 self.out.append(Send((sender,), Detach(self.attachment)))
         return self.flush(now_us)
 
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        if self.writer is not None:
+            self.writer.forget(now_us)
+
     def _keep(self, envelope: Envelope, now_us: int) -> None:
-        """A subscriber answers nobody: nothing is kept."""
+        """A subscriber answers nobody: nothing is kept but how far it has come."""
+        sender, seq = split_id(envelope.message.id)
+        if seq > self.tops.get(sender, 0):
+            self.tops[sender] = seq
 
     def publish(
         self,

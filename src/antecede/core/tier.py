@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from antecede.core.early import Early
-from antecede.core.effects import Ask, Effect, Send
+from antecede.core.effects import Ask, Discard, Effect, Send
 from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
@@ -25,6 +25,7 @@ from antecede.core.spread.answer import Answers
 from antecede.core.spread.digest import Rounds
 from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, open_ranges, ranges_of
 from antecede.core.spread.views import LocalView
+from antecede.core.stability import Stability
 from antecede.core.store import Store
 
 __all__ = ["Parts", "Tier"]
@@ -77,6 +78,7 @@ class Tier(ABC):
         """Newest delivered or published message per sender: this process's past, as a cut."""
         self.joined = False
         self._seq = 0
+        self.stability = Stability(self)
         self.rounds = Rounds(self, enabled=parts.digests)
         self.answers = Answers(self)
         self._collect_at: int | None = None
@@ -100,6 +102,10 @@ class Tier(ABC):
     def sources(self, mark: Mark) -> Sequence[str]:
         """Who may have a mark, in a fixed order."""
 
+    def carriers(self, stream: str) -> Sequence[str]:
+        """The others that carry a stream's group."""
+        return ()
+
     @abstractmethod
     def interest_of(self, peer: str) -> Interest | None:
         """What a peer wants; None: it is no peer of ours."""
@@ -118,6 +124,7 @@ class Tier(ABC):
             if name not in members:
                 self.departed[name] = now_us
                 self.rounds.forget(name)
+                self.stability.forget(name)
         for name in members:
             self.departed.pop(name, None)
         self.members = dict(members)
@@ -174,6 +181,12 @@ class Tier(ABC):
                 self.rounds.want_before(envelope.stamp, hint, now_us)
         if self.inbox.blocked:
             self.want_blocked(hint, now_us)
+
+    def take_wanted(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
+        """What came as far as it is addressed to this process; the rest is let go of, and said so."""
+        wants = self.interest.wants
+        self.out += [Discard(e.message.id, "foreign") for e in envelopes if not wants(e.message.topics)]
+        self.take([e for e in envelopes if wants(e.message.topics)], hint, now_us)
 
     def want_blocked(self, hint: str | None, now_us: int) -> None:
         blocked = self.inbox.blocked

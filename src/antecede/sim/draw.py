@@ -37,7 +37,8 @@ def draw(
 ) -> Scenario:
     """Scenario `index` of the sweep that `seed` decides; every one is its own seed and replays alone.
 
-    `early`: without the knobs that came later (orders by message, local views, sites, churn, naps, membership).
+    `early`: without the knobs that came later (orders by message, local views, sites, changing filters, churn, naps,
+    membership).
     """
     facts = facts or find_recipe(recipe)
     dice = stream(seed, "sweep", index)
@@ -92,7 +93,14 @@ def draw(
     if early:
         return drawn
     drawn = _of_late(drawn, facts, stream(seed, "sweep-late", index))
+    drawn = _growing(drawn, stream(seed, "sweep-growth", index))
     return _of_members(drawn, stream(seed, "sweep-members", index))
+
+
+def _growing(drawn: Scenario, dice: Random) -> Scenario:
+    """In a quarter of the scenarios subscribers change what they want."""
+    grow = round(between(dice, 0.5, 4.0), 3)
+    return replace(drawn, grow=grow) if dice.random() < 0.25 and drawn.reading == "repaired" else drawn
 
 
 def _of_late(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:

@@ -15,6 +15,7 @@ from antecede.core.membership.places import carriers
 from antecede.sim.dice import between, pick, shuffled, stream
 from antecede.sim.driver import Driver
 from antecede.sim.found import Found
+from antecede.sim.growth import Growth
 from antecede.sim.layout import Partition
 from antecede.sim.process import NEVER, Process
 from antecede.sim.scenario import parse_perturb
@@ -95,6 +96,7 @@ class Faults:
                 self._next_move(name, scenario.first_us)
         for name, late in driver.layout.late.items():
             driver.at(late.when_us, partial(self._come, name))
+        Growth(driver, self).plan()
 
     def _plan_for(self, process: Process) -> None:
         """What befalls one process, from dice of its own: leaving, naps, a leap of its clock."""

@@ -113,6 +113,9 @@ class Scenario:
     """Every clock leaps once, forth or back, by at most this. Costs delivery time through the guard."""
     membership: str = "told"
     """`told`: everybody is told the view, `detect_ms` after the fact; `swim`: processes find it by themselves."""
+    grow: float = 0.0
+    """Changes of filters per subscriber and second, to groups of the broker it is at. Costs attachments outside `home`,
+    in `home` a round trip and what is sent again of new groups."""
     detect_ms: float = 200.0
     """How long after a crash or restart the others are told (`swim`: four periods of pings). Costs waiting for the
     dead."""
@@ -171,8 +174,8 @@ class Scenario:
         for name in ("rate", "round_ms", "nap_ms"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise InputError(f"{name} is {getattr(self, name)}: it must be greater than 0.")
-        for name in ("move", "join", "leave", "detect_ms", "skew_ms", "jump_ms", "guard_ms", "hop_ms", "warmup_ms",
-                     "limit_s"):  # fmt: skip
+        for name in ("move", "join", "leave", "grow", "detect_ms", "skew_ms", "jump_ms", "guard_ms", "hop_ms",
+                     "warmup_ms", "limit_s"):  # fmt: skip
             value = getattr(self, name)
             if value is not None and not 0.0 <= value < math.inf:
                 raise InputError(f"{name} is {value}: it must be at least 0.")

@@ -149,6 +149,8 @@ class Fates:
             return None
         if fate in ("superseded", "late", "overflow", "departed") or not self._obtainable(receiver, told):
             return None
+        if self.ledgers[receiver.name].gone & told.bit and not self.holders.served(told.index):
+            return None  # it was let go of everywhere, and that was said here
         text = "was never delivered, although it and all that goes before it could be had"
         return self._finding("undelivered", receiver, told, text)
 

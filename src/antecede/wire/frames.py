@@ -22,6 +22,8 @@ from antecede.core.frames import (
     Digest,
     Frame,
     Gone,
+    Grow,
+    Grown,
     Item,
     Items,
     Publish,
@@ -107,6 +109,8 @@ def measure(frame: Frame) -> tuple[int, int]:
             control = batch_size(frame.headers, True)[1]
         elif isinstance(frame, Rumours) and frame.envelopes:
             control = batch_size(frame.envelopes)[1]
+        elif isinstance(frame, Grown) and frame.items:
+            control = _items_size(frame)[1]
     frame.size, frame.control = size, control
     return size, control
 
@@ -178,14 +182,14 @@ def _digest(row: DigestRow) -> Digest:
     return Digest(offer, have, done, stable, reply)
 
 
-def _items_row(frame: Items) -> ItemsRow:
+def _items_row(frame: Items | Grown) -> ItemsRow:
     after = [i.after if i.after <= MAX_NUMBER else _as_bytes(i.after) for i in frame.items]
     indexes = deltas([item.index for item in frame.items])
     gone = deltas([place for place, item in enumerate(frame.items) if item.gone])
     return frame.attachment, indexes, after, gone
 
 
-def _items_batch(frame: Items) -> BatchRow | Raw:
+def _items_batch(frame: Items | Grown) -> BatchRow | Raw:
     """What is gone travels as a header: its payload is dropped."""
     envelopes = tuple([item.envelope for item in frame.items])
     if not any(item.gone for item in frame.items):
@@ -212,7 +216,7 @@ def _items(row: tuple[ItemsRow, BatchRow]) -> Items:
     return Items(attachment, tuple(items))
 
 
-def _items_size(frame: Items) -> tuple[int, int]:
+def _items_size(frame: Items | Grown) -> tuple[int, int]:
     """The index and `after` are the stamp of the lower tier: control bytes, all of them."""
     own = len(pack(_items_row(frame)))
     if any(item.gone for item in frame.items):
@@ -241,6 +245,10 @@ def _ranges_row(ranges: Ranges) -> RangesRow:
 
 def _envelopes(row: BatchRow | None, bare: bool = False) -> tuple[Envelope, ...]:
     return () if row is None else read_batch(row, bare)
+
+
+def _names(raw: bytes | None) -> tuple[str, ...]:
+    return () if raw is None else split_names(raw)
 
 
 def _as_bytes(number: int) -> bytes:
@@ -296,11 +304,10 @@ _kind(
         _ids_row(f.unacked),
         f.published,
         f.loose,
+        f.change,
     ),
-    tuple[Number, bytes | None, MapRow | None, IdsRow, Number, Number],
-    lambda r: Attach(
-        r[0], () if r[1] is None else split_names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), r[4], r[5]
-    ),
+    tuple[Number, bytes | None, MapRow | None, IdsRow, Number, Number, Number],
+    lambda r: Attach(r[0], _names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), *r[4:]),
 )
 _kind(
     8,
@@ -362,7 +369,21 @@ _kind(
         joined(f.names) if f.names else None,
     ),
     tuple[BatchRow | None, RangesRow, bytes | None],
-    lambda r: Rumours(_envelopes(r[0]), _ranges(r[1]), () if r[2] is None else split_names(r[2])),
+    lambda r: Rumours(_envelopes(r[0]), _ranges(r[1]), _names(r[2])),
+)
+_kind(
+    24,
+    Grow,
+    lambda f: (f.attachment, f.change, joined(f.filters) if f.filters else None, _map_row(f.frontier), f.index),
+    tuple[Number, Number, bytes | None, MapRow, Number],
+    lambda r: Grow(r[0], r[1], _names(r[2]), _map(r[3]), r[4]),
+)
+_kind(
+    25,
+    Grown,
+    lambda f: (f.change, f.first, _ids_row(f.cut), _items_row(f), _items_batch(f) if f.items else None),
+    tuple[Number, Number, IdsRow, ItemsRow, BatchRow | None],
+    lambda r: Grown(r[3][0], r[0], r[1], _ids(r[2]), _items((r[3], r[4])).items if r[4] is not None else ()),
 )
 for _one in NEWS_KINDS:
     _kind(*_one)

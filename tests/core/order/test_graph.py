@@ -244,3 +244,31 @@ def test_what_is_stable_no_longer_travels_to_them() -> None:
     whole.forget(1)
     whole.forget(2)
     assert nodes() == 1
+
+
+def test_what_everybody_has_had_for_grace_is_forgotten_and_does_not_come_back() -> None:
+    """Trap 4: once it is stable, and so is all before it."""
+    a, b = writer("A", G1, deadlines=False), writer("B", G1, deadlines=False)
+    one, two = publish(a, "A:1"), publish(a, "A:2")
+    relayed = a.relay(two)
+    a.heard({"A@G1": 2})
+    a.forget(0)
+    a.forget(9)
+    assert list(a.graph) == ["A:1", "A:2"]
+    a.forget(10)
+    assert not a.graph and not a.leaves and travelling(a.relay(two)) == ["A:2"]
+    give(one, a, b)
+    b.arrived(relayed)
+    a.arrived(b.relay(give(publish(b, "B:1"), b, b)))
+    assert "A:2" not in a.graph and "B:1" in a.graph, "a broker that has not forgotten it speaks of it in vain"
+    assert publish(a, "A:3").stamp.needs == ()
+
+
+def test_what_follows_something_unstable_is_not_forgotten() -> None:
+    a = writer("A", BOTH, deadlines=False)
+    publish(a, "A:1", "G1")
+    publish(a, "A:2", "G2")
+    a.heard({"A@G2": 2})
+    for now_us in (0, 10, 20):
+        a.forget(now_us)
+    assert list(a.graph) == ["A:1", "A:2"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antecede.core.frames import Item
+from antecede.core.frames import Grown, Item
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.index import INDEX, IndexReader, Log, item_stamp
@@ -145,3 +145,28 @@ def test_an_unordered_message_has_no_causes_and_is_none() -> None:
     ordered = Envelope(Message("q", 1, ("G1",)), Stamp((("q@G1", 1),), (), {"p~@G1": 2}))
     after = [item.after for envelope in (*loose, ordered) if (item := log.append(envelope)) is not None]
     assert after == [0, 0, 0]
+
+
+def test_what_a_client_is_about_to_pass_is_what_it_was_sent_and_all_before_it() -> None:
+    """H8."""
+    log = Log(1, Interest(("#",)), {}, (), plain=False)
+    log.append(grouped("p:1", "G1", needs=[("q@G2", 7)]))
+    log.append(grouped("p:2", "G1", needs=[("q@G2", 9)]))
+    loose = grouped("r:3", "G1", needs=[("s@G1", 8)])
+    loose.message.order = "none"
+    log.append(loose)
+    assert log.passed({"p@G1": 1, "z@G1": 4}, 1) == {"p@G1": 2, "q@G2": 9, "z@G1": 4}
+    assert log.passed({"q@G2": 12}, 0) == {"p@G1": 2, "q@G2": 12}
+    assert log.passed({}, 2) == {}
+
+
+def test_a_change_may_be_unknown_until_something_numbered_since_is_acknowledged() -> None:
+    log = Log(1, Interest(("#",)), {}, (), plain=False)
+    assert log.unknown() is None
+    log.append(grouped("p:1", "G1"))
+    log.grown = Grown(1, 1, 2, ())
+    log.append(grouped("p:2", "G1"))
+    log.acknowledge(1)
+    assert log.unknown() is log.grown
+    log.acknowledge(2)
+    assert log.unknown() is None

@@ -217,3 +217,22 @@ def test_an_unordered_message_is_given_up_alone() -> None:
     assert one.reader.front == {"A~": 5}
     asked = frame_to(ask(member(deadlines=False, peers="B C"), ("A~", 0, 4)), "C", Gone)
     assert asked.lacks == (("A~", 3, 4),), "what lies between may not exist"
+
+
+def test_what_settled_cannot_be_had_though_its_sender_is_there() -> None:
+    one = member(deadlines=False)
+    one.stability.settled["A"] = 2
+    assert frame_to(ask(one, ("A", 0, 4)), "C", Gone).lacks == (("A", 0, 1), ("A", 1, 2))
+    one.receive(Data((flat("A:1"),)), "A", 0)
+    assert frame_to(ask(one, ("A", 0, 4)), "C", Gone).lacks == (("A", 1, 2),), "it is here after all"
+
+
+def test_who_missed_what_settled_gives_it_up_after_grace() -> None:
+    one = member(deadlines=False)
+    one.receive(Data((flat("A:2", {"A": 1}),)), "A", 0)
+    for peer in ("A", "C"):
+        assert told(one.receive(Gone((), (("A", 0, 1),)), peer, 500)) == []
+    assert one.receive(Gone((), (("A", 0, 1),)), "A", 1499) == []
+    assert one.receive(Gone((), (("A", 0, 1),)), "A", 1500) == []
+    lines = told(one.receive(Gone((), (("A", 0, 1),)), "C", 1501))
+    assert lines[:2] == ["discard A:1 gone", "deliver A:2 causes"]

@@ -128,8 +128,8 @@ def test_digests_of_strangers_are_ignored() -> None:
     assert one.receive(Digest({"B@G1": 9}, {}, reply=True), "S7", 0) == []
 
 
-def test_only_a_graph_without_deadlines_says_what_is_done_and_stable() -> None:
-    """With deadlines nodes retire by themselves."""
+def test_only_a_graph_without_deadlines_says_what_is_done_though_it_is_all_there() -> None:
+    """With deadlines nodes retire by themselves; others leave out what is said already."""
     for recipe, deadlines, done in (("cbcast", False, {}), ("graph", True, {}), ("graph", False, {"A@G1": 1})):
         one = machine(recipe, "A", "broker", "G1", round_us=100, deadlines=deadlines)
         one.view(view_of({"A": "G1", "B": "G1"}), 0)

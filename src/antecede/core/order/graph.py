@@ -7,9 +7,9 @@ With deadlines something may be skipped, so the projection also names the newest
 a held message cannot be seen to precede another one through a missing third (trap 1).
 
 A node may be forgotten once it and all its ancestors have expired, never before: an expired message still carries order
-(H7). A node need not travel once it and all its ancestors lie behind at every broker and at their subscribers: a stable
-message that some subscriber lacks must still be named to it (trap 4). Nor at once then: a broker that is about to join
-took over a graph before it, and is not in anybody's view yet.
+(H7). Where nothing expires, it may be forgotten once it and all its ancestors lie behind at every broker and at their
+subscribers: a stable message that some subscriber lacks must still be named to it (trap 4). Nor at once then: a broker
+that is about to join took over a graph before it, and is not in anybody's view yet.
 """
 
 from __future__ import annotations
@@ -70,6 +70,8 @@ class GraphWriter:
         self.clock: dict[str, int] = {}
         """Marks of everything delivered here and before it."""
         self._travel: dict[str, Entry] = {}
+        self._retired: dict[str, int] = {}
+        """Per stream: up to here nodes were forgotten because everybody has the messages."""
         self._last: Entry | None = None
         self._newest: dict[str, int] = {}
         """Per stream, the newest node that is kept (with deadlines): a stream without one has expired altogether."""
@@ -144,7 +146,7 @@ class GraphWriter:
         graph = self.graph
         for node in nodes:
             message_id = f"{node[0]}:{node[1]}"
-            if message_id not in graph:
+            if message_id not in graph and not self._is_retired(node):
                 self._add(message_id, node)
         entry = graph.get(envelope.message.id)
         if entry is None:
@@ -288,10 +290,8 @@ class GraphWriter:
         expiry = self._expiry
         while expiry and expiry[0][0] < now_us:
             message_id = heappop(expiry)[2]
-            entry = self.graph.pop(message_id)
-            self.leaves.pop(message_id, None)
-            self._travel.pop(message_id, None)
-            entry.preds = []
+            entry = self.graph[message_id]
+            self._retire(message_id, entry)
             for stream, n in entry.marks:
                 if self._newest.get(stream) == n:
                     del self._newest[stream]
@@ -303,8 +303,21 @@ class GraphWriter:
             elif now_us < entry.stable_us + self.grace_us:
                 continue
             elif not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):
-                del travel[message_id]
+                self._retire(message_id, entry)
+                self._retired.update(entry.marks)
                 self._whole.clear()
+
+    def _is_retired(self, node: Node) -> bool:
+        """Whether it comes from a broker that has not forgotten it yet: if it were taken in, it would travel again."""
+        retired = self._retired
+        return bool(retired) and all(node[1] <= retired.get(stream_of(node[0], group), 0) for group in node[2])
+
+    def _retire(self, message_id: str, entry: Entry) -> None:
+        """Nobody will ever wait for it again, nor for what precedes it."""
+        del self.graph[message_id]
+        self.leaves.pop(message_id, None)
+        self._travel.pop(message_id, None)
+        entry.preds = []
 
 
 def _merge(preds: Sequence[Entry]) -> dict[str, int]:

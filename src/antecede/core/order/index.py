@@ -12,10 +12,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 
-from antecede.core.frames import Item
+from antecede.core.frames import Grown, Item
 from antecede.core.interest import Interest
 from antecede.core.message import LOOSE, Envelope, Mark, Stamp
 from antecede.core.order.reader import Reader, everything
+from antecede.core.order.vector import close
 
 __all__ = ["INDEX", "IndexReader", "Log", "item_stamp"]
 
@@ -75,6 +76,7 @@ class Log:
         "cut",
         "entries",
         "frontier",
+        "grown",
         "interest",
         "loose",
         "number",
@@ -98,9 +100,23 @@ class Log:
         self.published = self.loose = 0
         self.unacked: frozenset[str] = frozenset()
         """What the client had published when it attached, and which of that it keeps to publish again."""
+        self.grown: Grown | None = None
+        """The last change of its filters, and from which number it holds."""
         self.top = 0
         self.acked = 0
         self._chains: dict[str, Chain] = {}
+
+    def unknown(self) -> Grown | None:
+        """A change of which the client may not know yet: nothing numbered since is acknowledged."""
+        return self.grown if self.grown is not None and self.acked < self.grown.first else None
+
+    def passed(self, frontier: Mapping[str, int], index: int) -> dict[str, int]:
+        """What a client with this past has passed or is about to: what it was sent above `index`, and all before it."""
+        above = [item.envelope for item in self.entries.values() if item.index > index]
+        passed = close(envelope.stamp for envelope in above if envelope.message.order != "none")
+        for stream, n in frontier.items():
+            passed[stream] = max(n, passed.get(stream, 0))
+        return passed
 
     def append(self, envelope: Envelope) -> Item | None:
         """The next item; None when it lies in the client's past."""

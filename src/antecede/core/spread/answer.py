@@ -2,12 +2,13 @@
 
 An answer holds what was asked for and is kept or held here, is wanted by the asker and still in time; there are no
 empty answers. For what expired its header is sent, so that nobody waits for it. Where there are no deadlines and a
-message can no longer come from its sender, it is said that it cannot be had here; after `grace_us`, when everybody who
-could have it lacks it, it is given up: nothing waits without a bound.
+message can no longer come from its sender, or was let go of because everybody had it, it is said that it cannot be had
+here; after `grace_us`, when everybody who could have it lacks it, it is given up: nothing waits without a bound.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Answer, Discard, Send
@@ -29,16 +30,23 @@ def in_time(envelope: Envelope, now_us: int) -> bool:
 
 
 class Answers:
-    __slots__ = ("_given_up", "_lacks", "tier")
+    __slots__ = ("_given_up", "_heard_us", "_lacks", "tier")
 
     def __init__(self, tier: Tier) -> None:
         self.tier = tier
         self._lacks: dict[Mark, set[str]] = {}
         self._given_up: set[Mark] = set()
+        self._heard_us: dict[Mark, int] = {}
+        """When somebody first said that a mark cannot be had there, although its sender is in view."""
 
     def ask_anew(self) -> None:
         """The view changed: whoever left may have passed on, before, what others said they lack."""
         self._lacks.clear()
+        self._heard_us.clear()
+
+    def settled(self, streams: Mapping[str, int]) -> None:
+        """Of what everybody has, nobody asks any more which of it was given up."""
+        self._given_up = {mark for mark in self._given_up if mark[1] > streams.get(mark[0], 0)}
 
     def on_request(self, frame: Request, sender: str, now_us: int) -> None:
         tier = self.tier
@@ -71,20 +79,21 @@ class Answers:
         return [h.envelope for h in tier.inbox.held.values() if any(mark in wanted for mark in h.envelope.stamp.own)]
 
     def _lacked(self, ranges: Ranges, peer: str, now_us: int) -> Ranges:
-        """Of senders that left: what cannot be had here, said so that nobody waits for it for ever.
+        """Of senders that left, and of what settled: what cannot be had here, so that nobody waits for it for ever.
 
         To a peer: what is not here. To the tier below, which has nobody else to ask: what will never be, because this
-        process gave it up or began behind it.
+        process gave it up, let it go or began behind it.
         """
         tier = self.tier
         if tier.settings.deadlines:
             return ()  # deadlines bound every wait
         lacks = []
         for stream, low, high in ranges:
+            settled = tier.stability.settled.get(stream, 0)
             for n in range(low + 1 if tier.reader.dense and LOOSE not in stream else high, high + 1):
-                if tier.absent_since((stream, n), now_us) is not None:
+                if n <= settled or tier.absent_since((stream, n), now_us) is not None:
                     held = n in tier.inbox.marks.get(stream, ()) or n in tier.store.index.get(stream, ())
-                    never = (stream, n) in self._given_up or n <= tier.reader.cut.get(stream, 0)
+                    never = (stream, n) in self._given_up or n <= max(settled, tier.reader.cut.get(stream, 0))
                     if not held and (never or not tier.serves(peer)):
                         lacks.append((stream, n - 1, n))
         return tuple(lacks)
@@ -100,13 +109,16 @@ class Answers:
         tier.want_blocked(sender, now_us)
 
     def _lacked_by(self, mark: Mark, peer: str, now_us: int) -> None:
-        """Give a mark up once its sender has been gone for `grace_us` and everybody who could have it lacks it."""
+        """Give a mark up once its sender has been gone, or it was said to be, for `grace_us`, and everybody who could
+        have it lacks it."""
         tier = self.tier
         want = tier.wants.wants.get(mark)
         if want is None or tier.settings.deadlines or not tier.is_missing(mark):
             return
         left = tier.absent_since(mark, want.since_us)
-        if left is None or now_us < left + tier.settings.grace_us:
+        if left is None:
+            left = self._heard_us.setdefault(mark, now_us)
+        if now_us < left + tier.settings.grace_us:
             return
         lacking = self._lacks.setdefault(mark, set())
         lacking.add(peer)
@@ -137,6 +149,7 @@ class Answers:
         for one in marks:
             tier.wants.drop(one)
             self._lacks.pop(one, None)
+            self._heard_us.pop(one, None)
             self._given_up.add(one)
         tier.out.append(Discard(message_id, "gone"))
         tier.reader.skipped(tuple(marks), known)

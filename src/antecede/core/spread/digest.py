@@ -62,10 +62,13 @@ class Rounds:
         if marks:  # what is held is not lacking either: its holder asks for the rest itself
             have = {s: max(n, theirs[s]) if theirs.get(s) in marks.get(s, ()) else n for s, n in behind.items()}
         have = tier.haves(have, behind)
-        if tier.writer is None or not tier.writer.cuts:
-            done = tier.summary(peer_interest) or ({} if have is behind else behind)
-            return Digest(offer, have, done, reply=reply)
-        return Digest(offer, have, tier.done(behind), dict(tier.writer.stable), reply)
+        if tier.writer is not None and tier.writer.cuts:
+            return Digest(offer, have, tier.done(behind), dict(tier.writer.stable), reply)
+        if tier.store.lasting:
+            done = tier.done(behind)
+            return Digest(offer, have, {} if done == have else done, reply=reply)
+        done = tier.summary(peer_interest) or ({} if have is behind else behind)
+        return Digest(offer, have, done, reply=reply)
 
     def hold(self, now_us: int) -> None:
         tier = self.tier
@@ -73,6 +76,7 @@ class Rounds:
         version = tier.store.version if self.steady else self._goal
         if tier.writer is not None:
             tier.writer.forget(now_us)
+        tier.stability.look(now_us)
         behind = self._some_behind(version)
         again = tier.rounded(now_us)
         if not behind:

@@ -1,0 +1,82 @@
+"""Filters of a client that change while it is attached (PROTOCOLS s3.6, GROW): what it is owed, from when and to when.
+
+To shrink takes one sentence: what is no longer wanted is not owed from the moment the client says so. To grow takes
+two: the home says from which number on, and behind which cut, the new groups are owed (H8). A change is asked for again
+until it is confirmed, or until another attachment says what is wanted anyway; changes are numbered, so that an old
+answer is not taken for a new one. What comes with an answer may belong to a change that the client has changed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from antecede.core.effects import Join, Leave, Send
+from antecede.core.frames import Grow
+from antecede.core.interest import Interest
+
+if TYPE_CHECKING:
+    from antecede.core.client import Client
+
+__all__ = ["Growing"]
+
+
+class Growing:
+    __slots__ = ("_asked", "at_us", "change", "client", "owed", "passed")
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.change = 0
+        """The number of the last change."""
+        self.owed: tuple[str, ...] = ()
+        """The filters of which it is known where they begin."""
+        self.at_us: int | None = None
+        """When to ask again."""
+        self.passed: set[int] = set()
+        """Numbers of this attachment that were not wanted when they came: another copy is a repeat."""
+        self._asked: dict[int, tuple[str, ...]] = {}
+        """Changes that are not confirmed yet: what was wanted."""
+
+    def want(self, filters: Sequence[str], now_us: int) -> None:
+        """From now on these: what is lost is lost at once."""
+        client = self.client
+        client.interest = Interest(filters)
+        self.leave(tuple(f for f in self.owed if f not in client.interest.filters))
+        self.passed.update(e.stamp.own[0][1] for e in client.inbox.dismiss(client.interest.wants, now_us))
+        self.change += 1
+        self._asked[self.change] = client.interest.filters
+
+    def leave(self, filters: tuple[str, ...]) -> None:
+        if filters:
+            self.owed = tuple(f for f in self.owed if f not in filters)
+            self.client.out.append(Leave(filters))
+
+    def ask(self, now_us: int) -> None:
+        client = self.client
+        assert client.home is not None
+        self.at_us = now_us + 2 * client.settings.retry_us
+        filters, index = client.interest.filters, client.behind()
+        client.out.append(Send((client.home,), Grow(client.attachment, self.change, filters, client.past(), index)))
+
+    def attaching(self) -> int:
+        """The change that an attachment confirms, 0 if there is none: only the last one counts then."""
+        self.at_us = None
+        self._asked = {self.change: self._asked[self.change]} if self.change in self._asked else {}
+        return self.change if self._asked else 0
+
+    def confirmed(self, change: int, peer: str, cut: tuple[str, ...]) -> None:
+        """Its home says where a change began."""
+        wanted = self._asked.get(change)
+        if wanted is None:
+            return
+        for older in [one for one in self._asked if one <= change]:
+            del self._asked[older]
+        if change == self.change:
+            self.at_us = None
+        now = self.client.interest.filters
+        self.join(tuple(f for f in wanted if f in now and f not in self.owed), peer, cut)
+
+    def join(self, filters: tuple[str, ...], peer: str, cut: tuple[str, ...]) -> None:
+        if filters:
+            self.owed += filters
+            self.client.out.append(Join(filters, peer, cut, self.client.inbox.guard_us))

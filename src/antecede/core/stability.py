@@ -1,0 +1,121 @@
+"""When everybody has a message for good (PROTOCOLS s3.6, Stability): then, and not before, the Store may let go of it.
+
+A process has *done* what lies behind it and behind whoever it serves: a subscriber that lacks a message, or a client
+that has not acknowledged it, holds it back (trap 4). A stream is stable up to where everybody in view that carries its
+group has done; who left holds nothing back. What has been stable for `grace_us` is *settled*: until then a client of a
+broker that crashed may turn up elsewhere without it (H13), and a newcomer that is in nobody's view yet may lack it. So
+who comes into view meanwhile begins the wait anew. A message is let go of when all its streams are settled.
+
+This is for what has no deadline. What has one is let go of when it expires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from antecede.core.message import split_id
+
+if TYPE_CHECKING:
+    from antecede.core.tier import Tier
+
+__all__ = ["LOOKS", "Stability"]
+
+LOOKS = 8
+"""Looks per `grace_us`. Raising it lets go of messages a little sooner; costs a pass over all streams each time."""
+
+
+class Stability:
+    __slots__ = ("_looked_us", "_since", "confirmed", "settled", "tier")
+
+    def __init__(self, tier: Tier) -> None:
+        self.tier = tier
+        self.confirmed: dict[str, dict[str, int]] = {}
+        """Per process, what it says to have done."""
+        self.settled: dict[str, int] = {}
+        """Per stream: up to here everybody has had everything for `grace_us`."""
+        self._since: dict[str, list[tuple[int, int]]] = {}
+        """Per stream: (n, since when it was seen to be stable up to there), not settled yet."""
+        self._looked_us: int | None = None
+
+    # -- what others say -------------------------------------------------------------------------------------------
+
+    def confirm(self, peer: str, done: Mapping[str, int]) -> None:
+        known = self.confirmed.setdefault(peer, {})
+        for stream, n in done.items():
+            if n > known.get(stream, 0):
+                known[stream] = n
+
+    def forget(self, peer: str) -> None:
+        self.confirmed.pop(peer, None)
+
+    def stable(self, stream: str, mine: int | None) -> int | None:
+        """Up to where everybody has done; `mine`: this process itself, if it carries the stream. None: nobody does."""
+        done = [self.confirmed.get(name, {}).get(stream, 0) for name in self.tier.carriers(stream)]
+        if mine is not None:
+            done.append(mine)
+        return min(done, default=None)
+
+    # -- letting go ------------------------------------------------------------------------------------------------
+
+    def look(self, now_us: int) -> None:
+        """Once in a while: what has settled, and may go."""
+        tier = self.tier
+        tier.store.forget_gone(now_us)
+        pause_us = max(tier.settings.round_us, tier.settings.grace_us // LOOKS)
+        if not tier.store.lasting or (self._looked_us is not None and now_us < self._looked_us + pause_us):
+            return
+        self._looked_us = now_us
+        streams = list(tier.store.index)
+        front, concerns = tier.reader.front, tier.interest.concerns
+        mine = tier.done({stream: front.get(stream, 0) for stream in streams if concerns(stream)})
+        settled = [stream for stream in streams if self._settles(stream, mine.get(stream), now_us)]
+        for stream in settled:
+            self._let_go(stream, now_us)
+        if settled:
+            tier.answers.settled(self.settled)
+
+    def _settles(self, stream: str, mine: int | None, now_us: int) -> bool:
+        stable = self.stable(stream, mine)
+        if stable is None:
+            return False
+        since = self._since.setdefault(stream, [])
+        while since and since[-1][0] > stable:  # somebody came into view who has not done as much
+            since.pop()
+        if stable > (since[-1][0] if since else self.settled.get(stream, 0)):
+            since.append((stable, now_us))
+        while since and now_us >= since[0][1] + self.tier.settings.grace_us:
+            self.settled[stream] = since.pop(0)[0]
+        if not since:
+            del self._since[stream]
+        return stream in self.settled
+
+    def _let_go(self, stream: str, now_us: int) -> None:
+        """In the order in which it was taken in; what is also addressed to others waits for them."""
+        store, last = self.tier.store, self.settled[stream]
+        gone = []
+        for n, envelope in store.index.get(stream, {}).items():
+            if n > last:
+                break
+            if envelope.message.deadline_us is None and all(self._is_over(*mark) for mark in envelope.stamp.own):
+                gone.append(envelope)
+        for envelope in gone:
+            store.let_go(envelope)
+            store.add_gone(envelope, now_us)
+
+    def _is_over(self, stream: str, n: int) -> bool:
+        if n <= self.settled.get(stream, 0):
+            return True
+        return not self.tier.interest.concerns(stream) and not self.tier.carriers(stream)
+
+    # -- for newcomers ---------------------------------------------------------------------------------------------
+
+    def cut(self, group: str, begun: tuple[str, ...]) -> tuple[str, ...]:
+        """What a newcomer to a group begins behind, as message ids: where this process itself did (`begun`), and what
+        it may have let go of."""
+        tops = dict(map(split_id, begun))
+        for stream, n in self.settled.items():
+            sender, _, of = stream.partition("@")
+            if of == group and n > tops.get(sender, 0):
+                tops[sender] = n
+        return tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops) if tops[sender])
