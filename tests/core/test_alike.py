@@ -58,6 +58,7 @@ def test_every_rule_names_an_attribute_that_exists() -> None:
         broker.wants,
         broker.store,
         broker.rounds,
+        broker.stability,
         broker.writer,
         broker.interest,
         machine_of("rounds", "broker"),

@@ -217,5 +217,5 @@ def test_where_a_donor_began_counts_too() -> None:
     one = home()
     one.joining.origins["G1"] = ("Z", ("X:4", "Y:2"))
     assert list(one.joining._origins()) == [("G1", "Z", ("X:4", "Y:2"))]
-    one.stability.settled.update({"Y@G1": 7, "X@G1": 3, "W@G2": 9})
+    one.stability.over.update({"Y@G1": 7, "X@G1": 3, "W@G2": 9})
     assert list(one.joining._origins()) == [("G1", "H", ("X:4", "Y:7"))]

@@ -86,6 +86,8 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     ),
     (draw(9, "home", 0), LONG, "a newcomer begins behind what its donor may have let go of"),
     (draw(9, "home", 1), LONG, "the same"),
+    (draw(9, "home", 16), LONG, "and names only what that one had, of unordered messages too"),
+    (draw(9, "graph", 2), LONG, "a newcomer knows the nodes of all it takes over"),
 ]
 
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Join, Send
-from antecede.core.frames import Snapshot, SnapshotRequest
+from antecede.core.frames import Node, Snapshot, SnapshotRequest
 from antecede.core.interest import group_of
-from antecede.core.message import header_of
+from antecede.core.message import Envelope, header_of
 from antecede.core.spread.answer import in_time
 
 if TYPE_CHECKING:
@@ -75,14 +75,15 @@ class Joining:
         assert broker.writer is not None
         past = {s: n for s, n in broker.writer.past().items() if not broker.interest.concerns(s)}
         past.update(broker.reader.cut)
-        for stream, n in broker.stability.settled.items():
+        for stream, n in broker.stability.over.items():
             if broker.interest.concerns(stream):
                 past[stream] = max(n, past.get(stream, 0))
         envelopes = tuple(broker.writer.bare(e) for e in broker.store.by_id.values())
         kept = (*broker.store.kept_headers(), *(header for header, _ in broker.store.gone.values()))
         headers = tuple(header_of(broker.writer.bare(e)) for e in kept)
+        nodes = {node[:2]: node for node in (*broker.writer.nodes(), *(node for e in envelopes for node in _nodes(e)))}
         origins = tuple(self._origins())
-        broker.out.append(Send((to,), Snapshot(past, broker.cut(), envelopes, headers, broker.writer.nodes(), origins)))
+        broker.out.append(Send((to,), Snapshot(past, broker.cut(), envelopes, headers, tuple(nodes.values()), origins)))
 
     def _origins(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         """Where whoever takes over from here begins, in groups of which something is hidden."""
@@ -144,3 +145,8 @@ class Joining:
             broker.take_wanted(snapshot.envelopes, sender, now_us)
         self._snapshots = []
         broker.early.take(now_us)
+
+
+def _nodes(envelope: Envelope) -> tuple[Node, ...]:
+    """Its own node: the graph may have forgotten it already, since everybody has it but who comes now."""
+    return envelope.stamp.extra if isinstance(envelope.stamp.extra, tuple) else ()

@@ -26,7 +26,7 @@ LOOKS = 8
 
 
 class Stability:
-    __slots__ = ("_looked_us", "_since", "confirmed", "settled", "tier")
+    __slots__ = ("_looked_us", "_since", "confirmed", "over", "settled", "tier")
 
     def __init__(self, tier: Tier) -> None:
         self.tier = tier
@@ -34,6 +34,8 @@ class Stability:
         """Per process, what it says to have done."""
         self.settled: dict[str, int] = {}
         """Per stream: up to here everybody has had everything for `grace_us`."""
+        self.over: dict[str, int] = {}
+        """Per stream: the newest that was let go of."""
         self._since: dict[str, list[tuple[int, int]]] = {}
         """Per stream: (n, since when it was seen to be stable up to there), not settled yet."""
         self._looked_us: int | None = None
@@ -101,6 +103,7 @@ class Stability:
                 gone.append(envelope)
         for envelope in gone:
             store.let_go(envelope)
+            self.over.update((s, n) for s, n in envelope.stamp.own if n > self.over.get(s, 0))
             store.add_gone(envelope, now_us)
 
     def _is_over(self, stream: str, n: int) -> bool:
@@ -112,9 +115,9 @@ class Stability:
 
     def cut(self, group: str, begun: tuple[str, ...]) -> tuple[str, ...]:
         """What a newcomer to a group begins behind, as message ids: where this process itself did (`begun`), and what
-        it may have let go of."""
+        it has let go of."""
         tops = dict(map(split_id, begun))
-        for stream, n in self.settled.items():
+        for stream, n in self.over.items():
             sender, _, of = stream.partition("@")
             if of == group and n > tops.get(sender, 0):
                 tops[sender] = n

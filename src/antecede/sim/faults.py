@@ -157,6 +157,7 @@ class Faults:
         life = self._lives[old.base] = self._lives.get(old.base, 0) + 1
         process = self._spawn(f"{old.base}.{life}", old.role, old.groups)
         process.ready = process.role == "subscriber"
+        process.filters = old.filters
         driver.records.note(process, "restart", now_us)
         self.members.came(process, old.at, now_us)
 
