@@ -1,4 +1,4 @@
-"""Imports point down only: cli > report > lab > spark > live > sim > trace | wire > core > errors."""
+"""Imports point down only: cli > report > lab > spark > live > sim > trace | wire > core > collector | errors."""
 
 from __future__ import annotations
 
