@@ -69,6 +69,7 @@ def test_these_scenarios_are_not_tame() -> None:
     """Silence means something: between them they lose, repeat, crash, move, skew, split and run out of time."""
     drawn = [draw(ROOT_SEED, "home", index) for index in range(COUNT)]
     assert sum(bool(scenario.mix) for scenario in drawn) >= 20
+    assert sum(bool(scenario.grow) for scenario in drawn) >= 15
     for knob in (
         "loss",
         "duplicate",
@@ -80,6 +81,5 @@ def test_these_scenarios_are_not_tame() -> None:
         "declare",
         "deadline_ms",
         "view",
-        "grow",
     ):
         assert sum(bool(getattr(scenario, knob)) for scenario in drawn) >= 20, knob
