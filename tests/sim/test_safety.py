@@ -74,6 +74,7 @@ def test_these_scenarios_are_not_tame() -> None:
     assert sum(bool(scenario.mix) for scenario in drawn) >= 20
     assert sum(bool(scenario.perturb) for scenario in drawn) >= 10
     assert sum(scenario.membership == "swim" for scenario in drawn) >= 15
+    assert sum(bool(scenario.grow) for scenario in drawn) >= 15
     for knob in (
         "loss",
         "duplicate",
@@ -87,6 +88,5 @@ def test_these_scenarios_are_not_tame() -> None:
         "view",
         "join",
         "leave",
-        "grow",
     ):
         assert sum(bool(getattr(scenario, knob)) for scenario in drawn) >= 20, knob

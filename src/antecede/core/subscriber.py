@@ -128,6 +128,7 @@ class Subscriber(Tier):
             return True
         if self._tries > 4 * ATTACH_TRIES:
             self._want(Interest(kept))
+            self.attachment += 1  # whoever was asked for more must hear of it
         return False
 
     def _reaches(self, broker: str, reply: Attached) -> bool:
