@@ -39,6 +39,7 @@ FOUND = [
     ("cbcast", 11, 147, "what was wanted before a move is not asked for after it"),
     ("cbcast", 13, 55, "what only a stranger to the group once had is not asked for without a bound"),
     ("cbcast", 2026, 8, "a cut in one group is none in another"),
+    ("cbcast", 7070, 66, "who has no broker that carries a group cannot say what is gone there"),
     ("solicit", 7, 440, "a newcomer begins behind what its donor delivered, not behind where its donor began"),
     ("solicit", 7, 588, "the same with deadlines"),
     ("home", 37, 1019, "what is sent again at an attachment may be lost in a quiet system too"),

@@ -190,8 +190,8 @@ class Subscriber(Tier):
         return [broker for broker in self._joined if self._carries(broker, mark[0])]
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
-        """Without a broker nothing can be said to be gone."""
-        alone = all(broker not in self.members for broker in self._joined)
+        """Without a broker that could have it nothing can be said to be gone."""
+        alone = all(broker not in self.members for broker in self.sources(mark))
         return None if alone else super().absent_since(mark, wanted_us)
 
     def interest_of(self, peer: str) -> Interest | None:
