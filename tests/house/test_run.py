@@ -168,3 +168,20 @@ def test_ci_runs_the_tests() -> None:
     script = rules.ROOT / ".ci" / "run"
     assert script.stat().st_mode & 0o111 and "python3 run.py test" in script.read_text("utf-8")
     assert subprocess.run(["bash", "-n", str(script)]).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "runs"), [([], 2), (["-ra", "--durations=10"], 2), (["tests/core"], 1), (["-k", "x"], 1)]
+)
+def test_the_tests_run_in_two_halves_unless_some_are_named(
+    options: list[str], runs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fake = tmp_path / "python"
+    fake.write_text('#!/bin/sh\necho "ran $*"\ncase "$*" in *tests/spark\\ *) exit 3;; esac\n', "utf-8")
+    fake.chmod(0o755)
+    monkeypatch.setattr(run, "PYTHON", fake)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert run.run_tests(options) == (3 if runs == 2 else 0), "the half that failed decides"
+    said = [line for line in capfd.readouterr().out.splitlines() if line.startswith("ran")]
+    assert len(said) == runs and all(set(options) <= set(line.split()) for line in said)
+    assert runs == 1 or ("--ignore=tests/spark" in said[0] and " tests/spark tests/cli" in said[1])
