@@ -104,8 +104,7 @@ def test_with_an_entry_for_each_member_nothing_is_excused(index: int, monkeypatc
 
 def test_without_its_floor_it_inverts(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.PlausibleReader, "overtaken", lambda reader, stamp: False)
-    found = [judge(SEED, "plausible-4", "repaired", index).verdicts.get("inversion", 0) for index in range(12)]
-    assert sum(found) > 0
+    assert any(judge(SEED, "plausible-4", "repaired", index).verdicts.get("inversion") for index in range(60))
 
 
 def test_a_clock_that_made_it_forget_names_would_invert(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +138,7 @@ def test_saved_machines_go_on_as_if_nothing_had_happened(index: int, monkeypatch
 
 def test_every_run_of_a_small_scenario_keeps_the_order() -> None:
     script = "A G1; B G1 within 50 after A:1; C G1 within 80"
-    found = explore(Small(recipe="plausible-2", script=script, losses=1, slow=1, deadline_ms=100.0))
+    found = explore(Small(recipe="plausible-2", script=script, losses=1, deadline_ms=100.0))
     assert found.complete and not found.findings and found.judged > 50
 
 

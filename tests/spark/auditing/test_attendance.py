@@ -24,11 +24,17 @@ def table_of(history: History) -> Messages:
     edges = [(a, b.index) for b in history.messages for a in range(b.index) if b.ancestors >> a & 1]
     parent, child = (np.array([e[n] for e in edges], np.int64) for n in (0, 1))
     names = [told.id for told in history.messages]
-    return build_messages(
+    processes = sorted({told.publisher for told in history.messages})
+    messages = build_messages(
         key=keys_of(names), names=pa.chunked_array([names], pa.string()), time_us=np.arange(len(names)), parent=parent,
         child=child, set=np.array([sets.index(t.topics) for t in history.messages], np.int64),
-        sets=[list(s) for s in sets],
+        publisher=np.array([processes.index(t.publisher) for t in history.messages], np.int64),
+        sets=[list(s) for s in sets], processes=processes,
     )  # fmt: skip
+    loose = [told for told in history.messages if history.unordered & told.bit]
+    loose.sort(key=lambda told: (told.publisher, told.step))
+    messages.extra = {"loose": np.array([told.index for told in loose], np.int32)}
+    return messages
 
 
 def control(row: Row) -> Control:

@@ -47,7 +47,9 @@ def simulated(seed: int, recipe: str, index: int) -> tuple[list[Row], float]:
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
 def test_every_recipe_under_every_fault(recipe: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     judged = 0
-    for index in range(4):
+    for index in range(12):
+        if index >= 4 and judged > 20:  # some draws are so short that few faults find a place
+            break
         run, skew_ms = simulated(3303, recipe, index)
         for attempt in range(3):
             dice = random.Random(f"{recipe} {index} {attempt}")
