@@ -68,7 +68,9 @@ def recorded(scenario: Scenario) -> tuple[Run, float]:
 
 
 def scenario_of(recipe: str, messages: int, **knobs: Any) -> Scenario:
-    deadline_ms = None if RECIPES[recipe].deadlines in ("none", "lifetime") else DEADLINE_MS
+    kind = RECIPES[recipe].deadlines
+    equal = (DEADLINE_MS[1], DEADLINE_MS[1])
+    deadline_ms = None if kind in ("none", "lifetime") else equal if kind == "same" else DEADLINE_MS
     return Scenario(recipe=recipe, messages=messages, loss=0.05, deadline_ms=deadline_ms, **knobs)
 
 
