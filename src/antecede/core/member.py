@@ -65,6 +65,10 @@ class Member(Tier):
         return self.flush(now_us)
 
     def _ask_to_join(self, now_us: int) -> None:
+        if not self.others:  # whoever could be asked is gone: alone in the world
+            self._join(None, ())
+            self.early.take(now_us)
+            return
         self._join_at = now_us + self.settings.retry_us
         donor = self.others[self._join_tries % len(self.others)]
         self._join_tries += 1
