@@ -98,6 +98,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (before_churn(9, "home", 1), LONG, "the same"),
     (before_churn(9, "home", 16), LONG, "and names only what that one had, of unordered messages too"),
     (before_churn(9, "graph", 2), LONG, "a newcomer knows the nodes of all it takes over"),
+    (draw(60606, "solicit", 8053), {}, "who has only begun hands on where it began"),
     (draw(60606, "solicit", 8228), {}, "a newcomer whose contacts are all gone begins alone"),
 ]
 

@@ -24,6 +24,8 @@ class Member(Tier):
     others: tuple[str, ...] = ()
     _join_at: int | None = None
     _join_tries = 0
+    _began: Snapshot | None = None
+    """Where it began, as it was told."""
 
     def __init__(self, parts: Parts, spread: Callable[[Member], Flat] = Flat) -> None:
         super().__init__(parts)
@@ -117,13 +119,15 @@ class Member(Tier):
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         if self.joined:
             if isinstance(frame, SnapshotRequest):
-                self.out.append(Send((sender,), Snapshot(self.beginning(self.interest), self.cut())))
+                began = self._began if not self.tops else None  # it has nothing of its own yet to begin behind
+                self.out.append(Send((sender,), began or Snapshot(self.beginning(self.interest), self.cut())))
             else:
                 self.on_frame(frame, sender, now_us)
         elif isinstance(frame, SnapshotRequest):
             self.out.append(Send((sender,), Snapshot({}, (), blank=True)))
         elif isinstance(frame, Snapshot):
             if not frame.blank:
+                self._began = frame
                 self.reader.start_at(frame.past)
                 self._join(sender, frame.cut)
                 self.early.take(now_us)
