@@ -33,7 +33,7 @@ CACHES: dict[str, dict[str, Any]] = {
     "Envelope": {"size": -1, "stamp_size": -1, "wire": None},
     "Base": {"size": -1, "control": -1},
     "Store": {"_offers": dict},
-    "Broker": {"_laggards": dict},
+    "Stability": {"_laggards": dict},
     "RoundBroker": {"_kept": dict},
     "GraphWriter": {"_whole": dict},
 }

@@ -127,8 +127,6 @@ class Broker(BrokerBase):
         self.links: dict[str, tuple[int, Interest]] = {}
         """Attached subscribers: attachment number and interest."""
         self._routes: dict[tuple[str, ...], list[tuple[Interest, tuple[str, ...]]]] = {}
-        self._laggards: dict[str, str] = {}
-        """Per stream somebody who has not done more of it than is stable: whoever else says more changes nothing."""
 
     def publish(
         self,
@@ -159,7 +157,6 @@ class Broker(BrokerBase):
 
     def viewed(self, now_us: int) -> None:
         super().viewed(now_us)
-        self._laggards.clear()
         for name in [name for name in self.links if name in self.departed]:
             self._unlink(name)
 
@@ -226,22 +223,9 @@ class Broker(BrokerBase):
     def _settle_streams(self, streams: Mapping[str, int]) -> None:
         """A stream is stable up to what everybody who carries its group has done, this broker included."""
         assert self.writer is not None
-        known, confirmed, laggards = self.writer.stable, self.stability.confirmed, self._laggards
+        known, beyond = self.writer.stable, self.stability.beyond
         mine = self.done({stream: self.reader.front.get(stream, 0) for stream in self.interest.among(streams)})
-        stable = {}
-        for stream, n in mine.items():
-            before = known.get(stream, 0)
-            laggard = laggards.get(stream)
-            if n <= before or (laggard is not None and confirmed.get(laggard, {}).get(stream, 0) <= before):
-                continue
-            for name in self.carriers(stream):
-                n = min(n, confirmed.get(name, {}).get(stream, 0))
-                if n <= before:
-                    laggards[stream] = name
-                    break
-            else:
-                stable[stream] = n
-        self.writer.heard(stable)
+        self.writer.heard({stream: beyond(stream, n, known.get(stream, 0)) for stream, n in mine.items()})
 
     def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:
         link = self.links.get(sender)

@@ -31,6 +31,7 @@ from antecede.core.order.index import INDEX, IndexReader, item_stamp
 from antecede.core.order.loose import asked_for
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import VectorWriter
+from antecede.core.spread.answer import in_time
 from antecede.core.tier import Parts, Tier
 
 __all__ = ["Client"]
@@ -223,7 +224,7 @@ class Client(Tier):
                 if deadline is not None and now_us > deadline + self.settings.grace_us:
                     del self.unacked[message_id]  # nobody can be waiting for it any more
                     continue
-                over = deadline is not None and now_us > deadline + 2 * self.settings.clock_bound_us
+                over = not in_time(one.envelope, now_us - 2 * self.settings.clock_bound_us)
                 envelope = header_of(one.envelope) if over else one.envelope
                 self.out.append(Send((self.home,), Publish((envelope,), headers_only=over)))
 
@@ -298,7 +299,7 @@ class Client(Tier):
     def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
         """Expired, or everybody else had it before this client came back: then no home need speak of it again (H13)."""
         if envelope.message.deadline_us is not None:
-            if self._is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
+            if self.inbox.is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
                 self.inbox.skip(envelope, "expired", now_us)
         else:
             self.inbox.skip(envelope, "gone", now_us)
@@ -315,14 +316,11 @@ class Client(Tier):
         message = item.envelope.message
         if not any(self.heard.behind(stream, n) for stream, n in item.envelope.stamp.own):
             return False
-        if self._is_late(message, now_us) and not item.gone and message.id not in self.inbox.seen:
+        if self.inbox.is_late(message, now_us) and not item.gone and message.id not in self.inbox.seen:
             return False
         if not item.gone:
             self.out.append(Discard(message.id, "duplicate"))
         return True
-
-    def _is_late(self, message: Message, now_us: int) -> bool:
-        return message.deadline_us is not None and now_us > message.deadline_us - self.inbox.guard_us
 
     def _on_top(self, frame: Top, now_us: int) -> None:
         self._top = max(self._top, frame.top)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 
 from antecede.core.effects import Deliver, Discard, Effect
-from antecede.core.message import Envelope, Stamp
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.reader import Reader
 
 __all__ = ["Held", "Inbox", "by_rank"]
@@ -83,7 +83,7 @@ class Inbox:
         if len(seen) > self._forget_at:
             self._forget(now_us)
         deadline = message.deadline_us
-        late = deadline is not None and now_us > deadline - self.guard_us
+        late = self.is_late(message, now_us)
         if reader.stale(stamp):
             cut_off = reader.cut_off(stamp)
             self.out.append(Discard(message.id, "late" if late else "foreign" if cut_off else "superseded"))
@@ -109,6 +109,11 @@ class Inbox:
             self._tick += 1
             heappush(self._due, (self._due_us(stamp, deadline), self._tick, held))
         self.blocked.append(held)
+
+    def is_late(self, message: Message, now_us: int) -> bool:
+        """By this process's clock, and with its guard."""
+        deadline = message.deadline_us
+        return deadline is not None and now_us > deadline - self.guard_us
 
     def skip(self, envelope: Envelope, reason: str, now_us: int) -> None:
         """A message that will never come (a header said so): it alone lies behind."""

@@ -63,23 +63,23 @@ class Member(Tier):
         if joining and self.others:
             self._ask_to_join(now_us)
         else:
-            self._join(None, ())
+            self._join(None, (), now_us)
         return self.flush(now_us)
 
     def _ask_to_join(self, now_us: int) -> None:
         if not self.others:  # whoever could be asked is gone: alone in the world
-            self._join(None, ())
-            self.early.take(now_us)
+            self._join(None, (), now_us)
             return
         self._join_at = now_us + self.settings.retry_us
         donor = self.others[self._join_tries % len(self.others)]
         self._join_tries += 1
         self.out.append(Send((donor,), SnapshotRequest(whole=False)))
 
-    def _join(self, peer: str | None, cut: tuple[str, ...]) -> None:
+    def _join(self, peer: str | None, cut: tuple[str, ...], now_us: int) -> None:
         self.joined = True
         self._join_at = None
         self.out.append(Join(self.interest.filters, peer, cut, self.inbox.guard_us))
+        self.early.take(now_us)
 
     def own_wake(self) -> int | None:
         join_us, spread_us = self._join_at, self.spread.at_us
@@ -129,13 +129,11 @@ class Member(Tier):
             if not frame.blank:
                 self._began = frame
                 self.reader.start_at(frame.past)
-                self._join(sender, frame.cut)
-                self.early.take(now_us)
+                self._join(sender, frame.cut, now_us)
             else:
                 self._blank.add(sender)
                 if self._blank.issuperset(self.others):
-                    self._join(None, ())
-                    self.early.take(now_us)
+                    self._join(None, (), now_us)
         else:
             self.early.keep(frame, sender)
         return self.flush(now_us)

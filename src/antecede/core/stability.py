@@ -26,7 +26,7 @@ LOOKS = 8
 
 
 class Stability:
-    __slots__ = ("_looked_us", "_since", "confirmed", "over", "settled", "tier")
+    __slots__ = ("_laggards", "_looked_us", "_since", "confirmed", "over", "settled", "tier")
 
     def __init__(self, tier: Tier) -> None:
         self.tier = tier
@@ -39,6 +39,8 @@ class Stability:
         self._since: dict[str, list[tuple[int, int]]] = {}
         """Per stream: (n, since when it was seen to be stable up to there), not settled yet."""
         self._looked_us: int | None = None
+        self._laggards: dict[str, str] = {}
+        """Per stream somebody who had not done more than was asked about: whoever else says more changes nothing."""
 
     # -- what others say -------------------------------------------------------------------------------------------
 
@@ -53,10 +55,30 @@ class Stability:
 
     def stable(self, stream: str, mine: int | None) -> int | None:
         """Up to where everybody has done; `mine`: this process itself, if it carries the stream. None: nobody does."""
-        done = [self.confirmed.get(name, {}).get(stream, 0) for name in self.tier.carriers(stream)]
+        done = [self._done(name, stream) for name in self.tier.carriers(stream)]
         if mine is not None:
             done.append(mine)
         return min(done, default=None)
+
+    def beyond(self, stream: str, mine: int, before: int) -> int:
+        """Up to where everybody has done, `mine` included; `before` if that is no more. Whoever lags is asked first."""
+        laggard = self._laggards.get(stream)
+        if mine <= before or (laggard is not None and self._done(laggard, stream) <= before):
+            return before
+        for name in self.tier.carriers(stream):
+            done = self._done(name, stream)
+            if done <= before:
+                self._laggards[stream] = name
+                return before
+            mine = min(mine, done)
+        return mine
+
+    def _done(self, name: str, stream: str) -> int:
+        return self.confirmed.get(name, {}).get(stream, 0)
+
+    def viewed(self) -> None:
+        """Others are in view: whoever lagged may not count any more."""
+        self._laggards.clear()
 
     # -- letting go ------------------------------------------------------------------------------------------------
 

@@ -129,6 +129,7 @@ class Tier(ABC):
             self.departed.pop(name, None)
         self.members = dict(members)
         self.answers.ask_anew()
+        self.stability.viewed()
         self.viewed(now_us)
         site = members[self.name].site if self.name in members else ""
         self.local.update(self.equals(), [name for name, peer in members.items() if site and peer.site == site])
