@@ -237,7 +237,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("client.py", "if sender == self.home and frame.attachment == self.attachment and", "if sender == self.home and", "the attachment is checked"),
     Mutant("client.py", "        self._index().restart()\n", "", "indexes of the old attachment mean nothing"),
     Mutant("client.py", "        self.upper.learn(original)\n", "", "the frontier is carried as causes"),
-    Mutant("client.py", "over = not in_time(one.envelope, now_us - 2 * self.settings.clock_bound_us)", "over = False and", "late publications are resent as headers"),
+    Mutant("client.py", "over = not in_time(one.envelope, now_us - 2 * self.settings.clock_bound_us)", "over = False", "late publications are resent as headers"),
     Mutant("client.py", "None if self._fresh else self.past()", "None", "the next home is told the frontier"),
     Mutant("client.py", "frontier[stream] = max(n, frontier[stream])", "pass", "and where it began"),
     Mutant("client.py", "        self._publish_again(now_us)\n", "", "what is unacknowledged is published again"),
