@@ -99,6 +99,32 @@ def test_with_deadlines_the_newest_of_each_sender_is_named() -> None:
     assert plain.project(publish(plain, "B:1"), G1).stamp.covers == {}
 
 
+def test_what_stands_behind_newer_ones_of_its_sender_is_named() -> None:
+    """Of two concurrent predecessors one covers more; the other's chain of G1 leads back to a message of G2."""
+    a, c, d = writer("A"), writer("C"), writer("D")
+    for name in ("A:1", "A:2"):
+        give(publish(a, name, "G1", "G2"), a, c)
+    give(publish(d, "D:1", "G2"), d, c)
+    for name in ("D:2", "D:3", "D:4"):
+        give(publish(d, name, "G1"), d, c)
+    assert publish(c, "C:1").stamp.covers == {"A@G1": 2, "A@G2": 2, "D@G1": 4, "D@G2": 1}
+
+
+def test_only_what_is_unknown_is_taken_in() -> None:
+    """Nodes that came before are found where they are, whatever else of their past travels along."""
+    a, b, c = writer("A"), writer("B"), writer("C")
+    one = publish(a, "A:1")
+    two = publish(a, "A:2")
+    give(one, a, b)
+    mine = publish(b, "B:1")
+    c.arrived(a.relay(two))
+    before = dict(c.graph)
+    assert list(before) == ["A:1", "A:2"]
+    c.arrived(b.relay(mine))
+    assert list(c.graph) == ["A:1", "A:2", "B:1"] and all(c.graph[name] is entry for name, entry in before.items())
+    assert c.graph["B:1"].preds == [c.graph["A:1"]]
+
+
 def test_the_projection_names_only_what_concerns_the_subscriber() -> None:
     a = writer("A")
     publish(a, "A:1", "G1", "G2")

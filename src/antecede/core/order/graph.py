@@ -30,7 +30,7 @@ SPARE = 16
 class Entry:
     """A node in this broker's graph, with what was worked out from it."""
 
-    __slots__ = ("gone", "marks", "needs", "node", "order", "past", "preds", "stable_us", "tops", "until_us")
+    __slots__ = ("gone", "marks", "needs", "node", "order", "past", "preds", "retired", "stable_us", "tops", "until_us")
 
     def __init__(self, node: Node, order: int) -> None:
         self.node = node
@@ -43,6 +43,7 @@ class Entry:
         self.stable_us: int | None = None
         self.gone = False
         self.past = False
+        self.retired = False
 
 
 class GraphWriter:
@@ -69,7 +70,6 @@ class GraphWriter:
         """Per stream: up to here everybody has it, brokers and their subscribers."""
         self.clock: dict[str, int] = {}
         """Marks of everything delivered here and before it."""
-        self._travel: dict[str, Entry] = {}
         self._retired: dict[str, int] = {}
         """Per stream: up to here nodes were forgotten because everybody has the messages."""
         self._last: Entry | None = None
@@ -125,7 +125,6 @@ class GraphWriter:
             for stream, n in entry.marks:
                 if n > self._newest.get(stream, 0):
                     self._newest[stream] = n
-        self._travel[message_id] = entry
         if until is not None:
             heappush(self._expiry, (until + self.slack_us, self._order, message_id))
         return entry
@@ -143,15 +142,29 @@ class GraphWriter:
         nodes = envelope.stamp.extra
         if not isinstance(nodes, tuple):
             return envelope
-        graph = self.graph
-        for node in nodes:
-            message_id = f"{node[0]}:{node[1]}"
-            if message_id not in graph and not self._is_retired(node):
-                self._add(message_id, node)
-        entry = graph.get(envelope.message.id)
+        for node in self._unknown(nodes):
+            self._add(f"{node[0]}:{node[1]}", node)
+        entry = self.graph.get(envelope.message.id)
         if entry is None:
             return envelope
         return Envelope(envelope.message, self._local(entry, envelope.stamp.rank))
+
+    def _unknown(self, nodes: tuple[Node, ...]) -> list[Node]:
+        """Those that are not in the graph, causes first as they came. All that precedes a node that is there came with
+        it: so only causes of unknown ones are looked for, from the message itself, which is last, backwards."""
+        graph = self.graph
+        found: list[Node] = []
+        wanted = {nodes[-1][:2]} if nodes else set()
+        for node in reversed(nodes):
+            if node[:2] in wanted:
+                wanted.discard(node[:2])
+                if f"{node[0]}:{node[1]}" not in graph and not self._is_retired(node):
+                    found.append(node)
+                    wanted.update([pred for pred in node[3] if f"{pred[0]}:{pred[1]}" not in graph])
+                if not wanted:
+                    break
+        found.reverse()
+        return found
 
     def _needs(self, entry: Entry, interest: Interest) -> tuple[Mark, ...]:
         """The nearest predecessors that are addressed to `interest`, each by all its marks there: a cut may put one
@@ -195,10 +208,9 @@ class GraphWriter:
             return envelope
         found = {entry.order: entry}
         stack = [entry]
-        travel = self._travel
         while stack:
             for pred in stack.pop().preds:
-                if pred.order not in found and f"{pred.node[0]}:{pred.node[1]}" in travel:
+                if pred.order not in found and not pred.retired:
                     found[pred.order] = pred
                     stack.append(pred)
         nodes = tuple(found[order].node for order in sorted(found))
@@ -295,14 +307,14 @@ class GraphWriter:
             for stream, n in entry.marks:
                 if self._newest.get(stream) == n:
                     del self._newest[stream]
-        stable, travel = self.stable, self._travel
-        for message_id, entry in list(travel.items()):
+        stable = self.stable
+        for message_id, entry in list(self.graph.items()):
             if entry.stable_us is None:
                 if all(n <= stable.get(stream, 0) for stream, n in entry.marks):
                     entry.stable_us = now_us
             elif now_us < entry.stable_us + self.grace_us:
                 continue
-            elif not any(f"{p.node[0]}:{p.node[1]}" in travel for p in entry.preds):
+            elif all(p.retired for p in entry.preds):
                 self._retire(message_id, entry)
                 self._retired.update(entry.marks)
                 self._whole.clear()
@@ -316,20 +328,35 @@ class GraphWriter:
         """Nobody will ever wait for it again, nor for what precedes it."""
         del self.graph[message_id]
         self.leaves.pop(message_id, None)
-        self._travel.pop(message_id, None)
+        entry.retired = True
         entry.preds = []
 
 
 def _merge(preds: Sequence[Entry]) -> dict[str, int]:
-    """Newest ancestor per stream: what the predecessors cover, and they themselves."""
+    """Newest ancestor per stream: what the predecessors cover, and they themselves. Concurrent ones share most of what
+    they cover: one of them is copied, and from the others only those ancestors are looked at that it does not cover."""
     if not preds:
         return {}
-    largest = max(preds, key=lambda entry: len(entry.tops))
-    tops = dict(largest.tops)
-    for entry in preds:
-        if entry is not largest:
-            tops.update([(stream, n) for stream, n in entry.tops.items() if n > tops.get(stream, 0)])
+    if len(preds) == 1:
+        return {**preds[0].tops, **dict(preds[0].marks)}
+    largest = max(preds, key=_breadth)
+    base = {**largest.tops, **dict(largest.marks)}
+    tops = base.copy()
+    seen = set(preds)
+    stack = [entry for entry in preds if entry is not largest]
+    while stack:
+        entry = stack.pop()
+        news = False
         for stream, n in entry.marks:
-            if n > tops.get(stream, 0):
-                tops[stream] = n
+            if n > base.get(stream, 0):
+                news = True
+                if n > tops.get(stream, 0):
+                    tops[stream] = n
+        if news:
+            stack += [pred for pred in entry.preds if pred not in seen]
+            seen.update(entry.preds)
     return tops
+
+
+def _breadth(entry: Entry) -> int:
+    return len(entry.tops)
