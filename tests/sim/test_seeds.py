@@ -100,6 +100,10 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (before_churn(9, "graph", 2), LONG, "a newcomer knows the nodes of all it takes over"),
     (draw(60606, "solicit", 8053), {}, "who has only begun hands on where it began"),
     (draw(60606, "solicit", 8228), {}, "a newcomer whose contacts are all gone begins alone"),
+    (draw(60606, "solicit", 435), {}, "nobody is asked again who lacks it, whoever offers what follows"),
+    (draw(60606, "solicit", 3326), {}, "sides that have never heard of each other find each other"),
+    (draw(424242, "solicit", 724), {}, "the same"),
+    (draw(424242, "solicit", 3579), {}, "with local views a newcomer is compared by all, until it is in step"),
 ]
 
 

@@ -23,7 +23,7 @@ from antecede.core.order.reader import Reader
 from antecede.core.order.writer import Writer
 from antecede.core.spread.answer import Answers
 from antecede.core.spread.digest import Rounds
-from antecede.core.spread.solicit import TRIES_UNTIMED, Solicitation, Want, open_ranges, ranges_of
+from antecede.core.spread.solicit import Solicitation, open_ranges, ranges_of
 from antecede.core.spread.views import LocalView
 from antecede.core.stability import Stability
 from antecede.core.store import Store
@@ -127,6 +127,8 @@ class Tier(ABC):
                 self.stability.forget(name)
         for name in members:
             self.departed.pop(name, None)
+            if self.members and name not in self.members:
+                self.rounds.came(name)
         self.members = dict(members)
         self.answers.ask_anew()
         self.stability.viewed()
@@ -343,19 +345,11 @@ class Tier(ABC):
         return Request((*ranges_of(dense), *open_ranges(sparse, self.reader.front, {**self.inbox.marks, **loose})))
 
     def _ask(self, now_us: int) -> None:
-        for peer, marks in self.wants.due(now_us, self.is_missing, self._sources_from, self.answers.orphaned).items():
+        for peer, marks in self.wants.due(
+            now_us, self.is_missing, self.answers.whom_to_ask, self.answers.orphaned
+        ).items():
             self.out.append(Ask(peer, self.asked(marks)))
             self.out.append(Send((peer,), self.request(marks)))
-
-    def _sources_from(self, mark: Mark, want: Want) -> Sequence[str]:
-        """Whoever seems to have it first (perhaps a relay that is in none of its groups), then the others in turn."""
-        sources, hint = self.sources(mark), want.hint
-        if hint in sources:
-            first = sources.index(hint)
-            return [*sources[first:], *sources[:first]]
-        if want.tries < TRIES_UNTIMED and hint in self.members and self.interest_of(hint) is not None:
-            return [hint, *sources]
-        return sources
 
     # -- time ------------------------------------------------------------------------------------------------------
 

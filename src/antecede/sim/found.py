@@ -39,6 +39,7 @@ class Found:
         self.where = stream(driver.scenario.seed, "attachments")
         delay_us = driver.latency.range_us if driver.latency else None
         self._probing = driver.scenario.probing(delay_us)
+        self._periods = 0
 
     def wrap(self, machine: Machine, peer: Peer, dice: Dice) -> Machine:
         return Managed(machine, peer, self._probing, dice, single=self.driver.layout.single_home)
@@ -103,8 +104,11 @@ class Found:
                 managed(process).rest()
             self._count_refusals()
             return
+        self._periods += 1
         for process in living:
             machine = managed(process)
+            if self._periods % self._probing.sync == 0 and machine.begun and process.role != "subscriber":
+                machine.met([p.name for p in self._seeds(process)])
             if now_us >= process.off_until_us and (not machine.begun or machine.alone()):
                 seeds = [p.name for p in self._seeds(process)]
                 if seeds or (not machine.begun and process.role != "subscriber"):

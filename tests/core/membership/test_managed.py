@@ -194,6 +194,48 @@ def test_the_dead_are_told_every_so_often_those_who_left_are_not() -> None:
     assert outs == {("A", "C"), ("B", "C")}
 
 
+def islands(two: str = "E.1 F.1") -> Town:
+    """A and B, and others that know nothing of them: they began through C, which is gone and forgotten."""
+    sides = ("A B", two)
+    town = Town(" ".join(sides))
+    for side, other in (sides, reversed(sides)):
+        for name in side.split():
+            for stranger in other.split():
+                del town.all[name].table.entries[stranger]
+            town.all[name].table.version += 1
+    town.run(3)
+    assert all(town.agree(*side.split()) for side in sides)
+    return town
+
+
+def test_sides_that_have_never_heard_of_each_other_find_each_other_through_contacts() -> None:
+    """All who knew both are gone or have come back under new names: nobody is believed dead whom one could tell."""
+    town = islands()
+    for name in ("E.1", "F.1"):
+        town.all[name].met(["A", "B"])
+    town.run(20 * PROBING.sync)
+    assert sorted(town.expelled) == ["E.1", "F.1"] and town.agree("A", "B"), "of two equally large the first name stays"
+
+
+def test_the_larger_side_stays_whoever_knocks() -> None:
+    town = islands("E.1 F.1 G.1")
+    for name in ("E.1", "F.1", "G.1"):
+        town.all[name].met(["A", "B"])
+    town.run(20 * PROBING.sync)
+    assert sorted(town.expelled) == ["A", "B"]
+
+
+def test_a_contact_that_is_merely_new_is_not_taken_for_another_side() -> None:
+    """It knows this one already, or is not asked before the news of it had time to come."""
+    town = Town("A B C")
+    town.all["A"].met(["B", "C", "D", "E"])
+    town.run(PROBING.sync - 1)
+    town.join("D", "B")
+    town.join("E", "C")
+    town.run(5 * PROBING.sync)
+    assert not town.expelled and town.agree()
+
+
 # -- clocks --------------------------------------------------------------------------------------------------------
 
 

@@ -138,6 +138,21 @@ def test_only_a_graph_without_deadlines_says_what_is_done_though_it_is_all_there
         assert frame_to(one.wake(one.rounds.at_us), "B", Digest).done == done
 
 
+def test_with_local_views_who_came_later_is_compared_until_it_is_in_step_once() -> None:
+    """Its neighbour may have begun behind what it lacks, and everybody else look elsewhere."""
+    one = member("A", "A B C D", fanout=9, view=1)
+    one.publish(("G1",), b"", 0)
+    one.view({name: Peer(name, "member", ("G1",)) for name in "ABCDE"}, 0)
+
+    def compared() -> set[str]:
+        return {to[0] for to, _ in sent(one.wake(one.rounds.at_us), Digest)}
+
+    assert all("E" in compared() for _ in range(8))
+    one.receive(Digest({}, {"A": 1}), "E", one.rounds.at_us)
+    one.publish(("G1",), b"", one.rounds.at_us)
+    assert not all("E" in compared() for _ in range(40)), "from now on only when it is its turn"
+
+
 def test_among_many_the_last_one_that_is_not_in_step_is_found() -> None:
     names = [f"M{n}" for n in range(20)]
     one = member("M0", " ".join(names), fanout=1)

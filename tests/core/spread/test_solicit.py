@@ -99,6 +99,16 @@ def test_without_deadlines_it_is_asked_for_as_long_as_it_takes_ever_more_rarely(
     assert gaps[:6] == [10, 10, 10, 10, 20, 30] and gaps[-1] == max(gaps) == 80
 
 
+def test_in_a_hurry_the_next_one_is_asked_at_once_and_once() -> None:
+    asker = Asker(deadlines=False)
+    asker.want(A1, None)
+    assert asker.due(0) == {"A": [A1]}
+    asker.wants.hurry(A1, 3)
+    asker.wants.hurry(A2, 3)
+    assert asker.due(3) == {"B": [A1]} and asker.due(10) == {}, "the time it was to be asked at is over"
+    assert asker.due(13) == {"C": [A1]}
+
+
 def test_with_nobody_to_ask_its_owner_says_when_to_look_again() -> None:
     asker = Asker(peers="")
     asker.want(A1, None)

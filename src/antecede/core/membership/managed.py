@@ -18,7 +18,7 @@ from antecede.core.membership.detector import Detector, Probing
 from antecede.core.membership.news import DEAD, LEFT, News
 from antecede.core.membership.places import choose
 from antecede.core.membership.steady import Steady
-from antecede.core.membership.table import Claim, Table
+from antecede.core.membership.table import Claim, Table, claim_of
 from antecede.core.message import Message
 from antecede.core.spread.chance import some_of
 
@@ -48,6 +48,8 @@ class Managed:
         self.refused: dict[str, None] = {}
         """Who was not listened to."""
         self._contacts: tuple[str, ...] = ()
+        self._unknown: frozenset[str] = frozenset()
+        """Contacts of whom nothing was known when this process last knocked."""
         self._tries = 0
         self._join_at: int | None = None
         self._knock_at = 0
@@ -94,6 +96,10 @@ class Managed:
             return [] if self.role == "subscriber" else self._begin(now_us, joining=True)
         self._ask_contact(at_us)
         return self._flush()
+
+    def met(self, names: Iterable[str]) -> None:
+        """Who listens at its contacts' addresses now."""
+        self._contacts = tuple(names)
 
     def _ask_contact(self, at_us: int) -> None:
         self._join_at = None if self.begun else at_us + 2 * self.probing.timeout_us
@@ -187,7 +193,7 @@ class Managed:
         if self.over or (self._resting and (upkeep or isinstance(frame, Out))):
             return []
         if isinstance(frame, Out):
-            self._told_out(frame, sender, at_us)
+            self._told_out(Claim(frame.voters, frame.smallest, sender), at_us)
         elif not self.begun:
             if isinstance(frame, Sync) and not frame.reply:  # one that asks knows no more than this newcomer itself
                 self.detector.receive(frame, sender)
@@ -201,8 +207,18 @@ class Managed:
                 if sender not in self._view:
                     self._strangers[sender] = None
                 return [*self.inner.receive(frame, sender, now_us), *self._settle(now_us)]
-            self.detector.receive(frame, sender)
+            if isinstance(frame, Sync) and self._is_apart(frame, sender):
+                self._told_out(claim_of(frame.news, sender), at_us)
+            else:
+                self.detector.receive(frame, sender)
         return self._settle(now_us)
+
+    def _is_apart(self, frame: Sync, sender: str) -> bool:
+        """Whether each of two that have begun knows nothing of the other, whom it has just asked (see `_knock`)."""
+        if frame.reply or self.role == "subscriber" or sender in self.table.entries:
+            return False
+        present = {news.name for news in frame.news if not news.final}
+        return sender in present and self.name not in present
 
     def _listens_to(self, sender: str) -> bool:
         """About who is there: to whoever is not out. A subscriber that is left with nobody listens to anybody."""
@@ -220,19 +236,20 @@ class Managed:
         claim = self.table.claim()
         self.out.append(Send((to,), Out(claim.voters, claim.smallest)))
 
-    def _told_out(self, frame: Out, sender: str, at_us: int) -> None:
-        """Somebody has declared this process dead. Whom it believes in it believes; of two that do not believe in each
-        other the one with the weaker view yields. A subscriber has no say: it yields if all it believed in are gone."""
-        known = self.table.entries.get(sender)
+    def _told_out(self, claim: Claim, at_us: int) -> None:
+        """For the holder of that claim this process is not there. Whom it believes in it believes; of two that do not
+        believe in each other the one with the weaker view yields. A subscriber has no say: it yields if all it believed
+        in are gone."""
+        known = self.table.entries.get(claim.holder)
         yields = known is not None and not known.final
         if not yields and self.role == "subscriber":
             yields = self.alone()
         elif not yields:
-            yields = Claim(frame.voters, frame.smallest, sender).stays_before(self.table.claim())
+            yields = claim.stays_before(self.table.claim())
         if yields:
-            self.detector.expelled_by = sender
+            self.detector.expelled_by = claim.holder
         else:
-            self._refuse(sender, at_us)
+            self._refuse(claim.holder, at_us)
 
     # -- what follows ----------------------------------------------------------------------------------------------
 
@@ -313,12 +330,21 @@ class Managed:
         return [*effects, *self._settle(now_us)]
 
     def _knock(self, at_us: int) -> None:
-        """One of those believed dead is told so, in case it is not: so sides of a healed partition find each other."""
+        """One of those believed dead is told so, in case it is not, or a contact that has long been unknown is asked
+        who is there: so sides of a healed partition find each other, also those whose members have all come anew."""
         self._knock_at = at_us + self.probing.sync * self.probing.period_us
-        if self.role != "subscriber":
-            dead = [n.name for n in self.table.entries.values() if n.state == DEAD and n.role != "subscriber"]
-            for name in some_of(self.dice, dead, 1):
+        if self.role == "subscriber":
+            return
+        entries = self.table.entries
+        dead = [n.name for n in entries.values() if n.state == DEAD and n.role != "subscriber"]
+        unknown = [name for name in self._contacts if name not in entries and not self.table.is_out(name)]
+        apart = [name for name in unknown if name in self._unknown and name != self.name]
+        self._unknown = frozenset(unknown)
+        for name in some_of(self.dice, [*dead, *apart], 1):
+            if name in entries:
                 self._say_out(name)
+            else:
+                self.out.append(Send((name,), Sync((), reply=True)))
 
     def next_wake(self) -> int | None:
         if self.over:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from antecede.core.machine import Peer
 from antecede.core.membership.news import News, beats, split_name
 
-__all__ = ["Claim", "Table"]
+__all__ = ["Claim", "Table", "claim_of"]
 
 
 class Claim(NamedTuple):
@@ -25,6 +25,16 @@ class Claim(NamedTuple):
 
     def stays_before(self, other: Claim) -> bool:
         return (-self.voters, self.smallest, self.holder) < (-other.voters, other.smallest, other.holder)
+
+
+def voters_among(news: Iterable[News]) -> list[str]:
+    return [one.name for one in news if one.role != "subscriber" and not one.final]
+
+
+def claim_of(news: Iterable[News], holder: str) -> Claim:
+    """What the view weighs that follows from this news."""
+    voters = voters_among(news)
+    return Claim(len(voters), min(voters, default=holder), holder)
 
 
 class Table:
@@ -91,7 +101,7 @@ class Table:
 
     def voters(self) -> list[str]:
         """The members or brokers of the view, this process included if it is one."""
-        return [news.name for news in self.entries.values() if news.role != "subscriber" and not news.final]
+        return voters_among(self.entries.values())
 
     def view(self) -> dict[str, Peer]:
         """What the machine inside is to believe: a subscriber needs no other subscribers."""
@@ -106,8 +116,7 @@ class Table:
         return {n.name: n.groups for n in self.present() if n.role == "broker"}
 
     def claim(self) -> Claim:
-        voters = self.voters()
-        return Claim(len(voters), min(voters, default=self.name), self.name)
+        return claim_of(self.entries.values(), self.name)
 
     def told_to(self, role: str, name: str) -> Iterable[News]:
         """All that a process of that role is told: a subscriber of brokers, and what is believed of itself."""

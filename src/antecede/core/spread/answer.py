@@ -8,12 +8,13 @@ here; after `grace_us`, when everybody who could have it lacks it, it is given u
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Answer, Discard, Send
 from antecede.core.frames import Data, Gone, Ranges, Request
 from antecede.core.message import LOOSE, Envelope, Mark, Stamp, header_of, id_of_mark
+from antecede.core.spread.solicit import TRIES_UNTIMED, Want
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -43,6 +44,24 @@ class Answers:
         """The view changed: whoever left may have passed on, before, what others said they lack."""
         self._lacks.clear()
         self._heard_us.clear()
+
+    def has(self, mark: Mark, peer: str) -> None:
+        """It got it after all."""
+        if mark in self._lacks:
+            self._lacks[mark].discard(peer)
+
+    def whom_to_ask(self, mark: Mark, want: Want) -> Sequence[str]:
+        """Whoever seems to have it first (perhaps a relay that is in none of its groups), then the others in turn, but
+        nobody who has said that it cannot be had there."""
+        tier, hint = self.tier, want.hint
+        sources = tier.sources(mark)
+        if hint in sources:
+            first = sources.index(hint)
+            sources = [*sources[first:], *sources[:first]]
+        elif want.tries < TRIES_UNTIMED and hint in tier.members and tier.interest_of(hint) is not None:
+            sources = [hint, *sources]
+        lacking = self._lacks.get(mark)
+        return [source for source in sources if source not in lacking] if lacking else sources
 
     def settled(self, streams: Mapping[str, int]) -> None:
         """Of what everybody has, nobody asks any more which of it was given up."""
@@ -121,7 +140,9 @@ class Answers:
         if now_us < left + tier.settings.grace_us:
             return
         lacking = self._lacks.setdefault(mark, set())
-        lacking.add(peer)
+        if peer not in lacking:
+            lacking.add(peer)
+            tier.wants.hurry(mark, now_us)
         if all(source in lacking for source in tier.sources(mark)):
             self._give_up(mark, now_us)
 

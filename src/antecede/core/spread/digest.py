@@ -23,7 +23,7 @@ __all__ = ["Rounds"]
 
 
 class Rounds:
-    __slots__ = ("_goal", "_in_step", "at_us", "enabled", "steady", "tier")
+    __slots__ = ("_goal", "_in_step", "_newcomers", "at_us", "enabled", "steady", "tier")
 
     def __init__(self, tier: Tier, *, enabled: bool) -> None:
         self.tier = tier
@@ -34,9 +34,17 @@ class Rounds:
         self.at_us: int | None = None
         """When the next round is; None: nobody lacks anything."""
         self._in_step: dict[str, int] = {}
+        self._newcomers: dict[str, None] = {}
+        """Local views: who came later and has not been in step yet. It may have begun before its neighbour did: then
+        only others can tell it what is missing."""
+
+    def came(self, peer: str) -> None:
+        if self.tier.settings.view:
+            self._newcomers[peer] = None
 
     def forget(self, peer: str) -> None:
         self._in_step.pop(peer, None)
+        self._newcomers.pop(peer, None)
 
     def compare_again(self, now_us: int) -> None:
         """Something changed that peers must confirm."""
@@ -108,13 +116,14 @@ class Rounds:
         return [peer for peer in peers if in_step.get(peer, -1) < version]
 
     def _peers(self) -> Sequence[str]:
-        """Whom a round may go to: with local views its own, the neighbours, and all of the tier below."""
+        """Whom a round may go to: with local views its own, the neighbours, newcomers, and all of the tier below."""
         tier = self.tier
         if not tier.settings.view:
             return tier.peers()
         equals = set(tier.equals())
         below = [name for name in tier.peers() if name not in equals]
-        return list(dict.fromkeys((*tier.neighbours(), *tier.local.names, *below)))
+        newcomers = [name for name in self._newcomers if name in equals]
+        return list(dict.fromkeys((*tier.neighbours(), *tier.local.names, *newcomers, *below)))
 
     def want_before(self, stamp: Stamp, hint: str, now_us: int) -> None:
         """What an unordered message names as the one before it is not waited for, but must not stay away either (unless
@@ -135,6 +144,7 @@ class Rounds:
         tier.compared(frame, sender, now_us)
         if _covers(frame.have, tier.offers(interest)):
             self._in_step[sender] = tier.store.version
+            self._newcomers.pop(sender, None)
         if frame.stable and tier.writer is not None:
             tier.writer.heard(frame.stable)
         if frame.reply:
@@ -147,6 +157,7 @@ class Rounds:
             return
         for stream, n in [(stream, n) for stream, n in offer.items() if n > front.get(stream, 0)]:
             if concerns(stream):
+                tier.answers.has((stream, n), sender)
                 for k in tier.reader.offered(stream, n):
                     mark = (stream, k)
                     if tier.is_missing(mark):

@@ -21,7 +21,7 @@ TRIES_UNTIMED = 6
 
 
 class Want:
-    __slots__ = ("backed", "hint", "since_us", "timed", "tries", "until_us")
+    __slots__ = ("backed", "hint", "next_us", "since_us", "timed", "tries", "until_us")
 
     def __init__(self, hint: str, until_us: int | None, since_us: int, *, timed: bool) -> None:
         self.hint = hint
@@ -29,6 +29,8 @@ class Want:
         self.until_us = until_us
         self.timed = timed
         self.tries = 0
+        self.next_us = 0
+        """When it is asked for next."""
         self.backed = False
         """Something held needs it; otherwise somebody merely has it, and will say so again."""
 
@@ -52,7 +54,7 @@ class Solicitation:
         if want is None:
             want = self.wants[mark] = Want(hint, until_us, now_us, timed=until_us is not None)
             want.backed = backed
-            self._schedule(mark, now_us + patience_us)
+            self._schedule(mark, want, now_us + patience_us)
             return
         if until_us is None:
             if not self.settings.deadlines:
@@ -68,7 +70,14 @@ class Solicitation:
         if want.hint != peer:
             want.hint, want.tries = peer, 0
 
-    def _schedule(self, mark: Mark, at_us: int) -> None:
+    def hurry(self, mark: Mark, now_us: int) -> None:
+        """Whoever was asked has said that it cannot be had there: the next one is asked at once."""
+        want = self.wants.get(mark)
+        if want is not None and want.next_us > now_us:
+            self._schedule(mark, want, now_us)
+
+    def _schedule(self, mark: Mark, want: Want, at_us: int) -> None:
+        want.next_us = at_us
         self._tick += 1
         heappush(self._next, (at_us, self._tick, mark))
 
@@ -85,9 +94,9 @@ class Solicitation:
         """Whom to ask for what, now. What is no longer missing, or cannot come in time, is forgotten."""
         asks: dict[str, list[Mark]] = {}
         while self._next and self._next[0][0] <= now_us:
-            mark = heappop(self._next)[2]
+            at_us, _, mark = heappop(self._next)
             want = self.wants.get(mark)
-            if want is None:
+            if want is None or want.next_us != at_us:
                 continue
             if not missing(mark) or self._hopeless(want, now_us):
                 del self.wants[mark]
@@ -98,11 +107,11 @@ class Solicitation:
                 if again_us is None:
                     self.wants.pop(mark, None)
                 else:
-                    self._schedule(mark, again_us)
+                    self._schedule(mark, want, again_us)
                 continue
             asks.setdefault(peers[want.tries % len(peers)], []).append(mark)
             want.tries += 1
-            self._schedule(mark, now_us + self._pause_us(want))
+            self._schedule(mark, want, now_us + self._pause_us(want))
         return asks
 
     def _hopeless(self, want: Want, now_us: int) -> bool:
