@@ -17,11 +17,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from antecede.core.effects import Answer, Ask, Collect, Deliver, Discard, Effect, Join, Leave, Move, Send
+from antecede.core.effects import Deliver, Effect, Send
 from antecede.core.machine import Machine, Peer
 from antecede.core.message import Message
 from antecede.live.datagram import bundle
 from antecede.live.transport import Received, Transport
+from antecede.trace.rows import facts, shares
 from antecede.wire import measure
 
 __all__ = ["Appender", "Clock", "Node"]
@@ -153,13 +154,12 @@ class Node:
         for effect in effects:
             if isinstance(effect, Send):
                 self._sends.append(effect)
-            elif isinstance(effect, Deliver):
-                if recording:
-                    self._note("deliver", now_us, effect.message.id, reason=effect.reason)
-                if self.on_deliver is not None:
-                    self._delivered.append(effect.message)
-            elif recording:
-                self._note_other(effect, now_us)
+                continue
+            if recording:
+                for fact in facts(effect):
+                    self._note(now_us=now_us, **fact)
+            if isinstance(effect, Deliver) and self.on_deliver is not None:
+                self._delivered.append(effect.message)
 
     # -- what the application asks for -----------------------------------------------------------------------------
 
@@ -257,28 +257,6 @@ class Node:
         if not messages:
             return
         size, control = measure(frame)
-        share, control_share = size // len(messages), control // len(messages)
-        size -= share * (len(messages) - 1)
-        control -= control_share * (len(messages) - 1)
-        for message in messages:
+        sizes, controls = shares(size, len(messages)), shares(control, len(messages))
+        for message, size, control in zip(messages, sizes, controls, strict=True):
             self._note("arrive", now_us, message.id, peer=sender, size=size, control=control)
-            size, control = share, control_share
-
-    def _note_other(self, effect: Effect, now_us: int) -> None:
-        if isinstance(effect, Discard):
-            self._note("discard", now_us, effect.message, reason=effect.reason)
-        elif isinstance(effect, Ask | Answer):
-            kind = "ask" if isinstance(effect, Ask) else "answer"
-            for message in effect.messages or (None,):
-                self._note(kind, now_us, message, peer=effect.peer)
-        elif isinstance(effect, Join):
-            self._note(
-                "join", now_us, groups=tuple(effect.filters), cut=tuple(effect.cut), guard_us=effect.guard_us,
-                peer=effect.peer,
-            )  # fmt: skip
-        elif isinstance(effect, Leave):
-            self._note("leave", now_us, groups=tuple(effect.filters), peer=effect.peer)
-        elif isinstance(effect, Move):
-            self._note("move", now_us, cut=tuple(effect.cut), peer=effect.peer)
-        elif isinstance(effect, Collect):
-            self._note("collect", now_us, effect.message)

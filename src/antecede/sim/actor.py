@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from antecede.core.effects import Answer, Ask, Collect, Deliver, Discard, Effect, Join, Leave, Move, Send
+from antecede.core.effects import Deliver, Effect, Send
 from antecede.core.frames import Frame
 from antecede.core.machine import Machine
 from antecede.core.message import split_id
 from antecede.sim.driver import follows
 from antecede.trace.report import Finding
+from antecede.trace.rows import facts
 from antecede.trace.witness import read_payload, seen_payload
 
 if TYPE_CHECKING:
@@ -153,24 +154,10 @@ class Actor:
         for effect in effects:
             if isinstance(effect, Send):
                 said.sends += [(to, effect.frame) for to in effect.to]
-            elif isinstance(effect, Deliver):
-                self._note(said, "deliver", message=effect.message.id, reason=effect.reason)
+            for fact in facts(effect):
+                self._note(said, **fact)
+            if isinstance(effect, Deliver):
                 self._delivered(said, effect)
-            elif isinstance(effect, Discard):
-                self._note(said, "discard", message=effect.message, reason=effect.reason)
-            elif isinstance(effect, Join):
-                self._note(said, "join", groups=tuple(effect.filters), cut=tuple(effect.cut),
-                           guard_us=effect.guard_us, peer=effect.peer)  # fmt: skip
-            elif isinstance(effect, Leave):
-                self._note(said, "leave", groups=tuple(effect.filters), peer=effect.peer)
-            elif isinstance(effect, Move):
-                self._note(said, "move", cut=tuple(effect.cut), peer=effect.peer)
-            elif isinstance(effect, Collect):
-                self._note(said, "collect", message=effect.message)
-            elif isinstance(effect, Ask | Answer):
-                kind = "ask" if isinstance(effect, Ask) else "answer"
-                for message in effect.messages or (None,):
-                    self._note(said, kind, message=message, peer=effect.peer)
 
     def _note(
         self, said: Said, kind: str, *, message: str | None = None, groups: tuple[str, ...] | None = None,

@@ -1,17 +1,14 @@
-"""From what happens to rows: which effect becomes which row, and where the rows go.
-
-Decided here: one row per message of an effect or frame, and that a frame's bytes are shared out among its messages.
-Deliveries, the most frequent rows, are written by the driver itself.
-"""
+"""From what happens in a simulated process to rows, and where the rows go: kept, or handed on in batches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from antecede.core.effects import Answer, Ask, Collect, Discard, Join, Leave, Move
+from antecede.core.effects import Effect
 from antecede.sim.process import Process
 from antecede.trace.record import Digest
+from antecede.trace.rows import facts, shares
 
 __all__ = ["FLUSH_ROWS", "Records", "Rows", "Sink"]
 
@@ -32,14 +29,11 @@ class Records:
         self.sink = sink
         self.running = Digest() if sink is not None and digest else None
         """The digest so far, of rows that were handed on."""
-        self._by_effect: dict[type, Callable[[Process, Any, int], None]] = {
-            Discard: self._discard, Ask: self._ask, Answer: self._answer, Join: self._join, Leave: self._leave,
-            Move: self._move, Collect: self._collect,
-        }  # fmt: skip
 
-    def effect(self, process: Process, effect: object, now_us: int) -> None:
-        """The rows of any effect but `Send` and `Deliver`."""
-        self._by_effect[effect.__class__](process, effect, now_us)
+    def effect(self, process: Process, effect: Effect, now_us: int) -> None:
+        """The rows of any effect; deliveries, the most frequent ones, are laid out by the driver itself."""
+        for fact in facts(effect):
+            self.note(process, now_us=now_us, **fact)
 
     def flush(self, at_least: int = 1) -> None:
         """Hand the rows on, if there are so many and somebody takes them."""
@@ -64,42 +58,13 @@ class Records:
 
     def arrived(self, process: Process, sender: str, frame: Any, ids: tuple[str, ...], now_us: int) -> None:
         """One row per message; the bytes of the frame are shared out among them, so that they add up."""
-        size, control = frame.size, frame.control
-        share, control_share = size, control
         count = len(ids)
-        if count > 1:
-            share, control_share = size // count, control // count
-            size -= share * (count - 1)
-            control -= control_share * (count - 1)
+        sizes = shares(frame.size, count) if count > 1 else (frame.size,)
+        controls = shares(frame.control, count) if count > 1 else (frame.control,)
         step = process.step
         local_us = now_us + process.offset_us
-        for message in ids:
+        for message, size, control in zip(ids, sizes, controls, strict=True):
             self.rows.append((self.run, process.name, process.role, step, local_us, "arrive", message, None, None,
                               None, None, None, None, None, now_us, sender, size, control))  # fmt: skip
             step += 1
-            size, control = share, control_share
         process.step = step
-
-    def _discard(self, process: Process, effect: Discard, now_us: int) -> None:
-        self.note(process, "discard", now_us, message=effect.message, reason=effect.reason)
-
-    def _ask(self, process: Process, effect: Ask, now_us: int) -> None:
-        for message in effect.messages or (None,):
-            self.note(process, "ask", now_us, message=message, peer=effect.peer)
-
-    def _answer(self, process: Process, effect: Answer, now_us: int) -> None:
-        for message in effect.messages or (None,):
-            self.note(process, "answer", now_us, message=message, peer=effect.peer)
-
-    def _join(self, process: Process, effect: Join, now_us: int) -> None:
-        self.note(process, "join", now_us, groups=tuple(effect.filters), cut=tuple(effect.cut),
-                  guard_us=effect.guard_us, peer=effect.peer)  # fmt: skip
-
-    def _leave(self, process: Process, effect: Leave, now_us: int) -> None:
-        self.note(process, "leave", now_us, groups=tuple(effect.filters), peer=effect.peer)
-
-    def _move(self, process: Process, effect: Move, now_us: int) -> None:
-        self.note(process, "move", now_us, cut=tuple(effect.cut), peer=effect.peer)
-
-    def _collect(self, process: Process, effect: Collect, now_us: int) -> None:
-        self.note(process, "collect", now_us, message=effect.message)
