@@ -22,6 +22,7 @@ from antecede.core.machine import Machine, Peer
 from antecede.core.message import Message
 from antecede.live.datagram import bundle
 from antecede.live.transport import Received, Transport
+from antecede.trace.record import Recorder
 from antecede.trace.rows import facts, shares
 from antecede.wire import measure
 
@@ -76,8 +77,7 @@ class Node:
         self.clock = clock or Clock()
         self.on_deliver = on_deliver
         self._records = records
-        self._rows: list[tuple[Any, ...]] = []
-        self._step = 0
+        self._recorder = Recorder(run, self._append)
         self._sends: list[Send] = []
         self._delivered: list[Message] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -118,8 +118,8 @@ class Node:
             if self._turn is not None:
                 self._turn.cancel()
                 self._turn = None
-            if self._rows:
-                if self._sends or len(self._rows) >= WAITING_ROWS:
+            if self._recorder.rows:
+                if self._sends or len(self._recorder.rows) >= WAITING_ROWS:
                     self._write()
                 elif self._writing is None and self._loop is not None:
                     self._writing = self._loop.call_later(WAITING_S, self._write)
@@ -132,8 +132,10 @@ class Node:
         if self._writing is not None:
             self._writing.cancel()
             self._writing = None
-        if self._rows and self._records is not None:
-            rows, self._rows = self._rows, []
+        self._recorder.flush()
+
+    def _append(self, rows: list[tuple[Any, ...]]) -> None:
+        if self._records is not None:
             self._records.append(rows)
 
     def _set_timer(self) -> None:
@@ -157,7 +159,7 @@ class Node:
                 continue
             if recording:
                 for fact in facts(effect):
-                    self._note(now_us=now_us, **fact)
+                    self._note(now_us, **fact)
             if isinstance(effect, Deliver) and self.on_deliver is not None:
                 self._delivered.append(effect.message)
 
@@ -200,7 +202,7 @@ class Node:
         message, effects = self.machine.publish(topics, payload, now_us, deadline_us=deadline_us, after=after)
         if self._records is not None:
             self._note(
-                "publish", now_us, message.id, groups=message.topics, deadline_us=message.deadline_us,
+                now_us, "publish", message=message.id, groups=message.topics, deadline_us=message.deadline_us,
                 after=message.after, expires_us=message.expires_us,
             )  # fmt: skip
         self._told(effects, now_us)
@@ -211,7 +213,7 @@ class Node:
         if self._loop is None:
             return
         if self._records is not None:
-            self._note("end", self.clock.now_us(), reason=reason)
+            self._note(self.clock.now_us(), "end", reason=reason)
         self._finish()
         self._write()
         if self._timer is not None:
@@ -224,39 +226,14 @@ class Node:
         if self._turn is None and self._loop is not None:
             self._turn = self._loop.call_soon(self._finish)
 
-    # -- rows ------------------------------------------------------------------------------------------------------
-
-    def _note(
-        self,
-        kind: str,
-        now_us: int,
-        message: str | None = None,
-        *,
-        groups: tuple[str, ...] | None = None,
-        deadline_us: int | None = None,
-        reason: str | None = None,
-        after: tuple[str, ...] | None = None,
-        cut: tuple[str, ...] | None = None,
-        guard_us: int | None = None,
-        expires_us: int | None = None,
-        peer: str | None = None,
-        size: int | None = None,
-        control: int | None = None,
-    ) -> None:
-        """One row, in the order of `trace.record.COLUMNS`."""
-        machine = self.machine
-        self._rows.append(
-            (self.run, machine.name, machine.role, self._step, now_us, kind, message, groups, deadline_us, reason,
-             after, cut, guard_us, expires_us, None, peer, size, control)
-        )  # fmt: skip
-        self._step += 1
-
     def _note_arrival(self, frame: Any, sender: str, now_us: int) -> None:
-        """One row per message; the bytes of the frame are shared out among them, so that they add up."""
+        """One row per message; the bytes of the frame are shared out among them."""
         messages = frame.messages()
-        if not messages:
-            return
-        size, control = measure(frame)
-        sizes, controls = shares(size, len(messages)), shares(control, len(messages))
-        for message, size, control in zip(messages, sizes, controls, strict=True):
-            self._note("arrive", now_us, message.id, peer=sender, size=size, control=control)
+        if messages:
+            size, control = measure(frame)
+            sizes, controls = shares(size, len(messages)), shares(control, len(messages))
+            for message, size, control in zip(messages, sizes, controls, strict=True):
+                self._note(now_us, "arrive", message=message.id, peer=sender, bytes=size, control_bytes=control)
+
+    def _note(self, now_us: int, kind: str, **columns: Any) -> None:
+        self._recorder.row(self.machine.name, self.machine.role, now_us, kind, **columns)
