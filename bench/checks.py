@@ -285,7 +285,7 @@ class HomePath:
             if number % 8 == 7:
                 self.log.acknowledge(self.log.top - 4)
         watch.lap("log: append, per client", len(wanted))
-        stamped = [Envelope(item.envelope.message, item_stamp(item)) for item in items if item is not None]
+        stamped = [Envelope(item.envelope.message, item_stamp(item, 0)) for item in items if item is not None]
         watch.lap("client: item", len(wanted))
         for envelope in stamped:
             self.client.accept(envelope, now_us)

@@ -6,6 +6,7 @@ from typing import Any
 
 from antecede.core.frames import Ack, Attach, Attached, Detach, Item, Items, Publish, Published, Received, Top, Want
 from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.order.index import WINDOW
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
 
 
@@ -60,6 +61,15 @@ def test_what_a_home_calls_expired_is_asked_for_again_while_it_is_in_time_here()
     one = client()
     assert items(one, item(1, grouped("X:1", deadline_us=50), gone=True), now=50) == []
     assert items(one, item(1, grouped("X:1", deadline_us=50), gone=True), now=51) == ["discard X:1 expired"]
+
+
+def test_half_a_window_is_acknowledged_at_once() -> None:
+    one = client()
+    half = WINDOW // 2
+    many = [item(n, grouped(f"X:{n}")) for n in range(1, half + 2)]
+    assert sent(one.receive(Items(1, tuple(many[: half - 1])), "H", 2), Ack) == []
+    assert frame_to(one.receive(Items(1, tuple(many[half - 1 : half])), "H", 2), "H", Ack).index == half
+    assert sent(one.receive(Items(1, tuple(many[half:])), "H", 2), Ack) == [], "the rest has time"
 
 
 def test_missing_indexes_are_wanted_and_the_end_found_by_its_top() -> None:

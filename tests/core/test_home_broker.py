@@ -25,6 +25,7 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.message import Envelope, header_of
+from antecede.core.order.index import WINDOW
 from antecede.errors import InputError
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
 
@@ -188,6 +189,23 @@ def test_acknowledged_items_are_dropped_of_this_attachment_only() -> None:
     assert list(one.logs["S1"].entries) == [1, 2]
     one.receive(Ack(2, 1), "S1", 1)
     assert list(one.logs["S1"].entries) == [2]
+
+
+def test_a_slow_client_is_not_flooded() -> None:
+    """Items beyond the window wait for acknowledgements; what expires meanwhile goes as a header."""
+    one = home()
+    attach(one, "S1", "G1")
+    count = WINDOW + 3
+    many = tuple(grouped(f"X:{n}", "G1", deadline_us=50 if n == count else 5000) for n in range(1, count + 1))
+    given = indexes(one.receive(Data(many), "B", 0), "S1")
+    assert [index for index, _, _ in given] == list(range(1, WINDOW + 1))
+    assert {frame.top for _, frame in sent(one.wake(one.rounds.at_us), Top)} == {WINDOW}, "more is not to be asked for"
+    assert indexes(one.receive(Want(1, (WINDOW + 1,)), "S1", 1), "S1") == []
+    assert indexes(one.receive(Ack(1, 2), "S1", 40), "S1") == [
+        (WINDOW + 1, f"X:{WINDOW + 1}", False), (WINDOW + 2, f"X:{WINDOW + 2}", False),
+    ]  # fmt: skip
+    assert one.receive(Ack(1, 2), "S1", 41) == []
+    assert indexes(one.receive(Ack(1, 3), "S1", 51), "S1") == [(WINDOW + 3, f"X:{WINDOW + 3}", True)]
 
 
 def test_a_client_that_is_elsewhere_is_let_go() -> None:

@@ -245,7 +245,7 @@ def test_agrees_with_the_twin_at_a_client_of_a_home(plan, events, guard, groups)
     interest = Interest(groups)
     log = Log(1, interest, {}, (), plain=False)
     items = [log.append(e) for e in world.catch_up("A") if interest.wants(e.message.topics)]
-    numbered = [Envelope(item.envelope.message, item_stamp(item)) for item in items if item is not None]
+    numbered = [Envelope(item.envelope.message, item_stamp(item, 0)) for item in items if item is not None]
     agree(numbered, {one: t.past for one, t in world.told.items()}, IndexReader(), events, guard)
 
 

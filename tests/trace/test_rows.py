@@ -45,4 +45,5 @@ def test_every_effect_has_its_place() -> None:
 @given(st.integers(0, 10_000), st.integers(1, 50))
 def test_shares_add_up_and_differ_in_the_first_only(total: int, count: int) -> None:
     parts = list(shares(total, count))
+    assert list(shares(total, 0)) == []
     assert sum(parts) == total and len(parts) == count and len(set(parts[1:])) <= 1 and parts[0] == max(parts)

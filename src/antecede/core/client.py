@@ -27,7 +27,7 @@ from antecede.core.frames import (
 from antecede.core.growing import Growing
 from antecede.core.interest import Interest
 from antecede.core.message import LOOSE, Envelope, Mark, Message, Stamp, header_of
-from antecede.core.order.index import INDEX, IndexReader, item_stamp
+from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
 from antecede.core.order.loose import asked_for
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import VectorWriter
@@ -68,8 +68,7 @@ class Client(Tier):
         """Where it began: the marks of its first home's past."""
         self._attach_at: int | None = None
         self._ack_at: int | None = None
-        self._top = 0
-        self._looked = 0
+        self._top = self._looked = self._acked = 0
         self._stamps: dict[str, Stamp] = {}
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
@@ -117,7 +116,7 @@ class Client(Tier):
         self.inbox.clear()
         self._index().restart()
         self.wants.wants.clear()
-        self._top = self._looked = 0
+        self._top = self._looked = self._acked = 0
         self._ack_at = None
         self.growing.passed.clear()
         self._send_attach(now_us)
@@ -272,7 +271,7 @@ class Client(Tier):
         assert self.home is not None
         for item in items:
             message = item.envelope.message
-            envelope = Envelope(message, item_stamp(item))
+            envelope = Envelope(message, item_stamp(item, self.behind()))
             if message.order == "none" and self._has(item, now_us):
                 self._pass(envelope, now_us)
             elif item.gone:
@@ -293,7 +292,9 @@ class Client(Tier):
         self._want_missing(self._looked + 1, now_us)
         if self.inbox.blocked:
             self.want_blocked(self.home, now_us)
-        if items:
+        if self.behind() - self._acked >= WINDOW // 2:
+            self._acknowledge(now_us)
+        elif items:
             self._acknowledge_soon(now_us)
 
     def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
@@ -331,10 +332,10 @@ class Client(Tier):
     def _want_missing(self, first: int, now_us: int) -> None:
         """Indexes that were passed over, from `first` on: lost or still on their way."""
         assert self.home is not None
+        over, held, wants = self.reader.over.get(INDEX, ()), self.inbox.marks.get(INDEX, ()), self.wants
         for index in range(max(first, self.behind() + 1), self._top + 1):
-            mark = (INDEX, index)
-            if self.is_missing(mark):
-                self.wants.want(mark, self.home, None, now_us, patience_us=self.settings.patience_us)
+            if index not in over and index not in held and (INDEX, index) not in wants.wants:
+                wants.want((INDEX, index), self.home, None, now_us, patience_us=self.settings.patience_us)
         self._looked = self._top
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:
@@ -353,8 +354,8 @@ class Client(Tier):
 
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None
-        self._ack_at = None
-        self.out.append(Send((self.home,), Ack(self.attachment, self.behind())))
+        self._ack_at, self._acked = None, self.behind()
+        self.out.append(Send((self.home,), Ack(self.attachment, self._acked)))
 
     # -- who is there ----------------------------------------------------------------------------------------------
 

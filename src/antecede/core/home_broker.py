@@ -32,7 +32,7 @@ from antecede.core.frames import (
 )
 from antecede.core.interest import Interest
 from antecede.core.message import LOOSE, Envelope, Mark, Message, header_of, id_of_mark, sender_of
-from antecede.core.order.index import Log
+from antecede.core.order.index import WINDOW, Log
 from antecede.core.spread.answer import BATCH, in_time
 from antecede.core.tier import Parts
 from antecede.errors import InputError
@@ -144,10 +144,9 @@ class HomeBroker(BrokerBase):
         """Below whatever a client has not acknowledged (trap 4)."""
         done = dict(have)
         for log in self.logs.values():
-            for item in log.entries.values():
-                for stream, n in item.envelope.stamp.own:
-                    if n <= done.get(stream, 0):
-                        done[stream] = n - 1
+            for stream, n in log.lowest().items():
+                if n <= done.get(stream, 0):
+                    done[stream] = n - 1
         return done
 
     def extra_offers(self, interest: Interest) -> dict[str, int]:
@@ -164,10 +163,8 @@ class HomeBroker(BrokerBase):
     def forward(self, envelope: Envelope, now_us: int) -> None:
         topics, sender = envelope.message.topics, envelope.message.sender
         for client, log in self.logs.items():
-            if client != sender and log.interest.wants(topics):
-                item = log.append(envelope)
-                if item is not None:
-                    self.out.append(Send((client,), _numbered(log, (item,))))
+            if client != sender and log.interest.wants(topics) and log.append(envelope) is not None:
+                self._send_due(client, log, now_us)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
         log = self.logs.get(sender)
@@ -180,6 +177,7 @@ class HomeBroker(BrokerBase):
         elif isinstance(frame, Ack):
             if frame.attachment == log.number:
                 log.acknowledge(frame.index)
+                self._send_due(sender, log, now_us)
         elif isinstance(frame, Want):
             if frame.attachment == log.number:
                 self._resend(log, frame, sender, now_us)
@@ -194,7 +192,6 @@ class HomeBroker(BrokerBase):
         if sender in self.departed or (log is not None and log.number > frame.attachment):
             return
         fresh = frame.frontier is None
-        replayed: list[Item] = []
         if log is None or log.number < frame.attachment:
             interest = self.known_interest(frame.filters)
             frontier = self.beginning(interest) if frame.frontier is None else frame.frontier
@@ -206,7 +203,7 @@ class HomeBroker(BrokerBase):
                     log.cut = self._cut_before(replayed)
                     log.grown = Grown(log.number, frame.change, 1, log.cut)
         self.out.append(Send((sender,), Attached(log.number, log.frontier if fresh else {}, log.cut)))
-        self._send_replayed(sender, log, replayed, now_us)
+        self._send_replayed(sender, log, now_us)
 
     def _on_grow(self, frame: Grow, log: Log, client: str, now_us: int) -> None:
         """The same replay for groups that are new (H8), minus what the client has passed or is about to pass.
@@ -214,7 +211,6 @@ class HomeBroker(BrokerBase):
         Acknowledgements that overtook the frame took with them what would say what else it has passed since: then
         nothing is done, and it asks again.
         """
-        replayed: list[Item] = []
         if log.grown is None or log.grown.change < frame.change:
             if log.acked > frame.index:
                 return
@@ -226,7 +222,7 @@ class HomeBroker(BrokerBase):
             replayed = self._replay(log, before, client, now_us, passed)
             log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed))
         self.out.append(Send((client,), log.grown))
-        self._send_replayed(client, log, replayed, now_us)
+        self._send_replayed(client, log, now_us)
 
     def _replay(
         self, log: Log, before: tuple[str, ...], client: str, now_us: int, passed: Mapping[str, int]
@@ -268,24 +264,28 @@ class HomeBroker(BrokerBase):
                 tops[message.sender] = min(message.seq - 1, tops.get(message.sender, 0))
         return tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops) if tops[sender])
 
-    def _send_replayed(self, client: str, log: Log, items: list[Item], now_us: int) -> None:
-        if items:
-            self._send_items(client, log, items)
+    def _send_replayed(self, client: str, log: Log, now_us: int) -> None:
+        if log.sent < log.top:
+            self._send_due(client, log, now_us)
             self.rounds.begin(now_us)  # they may be lost, in a quiet system too
+
+    def _send_due(self, client: str, log: Log, now_us: int) -> None:
+        """As many as the client may be sent now; what expired while it waited goes as a header."""
+        if log.sent < log.top and log.sent < log.acked + WINDOW:
+            self._send_items(client, log, [self._as_it_is(item, now_us) for item in log.due()])
+
+    def _as_it_is(self, item: Item, now_us: int) -> Item:
+        if in_time(item.envelope, now_us - 2 * self.settings.clock_bound_us):  # perhaps by the client's clock only
+            return item
+        return Item(item.index, item.after, header_of(item.envelope), gone=True)
 
     def _send_items(self, client: str, log: Log, items: list[Item]) -> None:
         for start in range(0, len(items), BATCH):
             self.out.append(Send((client,), _numbered(log, tuple(items[start : start + BATCH]))))
 
     def _resend(self, log: Log, frame: Want, client: str, now_us: int) -> None:
-        items = []
-        for index in frame.indexes:
-            item = log.entries.get(index)
-            if item is not None:
-                if not in_time(item.envelope, now_us - 2 * self.settings.clock_bound_us):  # nor by the client's clock
-                    item = Item(item.index, item.after, header_of(item.envelope), gone=True)
-                items.append(item)
-        self._send_items(client, log, items)
+        asked = [log.entries[index] for index in frame.indexes if index in log.entries and index <= log.sent]
+        self._send_items(client, log, [self._as_it_is(item, now_us) for item in asked])
 
     def rounded(self, now_us: int) -> bool:
         settled = self.stability.settled
@@ -299,7 +299,7 @@ class HomeBroker(BrokerBase):
         for client, log in self.logs.items():
             if log.acked < log.top:
                 waiting = True
-                self.out.append(Send((client,), Top(log.number, log.top)))
+                self.out.append(Send((client,), Top(log.number, log.sent)))
         return waiting
 
 

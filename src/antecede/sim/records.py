@@ -59,8 +59,8 @@ class Records:
     def arrived(self, process: Process, sender: str, frame: Any, ids: tuple[str, ...], now_us: int) -> None:
         """One row per message; the bytes of the frame are shared out among them, so that they add up."""
         count = len(ids)
-        sizes = shares(frame.size, count) if count > 1 else (frame.size,)
-        controls = shares(frame.control, count) if count > 1 else (frame.control,)
+        sizes = shares(frame.size, count) if count != 1 else (frame.size,)
+        controls = shares(frame.control, count) if count != 1 else (frame.control,)
         step = process.step
         local_us = now_us + process.offset_us
         for message, size, control in zip(ids, sizes, controls, strict=True):

@@ -63,7 +63,6 @@ def shares(total: int, count: int) -> Iterator[int]:
     >>> list(shares(11, 3))
     [5, 3, 3]
     """
-    part = total // count
-    yield total - part * (count - 1)
-    for _ in range(count - 1):
-        yield part
+    part = total // max(count, 1)
+    for left in range(count, 0, -1):
+        yield part if left < count else total - part * (count - 1)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from antecede.core.frames import Grown, Item
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, Stamp
-from antecede.core.order.index import INDEX, IndexReader, Log, item_stamp
+from antecede.core.order.index import INDEX, WINDOW, IndexReader, Log, item_stamp
 from tests.core.kit import grouped
 
 STREAMS = ("p@G1", "p@G2", "q@G1")
@@ -49,7 +49,7 @@ def log(frontier: dict[str, int] | None = None, *, plain: bool = False) -> Log:
 
 def after(item: Item | None) -> set[int]:
     assert item is not None
-    return {n for _, n in item_stamp(item).needs}
+    return {n for _, n in item_stamp(item, 0).needs}
 
 
 def test_indexes_are_contiguous_and_only_causes_are_named() -> None:
@@ -74,10 +74,12 @@ def test_what_is_acknowledged_is_neither_kept_nor_named() -> None:
     one = log()
     for n in (1, 2, 3):
         one.append(grouped(f"p:{n}", "G1", covers={"p@G1": n - 1}))
+    one.due()
     one.acknowledge(2)
     one.acknowledge(1)
     assert list(one.entries) == [3] and one.acked == 2
     assert after(one.append(grouped("p:4", "G1", covers={"p@G1": 3}))) == {3}
+    one.due()
     one.acknowledge(99)
     assert not one.entries and one.acked == one.top == 4
 
@@ -96,13 +98,14 @@ def test_plain_mode_takes_every_lower_index_for_a_cause() -> None:
     assert after(one.append(grouped("p:1", "G1"))) == set()
     one.append(grouped("q:1", "G1"))
     assert after(one.append(grouped("r:1", "G1"))) == {1, 2}
+    one.due()
     one.acknowledge(1)
     assert after(one.append(grouped("s:1", "G1"))) == {2, 3}
 
 
 def test_the_stamp_of_an_item() -> None:
     envelope = grouped("p:1", "G1")
-    stamp = item_stamp(Item(9, 0b1010_0001, envelope))
+    stamp = item_stamp(Item(9, 0b1010_0001, envelope), 0)
     assert stamp.own == ((INDEX, 9),) and stamp.rank == 9 and stamp.extra is envelope.stamp
     assert set(stamp.needs) == {(INDEX, 8), (INDEX, 3), (INDEX, 1)}
 
@@ -166,7 +169,39 @@ def test_a_change_may_be_unknown_until_something_numbered_since_is_acknowledged(
     log.append(grouped("p:1", "G1"))
     log.grown = Grown(1, 1, 2, ())
     log.append(grouped("p:2", "G1"))
+    log.due()
     log.acknowledge(1)
     assert log.unknown() is log.grown
     log.acknowledge(2)
     assert log.unknown() is None
+
+
+def test_only_so_many_are_on_their_way_and_name_no_more_causes_than_that() -> None:
+    one = log()
+    for n in range(1, WINDOW + 11):
+        one.append(grouped(f"p:{n}", "G1", covers={"p@G1": n - 1}))
+    assert [item.index for item in one.due()] == list(range(1, WINDOW + 1)) and one.due() == []
+    one.acknowledge(WINDOW + 5)
+    assert one.acked == one.sent == WINDOW, "what was not sent cannot be acknowledged"
+    late = one.due()
+    assert [item.index for item in late] == list(range(WINDOW + 1, WINDOW + 11))
+    assert [after(item) for item in late] == [set(range(WINDOW + 1, item.index)) for item in late]
+
+
+def test_the_lowest_of_each_stream_that_is_not_acknowledged() -> None:
+    one = log()
+    for name, group in (("p:3", "G1"), ("p:1", "G1"), ("q:7", "G2"), ("p:9", "G1")):
+        one.append(grouped(name, group))
+    assert one.lowest() == {"p@G1": 1, "q@G2": 7}
+    one.due()
+    one.acknowledge(2)
+    assert one.lowest() == {"p@G1": 9, "q@G2": 7}
+    one.append(grouped("q:5", "G2"))
+    assert one.lowest() == {"p@G1": 9, "q@G2": 5}
+
+
+def test_what_lies_behind_is_no_cause_to_wait_for() -> None:
+    given = Item(9, 0b1010_0001, grouped("p:1", "G1"))
+    assert [item_stamp(given, k).needs for k in (0, 2, 7, 8, 11)] == [
+        ((INDEX, 8), (INDEX, 3), (INDEX, 1)), ((INDEX, 8), (INDEX, 3)), ((INDEX, 8),), (), (),
+    ]  # fmt: skip

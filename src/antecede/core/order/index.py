@@ -18,10 +18,13 @@ from antecede.core.message import LOOSE, Envelope, Mark, Stamp
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import close
 
-__all__ = ["INDEX", "IndexReader", "Log", "item_stamp"]
+__all__ = ["INDEX", "WINDOW", "IndexReader", "Log", "item_stamp"]
 
 INDEX = ""
 """The one stream of an attachment."""
+WINDOW = 512
+"""So many items may be on their way that the client has not acknowledged: it bounds the bitmap of causes, and what a
+slow client is flooded with. Raising it costs both; lowering it costs throughput over long distances."""
 
 
 class IndexReader(Reader):
@@ -55,10 +58,11 @@ class IndexReader(Reader):
         self.freed.clear()
 
 
-def item_stamp(item: Item) -> Stamp:
-    """The index tier's stamp of an item; the stamp its publisher gave it rides along."""
+def item_stamp(item: Item, behind: int) -> Stamp:
+    """The index tier's stamp of an item, without what lies behind anyway: all indexes up to `behind`. The stamp its
+    publisher gave it rides along."""
     index = item.index
-    after = item.after
+    after = item.after & ((1 << max(index - 1 - behind, 0)) - 1)
     needs = []
     while after:
         low = after & -after
@@ -72,6 +76,7 @@ class Log:
 
     __slots__ = (
         "_chains",
+        "_lowest",
         "acked",
         "cut",
         "entries",
@@ -82,6 +87,7 @@ class Log:
         "number",
         "plain",
         "published",
+        "sent",
         "top",
         "unacked",
     )
@@ -103,8 +109,11 @@ class Log:
         self.grown: Grown | None = None
         """The last change of its filters, and from which number it holds."""
         self.top = 0
+        self.sent = 0
+        """Up to here items are on their way, or have arrived; the others wait for acknowledgements."""
         self.acked = 0
         self._chains: dict[str, Chain] = {}
+        self._lowest: dict[str, int] | None = {}
 
     def unknown(self) -> Grown | None:
         """A change of which the client may not know yet: nothing numbered since is acknowledged."""
@@ -128,6 +137,8 @@ class Log:
         self.top += 1
         item = Item(self.top, self._after(envelope.stamp), envelope)
         self.entries[self.top] = item
+        if self._lowest is not None:
+            _lower(self._lowest, own)
         if not self.plain and LOOSE not in own[0][0]:
             for stream, n in own:
                 chain = self._chains.get(stream)
@@ -146,12 +157,39 @@ class Log:
                 after |= chain.up_to(newest, self.top)
         return after & ((1 << (self.top - 1 - self.acked)) - 1)
 
+    def lowest(self) -> Mapping[str, int]:
+        """Per stream, the lowest that the client has not acknowledged."""
+        if self._lowest is None:
+            self._lowest = {}
+            for item in self.entries.values():
+                _lower(self._lowest, item.envelope.stamp.own)
+        return self._lowest
+
+    def due(self) -> list[Item]:
+        """What may be sent now and was not yet: with the causes that are not acknowledged meanwhile."""
+        until = min(self.top, self.acked + WINDOW)
+        items = [self.entries[index] for index in range(self.sent + 1, until + 1)]
+        self.sent = max(self.sent, until)
+        for item in items:
+            item.after &= (1 << (item.index - 1 - self.acked)) - 1
+        return items
+
     def acknowledge(self, index: int) -> None:
-        for done in range(self.acked + 1, min(index, self.top) + 1):
+        index = min(index, self.sent)
+        if index <= self.acked:
+            return
+        for done in range(self.acked + 1, index + 1):
             del self.entries[done]
-        self.acked = max(self.acked, min(index, self.top))
+        self.acked = index
+        self._lowest = None
         for stream in [stream for stream, chain in self._chains.items() if not chain.trim(self.acked)]:
             del self._chains[stream]
+
+
+def _lower(lowest: dict[str, int], own: tuple[Mark, ...]) -> None:
+    for stream, n in own:
+        if n < lowest.get(stream, n + 1):
+            lowest[stream] = n
 
 
 class Chain:
