@@ -150,6 +150,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("home_broker.py", "Top(log.number, log.sent)", "Top(log.number, log.top)", "what was not sent is not to be asked for"),
     Mutant("home_broker.py", "                self._send_due(sender, log, now_us)\n        elif isinstance(frame, Want):", "        elif isinstance(frame, Want):", "acknowledgements make room"),
     Mutant("client.py", "if self.behind() - self._acked >= WINDOW // 2:", "if False:", "half a window is acknowledged at once"),
+    Mutant("tier.py", "self._unseen.setdefault(sender, wanted_us)", "wanted_us", "a sender that was never seen is waited for once"),
     Mutant("spread/solicit.py", "return want.tries >= TRIES_UNTIMED", "return False", "tries are bounded"),
     Mutant("spread/solicit.py", "until_us > want.until_us)", "until_us < want.until_us)", "the last need decides"),
     Mutant("spread/solicit.py", "if not missing(mark) or self._hopeless", "if self._hopeless", "what came is not asked for"),

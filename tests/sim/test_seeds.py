@@ -103,6 +103,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(60606, "solicit", 435), {}, "nobody is asked again who lacks it, whoever offers what follows"),
     (draw(60606, "solicit", 3326), {}, "sides that have never heard of each other find each other"),
     (draw(424242, "solicit", 724), {}, "the same"),
+    (draw(8181, "psync", 296), {}, "a sender that was never seen is waited for once, however much it lost"),
     (draw(424242, "solicit", 3579), {}, "with local views a newcomer is compared by all, until it is in step"),
 ]
 

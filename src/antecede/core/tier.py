@@ -74,6 +74,8 @@ class Tier(ABC):
         self.local = LocalView(parts.dice, size=settings.view, near=settings.near)
         self.members: dict[str, Peer] = {}
         self.departed: dict[str, int] = {}
+        self._unseen: dict[str, int] = {}
+        """Since when something is wanted of senders that were never in view: one that lost many is waited for once."""
         self.tops: dict[str, int] = {}
         """Newest delivered or published message per sender: this process's past, as a cut."""
         self.joined = False
@@ -127,6 +129,7 @@ class Tier(ABC):
                 self.stability.forget(name)
         for name in members:
             self.departed.pop(name, None)
+            self._unseen.pop(name, None)
             if self.members and name not in self.members:
                 self.rounds.came(name)
         self.members = dict(members)
@@ -286,7 +289,9 @@ class Tier(ABC):
         sender = sender_of(mark[0])
         if sender in self.members:
             return None
-        return self.departed.get(sender, wanted_us)  # never seen: gone long ago, or not yet in view
+        if sender in self.departed:
+            return self.departed[sender]
+        return self._unseen.setdefault(sender, wanted_us)  # gone long ago, or not yet in view
 
     def serves(self, peer: str) -> bool:
         """Whether a peer is of the tier below."""

@@ -225,6 +225,18 @@ def test_nobody_is_asked_again_who_has_said_that_it_cannot_be_had_there() -> Non
     assert "discard A:1 gone" in told(one.receive(Gone((), (("A", 0, 1),)), "D", 2502))
 
 
+def test_a_sender_that_was_never_seen_is_waited_for_once() -> None:
+    """However many of its messages are lost: what the first one's loss brings to light is not waited for anew."""
+    one = member(peers="B C", deadlines=False)
+    one.receive(Data((flat("C:1", {"X": 1}), flat("C:2", {"C": 1, "Y": 1}))), "C", 0)
+    assert "discard X:1 gone" in told(one.receive(Gone((), (("X", 0, 1),)), "C", 1000))
+    one.receive(Data((flat("C:3", {"C": 2, "X": 2}),)), "C", 1001)
+    assert "discard X:2 gone" in told(one.receive(Gone((), (("X", 1, 2),)), "C", 1002))
+    one.view({**one.members, "X": Peer("X", "member", ("G1",))}, 1003)
+    one.receive(Data((flat("C:4", {"C": 3, "X": 3}),)), "C", 1004)
+    assert "discard X:3 gone" not in told(one.receive(Gone((), (("X", 2, 3),)), "C", 1005)), "it is there"
+
+
 def test_an_unordered_message_is_given_up_alone() -> None:
     """Its sender's ordered ones have other numbers: nothing follows for them."""
     one = member(deadlines=False)
