@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from bench.tables import Table
+
 from antecede.core.effects import Deliver
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
@@ -22,12 +24,9 @@ from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
 from antecede.core.recipes import CHAIN
 
-__all__ = ["BATCH", "DEADLINE_MS", "Table", "World", "check", "held"]
+__all__ = ["BATCH", "DEADLINE_MS", "World", "check", "held"]
 
 DEADLINE_MS = (300.0, 600.0)
-
-Table = list[dict[str, Any]]
-"""Rows to print: name of a column -> value."""
 
 # -- a stream of messages, stamped by real Writers -------------------------------------------------------------------
 

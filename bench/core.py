@@ -27,7 +27,6 @@ from __future__ import annotations
 import argparse
 import cProfile
 import json
-import pstats
 import random
 import resource
 import statistics
@@ -41,8 +40,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.checks import BATCH, DEADLINE_MS, Table, check, held
+from bench.checks import BATCH, DEADLINE_MS, check, held
 from bench.kept import kept
+from bench.tables import Table, by_room, numbers, show
 
 from antecede.core.recipes import RECIPES
 from antecede.sim.run import Run, simulate
@@ -124,28 +124,11 @@ def shares(options: argparse.Namespace) -> Table:
         )  # fmt: skip
         profile = cProfile.Profile()
         profile.runcall(recorded, scenario)
-        rooms = by_room(profile)
+        rooms = by_room(profile, ROOMS)
         total = sum(rooms.values())
         names = [name for name, _ in ROOMS] + ["other"]
         table.append({"recipe": recipe} | {f"{name} %": 100 * rooms.get(name, 0.0) / total for name in names})
     return table
-
-
-def by_room(profile: cProfile.Profile) -> dict[str, float]:
-    """Own time by module; what a built-in function took belongs to those who called it."""
-    rooms: dict[str, float] = {}
-
-    def add(where: str, own_s: float) -> None:
-        room = next((name for name, signs in ROOMS if any(sign in where for sign in signs)), "other")
-        rooms[room] = rooms.get(room, 0.0) + own_s
-
-    for (file, _, _), (_, _, own_s, _, callers) in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
-        if file != "~":
-            add(file, own_s)
-        else:
-            for (caller, _, _), (_, _, share_s, _) in callers.items():
-                add(caller, share_s)
-    return rooms
 
 
 # -- growth ----------------------------------------------------------------------------------------------------------
@@ -183,24 +166,6 @@ def worker(order: str) -> None:
 # -- the command -----------------------------------------------------------------------------------------------------
 
 
-def show(title: str, table: Table) -> None:
-    print(f"\n{title}")
-    names = list(table[0])
-    cells = [[name, *(form(row[name]) for row in table)] for name in names]
-    widths = [max(map(len, column)) for column in cells]
-    for line in zip(*cells, strict=True):
-        parts = []
-        for cell, width, name in zip(line, widths, names, strict=True):
-            parts.append(cell.ljust(width) if isinstance(table[0][name], str) else cell.rjust(width))
-        print("  ".join(parts), flush=True)
-
-
-def form(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value >= 1000 else f"{value:.2f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
 QUESTIONS: dict[str, tuple[tuple[str, Callable[[argparse.Namespace], Table]], ...]] = {
     "events": (("events per second, rows recorded, over SimPy's timeouts", events), ("where the time goes", shares)),
     "growth": (("time and memory as the run grows (4 brokers, 8 subscribers)", growth),),
@@ -208,10 +173,6 @@ QUESTIONS: dict[str, tuple[tuple[str, Callable[[argparse.Namespace], Table]], ..
     "held": (("an Inbox that holds many (bytes besides the message itself)", held),),
     "check": (("the delivery check, microseconds per message", check),),
 }
-
-
-def numbers(text: str) -> list[int]:
-    return [int(one) for one in text.split(",")]
 
 
 def recipes(text: str) -> list[str]:

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from bench.checks import Table
+from bench.tables import Table
 
 from antecede.core.recipes import RECIPES, build
 from antecede.sim.layout import lay_out

@@ -18,7 +18,6 @@ import cProfile
 import importlib.util
 import json
 import os
-import pstats
 import random
 import shutil
 import socket
@@ -28,6 +27,10 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.tables import by_room
 
 PUBLISHERS, SUBSCRIBERS, BATCH, PAYLOAD = 4, 8, 16, bytes(128)
 BROKER, TOPIC = "B", "G1"
@@ -193,27 +196,8 @@ def worker(role: str, order: dict[str, Any]) -> None:
     result = asyncio.run((theirs if order["nats"] else ours)(role, order))
     if order["profile"]:
         PROFILE.disable()
-        result["rooms"] = by_room(PROFILE)
+        result["rooms"] = by_room(PROFILE, ROOMS)
     print(json.dumps(result), flush=True)
-
-
-def by_room(profile: cProfile.Profile) -> dict[str, float]:
-    """Own time by module; what a built-in function took belongs to those who called it."""
-    rooms: dict[str, float] = {}
-
-    def add(where: str, own_s: float) -> None:
-        room = next((name for name, signs in ROOMS if any(sign in where for sign in signs)), "other")
-        rooms[room] = rooms.get(room, 0.0) + own_s
-
-    for (file, _, function), (_, _, own_s, _, callers) in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
-        if "epoll" in function:
-            continue  # waiting
-        if file != "~" or "_socket" in function:
-            add(f"{file} {function}", own_s)
-        else:
-            for (caller, _, name), (_, _, share_s, _) in callers.items():
-                add(f"{caller} {name}", share_s)
-    return rooms
 
 
 def run(roles: list[str], order: dict[str, Any]) -> list[dict[str, Any]]:

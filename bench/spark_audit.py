@@ -39,6 +39,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.spark_data import Shape, Verdict, write
+from bench.tables import show
+
+from tests.spark.killing import family
 
 GIB = 2**30
 WARM = 4
@@ -182,22 +185,6 @@ MEASURED = {
 # --- memory of a process and all it started
 
 
-def family(root: int) -> list[int]:
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            except (OSError, IndexError):
-                continue
-            children.setdefault(parent, []).append(int(entry.name))
-    found, stack = [], [root]
-    while stack:
-        found.append(stack.pop())
-        stack += children.get(found[-1], [])
-    return found
-
-
 def memory(processes: list[int]) -> int:
     """Bytes: what is shared counts once, in parts."""
     total = 0
@@ -301,22 +288,6 @@ def big(options: argparse.Namespace) -> list[dict[str, Any]]:
     }]  # fmt: skip
 
 
-def show(table: list[dict[str, Any]]) -> None:
-    names = list(dict.fromkeys(name for row in table for name in row))
-    cells = [names, *([plain(row.get(name)) for name in names] for row in table)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(names))]
-    for row in cells:
-        print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
-
-
-def plain(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.2f}" if value < 1000 else f"{value:,.0f}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("question", choices=["plant", "rates", "big"])
@@ -343,7 +314,7 @@ def main() -> int:
         return 0
     options.deliveries = options.deliveries or (200_000_000 if options.question == "big" else 20_000_000)
     table = {"plant": plant, "rates": rates, "big": big}[options.question](options)
-    show(table)
+    show("", table)
     if options.json:
         options.json.write_text(json.dumps(table, indent=2) + "\n")
     return 0

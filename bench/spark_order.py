@@ -42,11 +42,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from bench.tables import Table, numbers, show
 
 from antecede.spark.order import causal_order, drain, held
 from antecede.spark.session import session
-
-Table = list[dict[str, Any]]
 
 STEP_US = 10
 """Between two rows of all groups: 100,000 rows are a second."""
@@ -259,25 +258,6 @@ QUESTIONS: dict[str, tuple[str, Callable[..., Table]]] = {
     "giant": ("one group", giant),
     "git": ("the history of git, shuffled", git),
 }
-
-
-def show(title: str, table: Table) -> None:
-    print(f"\n{title}")
-    names = list(table[0])
-    cells = [[name, *(form(row[name]) for row in table)] for name in names]
-    widths = [max(map(len, column)) for column in cells]
-    for line in zip(*cells, strict=True):
-        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)), flush=True)
-
-
-def form(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value >= 1000 else f"{value:.2f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def numbers(text: str) -> list[int]:
-    return [int(one) for one in text.split(",")]
 
 
 def main() -> None:

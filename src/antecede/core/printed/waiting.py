@@ -6,6 +6,8 @@ second copy is noticed only while the first one waits.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from antecede.core.effects import Discard
 from antecede.core.inbox import Held, Inbox
 from antecede.core.message import Envelope, Stamp
@@ -14,12 +16,12 @@ from antecede.core.order.reader import Reader
 __all__ = ["LiteralReader", "WaitingList"]
 
 
-class LiteralReader(Reader):
+class LiteralReader(Reader, ABC):
     __slots__ = ()
 
+    @abstractmethod
     def ready(self, stamp: Stamp) -> bool:
         """The delivery condition, letter by letter."""
-        raise NotImplementedError
 
 
 class WaitingList(Inbox):
