@@ -144,7 +144,7 @@ class HomeBroker(BrokerBase):
         """Below whatever a client has not acknowledged (trap 4)."""
         done = dict(have)
         for log in self.logs.values():
-            for stream, n in log.lowest().items():
+            for stream, n in log.lowest.items():
                 if n <= done.get(stream, 0):
                     done[stream] = n - 1
         return done

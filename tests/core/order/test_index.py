@@ -192,12 +192,12 @@ def test_the_lowest_of_each_stream_that_is_not_acknowledged() -> None:
     one = log()
     for name, group in (("p:3", "G1"), ("p:1", "G1"), ("q:7", "G2"), ("p:9", "G1")):
         one.append(grouped(name, group))
-    assert one.lowest() == {"p@G1": 1, "q@G2": 7}
+    assert one.lowest == {"p@G1": 1, "q@G2": 7}
     one.due()
     one.acknowledge(2)
-    assert one.lowest() == {"p@G1": 9, "q@G2": 7}
+    assert one.lowest == {"p@G1": 9, "q@G2": 7}
     one.append(grouped("q:5", "G2"))
-    assert one.lowest() == {"p@G1": 9, "q@G2": 5}
+    assert one.lowest == {"p@G1": 9, "q@G2": 5}
 
 
 def test_what_lies_behind_is_no_cause_to_wait_for() -> None:

@@ -76,7 +76,6 @@ class Log:
 
     __slots__ = (
         "_chains",
-        "_lowest",
         "acked",
         "cut",
         "entries",
@@ -84,6 +83,7 @@ class Log:
         "grown",
         "interest",
         "loose",
+        "lowest",
         "number",
         "plain",
         "published",
@@ -113,7 +113,8 @@ class Log:
         """Up to here items are on their way, or have arrived; the others wait for acknowledgements."""
         self.acked = 0
         self._chains: dict[str, Chain] = {}
-        self._lowest: dict[str, int] | None = {}
+        self.lowest: dict[str, int] = {}
+        """Per stream, the lowest that the client has not acknowledged."""
 
     def unknown(self) -> Grown | None:
         """A change of which the client may not know yet: nothing numbered since is acknowledged."""
@@ -137,8 +138,7 @@ class Log:
         self.top += 1
         item = Item(self.top, self._after(envelope.stamp), envelope)
         self.entries[self.top] = item
-        if self._lowest is not None:
-            _lower(self._lowest, own)
+        self._lower(own)
         if not self.plain and LOOSE not in own[0][0]:
             for stream, n in own:
                 chain = self._chains.get(stream)
@@ -157,13 +157,10 @@ class Log:
                 after |= chain.up_to(newest, self.top)
         return after & ((1 << (self.top - 1 - self.acked)) - 1)
 
-    def lowest(self) -> Mapping[str, int]:
-        """Per stream, the lowest that the client has not acknowledged."""
-        if self._lowest is None:
-            self._lowest = {}
-            for item in self.entries.values():
-                _lower(self._lowest, item.envelope.stamp.own)
-        return self._lowest
+    def _lower(self, own: tuple[Mark, ...]) -> None:
+        for stream, n in own:
+            if n < self.lowest.get(stream, n + 1):
+                self.lowest[stream] = n
 
     def due(self) -> list[Item]:
         """What may be sent now and was not yet: with the causes that are not acknowledged meanwhile."""
@@ -181,15 +178,11 @@ class Log:
         for done in range(self.acked + 1, index + 1):
             del self.entries[done]
         self.acked = index
-        self._lowest = None
+        self.lowest.clear()
+        for item in self.entries.values():
+            self._lower(item.envelope.stamp.own)
         for stream in [stream for stream, chain in self._chains.items() if not chain.trim(self.acked)]:
             del self._chains[stream]
-
-
-def _lower(lowest: dict[str, int], own: tuple[Mark, ...]) -> None:
-    for stream, n in own:
-        if n < lowest.get(stream, n + 1):
-            lowest[stream] = n
 
 
 class Chain:
