@@ -134,7 +134,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("spread/solicit.py", "now_us + settings.trip_us > want.until_us", "now_us > want.until_us", "deadline budget"),
     Mutant("spread/solicit.py", "want is None or want.next_us != at_us", "want is None", "in a hurry it is asked for once"),
     Mutant("spread/answer.py", "            tier.wants.hurry(mark, now_us)\n", "            pass\n", "the next one is asked at once"),
-    Mutant("spread/answer.py", "if source not in lacking] if lacking else sources", "] if lacking else sources", "who lacks it is not asked again"),
+    Mutant("spread/answer.py", "if source not in lacking] or sources", "] or sources", "who lacks it is not asked again"),
     Mutant("spread/answer.py", "            self._lacks[mark].discard(peer)\n", "            pass\n", "who got it after all may be asked"),
     Mutant("spread/digest.py", "*tier.local.names, *newcomers, *below", "*tier.local.names, *below", "newcomers are compared by all"),
     Mutant("spread/digest.py", "            self._newcomers.pop(sender, None)\n        if frame.stable", "        if frame.stable", "until they are in step once"),

@@ -60,8 +60,8 @@ class Answers:
             sources = [*sources[first:], *sources[:first]]
         elif want.tries < TRIES_UNTIMED and hint in tier.members and tier.interest_of(hint) is not None:
             sources = [hint, *sources]
-        lacking = self._lacks.get(mark)
-        return [source for source in sources if source not in lacking] if lacking else sources
+        lacking = self._lacks.get(mark, ())
+        return [source for source in sources if source not in lacking] or sources
 
     def settled(self, streams: Mapping[str, int]) -> None:
         """Of what everybody has, nobody asks any more which of it was given up."""
