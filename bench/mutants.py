@@ -347,7 +347,11 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("membership/managed.py", "        if self._attached:\n", "        if False:\n", "a subscriber moves by itself"),
     # -- what is owed, what is kept ------------------------------------------------------------------------------
     Mutant("growing.py", "self.leave(tuple(f for f in self.owed if f not in client.interest.filters))", "pass", "what is left is on record"),
-    Mutant("growing.py", "self.passed.update(e.stamp.own[0][1] for e in client.inbox.dismiss(client.interest.wants, now_us))", "pass", "what is held of groups that were left is dropped"),
+    Mutant("growing.py", "client.inbox.dismiss(client.interest.wants, now_us):", "():", "what is held of groups that were left is dropped"),
+    Mutant("growing.py", "        self._missed[sender] = max(seq, self._missed.get(sender, 0))\n", "", "what was not wanted when it came is not owed later"),
+    Mutant("growing.py", "        self._missed.clear()\n", "", "another home looks itself at what was passed"),
+    Mutant("home_broker.py", "                tops[sender] = max(tops[sender], min(n, self.tops[sender]))\n", "                pass\n", "what a client has passed is not owed"),
+    Mutant("spread/answer.py", "while lost := [mark for mark in missing if id_of_mark(mark) in self._lost] if self._lost else []:", "while False:", "what was given up in one stream is lost in all"),
     Mutant("growing.py", "if f in now and f not in self.owed", "if f not in self.owed", "an old answer confirms what is still wanted"),
     Mutant("growing.py", "self.at_us = now_us + 2 * client.settings.retry_us", "self.at_us = None", "a change is asked for again"),
     Mutant("growing.py", "return self.change if self._asked else 0", "return 0", "an attachment says that it brings a change"),

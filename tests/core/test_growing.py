@@ -55,6 +55,22 @@ def test_what_is_lost_is_lost_at_once_and_what_is_held_of_it_lies_behind() -> No
     assert one.behind() == 0 and one.reader.behind("", 4), "its number lies behind, or nothing after it could be done"
 
 
+def test_what_was_not_wanted_when_it_came_lies_behind_whatever_is_wanted_later() -> None:
+    """Its home does not send it again: it thinks, perhaps, that it was wanted all the time."""
+    one = client()
+    change(one, "G1 G2")
+    one.receive(grown(1), "H", 3)
+    items(one, item(2, grouped("X:2", "G2"), 1))
+    change(one, "G1", now=4)
+    items(one, item(3, grouped("Y:3", "G2")), item(4, grouped("X:1", "G2")))
+    change(one, "G1 G2", now=5)
+    assert told(one.receive(grown(3, cut=("X:1", "Z:9")), "H", 6)) == ["join at H cut X:2,Y:3,Z:9"]
+    change(one, "G1", now=7)
+    change(one, "G1 G2", now=7)
+    one.move(("N",), 8)
+    assert told(one.receive(Attached(2, {}, ("X:1",)), "N", 9)) == ["join at N cut X:1"], "another home looks itself"
+
+
 def test_another_copy_of_what_was_not_wanted_is_a_repeat() -> None:
     one = client()
     items(one, item(1, grouped("X:1", "G2")))
@@ -71,7 +87,7 @@ def test_an_answer_to_an_older_change_confirms_what_is_still_wanted_of_it() -> N
     lines = told(one.receive(grown(1, item(1, grouped("X:1", "G2")), item(2, grouped("X:2", "G1"))), "H", 3))
     assert lines == ["join at H cut ", "deliver X:1 causes", "discard X:2 foreign"]
     assert one.growing.owed == ("G2",) and one.growing.at_us is not None
-    assert told(one.receive(grown(2, cut=("X:1",)), "H", 4)) == ["join at H cut X:1"]
+    assert told(one.receive(grown(2, cut=("X:1",)), "H", 4)) == ["join at H cut X:2"]
     assert one.growing.owed == ("G2", "G3")
     assert one.receive(grown(1), "H", 5) == [], "an answer that comes late confirms nothing"
 

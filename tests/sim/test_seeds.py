@@ -103,6 +103,11 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(60606, "solicit", 435), {}, "nobody is asked again who lacks it, whoever offers what follows"),
     (draw(60606, "solicit", 3326), {}, "sides that have never heard of each other find each other"),
     (draw(424242, "solicit", 724), {}, "the same"),
+    (draw(515151, "home", 1741), {}, "what a client has passed is not owed in a new group either"),
+    (draw(515151, "home", 4299), {}, "nor what it was sent while it did not want it"),
+    (draw(515151, "home", 2212), {}, "who sent what makes a client join answers for its order"),
+    (draw(515151, "home", 3056), {}, "a number may stand for what is not wanted any more"),
+    (draw(515151, "home", 8382), {}, "what was given up in one group is not waited for in another"),
     (draw(8181, "psync", 296), {}, "a sender that was never seen is waited for once, however much it lost"),
     (draw(424242, "solicit", 3579), {}, "with local views a newcomer is compared by all, until it is in step"),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -128,6 +129,33 @@ def test_an_arrival_hidden_is_not_explained(seed: int) -> None:
     run = causal_run(seed, messages=20)
     place = one_of(run, "arrive", random.Random(seed))
     assert "unexplained" in verdicts(run[:place] + run[place + 1 :])
+
+
+IDLE = """
+A 0 join G1
+s 0 join G1 from=A
+A 10 publish A:1 G1
+s 20 arrive A:1 from=A
+s 30 deliver A:1
+A 90 end quiet
+s 90 end quiet
+"""
+
+
+@pytest.mark.parametrize(
+    ("scenario", "names"),
+    [
+        ({"recipe": "home", "grow": 2.0}, set()),
+        ({"recipe": "home", "grow": 0.0}, {"s"}),
+        ({"recipe": "graph", "grow": 2.0}, {"s"}),
+        ({}, {"s"}),
+    ],
+)
+def test_a_client_of_home_whose_filters_change_may_wait_for_a_number(scenario: dict[str, Any], names: set[str]) -> None:
+    report = check(rows(IDLE), scenario=scenario)
+    assert {f.process for f in report.findings if f.verdict == "idle"} == names
+    broker = check(rows(IDLE.replace("s ", "B ")), scenario=scenario)
+    assert {f.process for f in broker.findings if f.verdict == "idle"} == {"B"}, "brokers are not excused"
 
 
 def test_what_may_be_exempt() -> None:

@@ -275,6 +275,41 @@ def test_what_the_broker_skipped_is_judged_there() -> None:
     assert found(trace) == [("gap", "A", "B:1", "C:1")]
 
 
+JOINED_BY_IT = """
+A 0 join G1
+B 0 join G1
+C 0 join G1
+s 1 join G1 from=A
+s 5 leave G1
+C 10 publish C:1 G1 due=200
+B 20 arrive C:1 from=C
+B 20 deliver C:1
+B 30 publish B:1 G1 due=200
+C 40 arrive B:1 from=B
+C 40 deliver B:1
+A 40 arrive B:1 from=B
+A 190 deliver B:1 deadline
+s 195 arrive B:1 from=A
+s 195 join G1 from=A
+s 195 deliver B:1
+A 300 end quiet
+B 300 end quiet
+C 300 end quiet
+s 300 end quiet
+"""
+
+
+def test_who_sends_what_makes_a_subscriber_join_answers_for_its_order() -> None:
+    """The frame that says where it begins brings messages along: they arrive before it has joined."""
+    assert found(plant(JOINED_BY_IT, ("A 0 join G1", "A 0 join G1 guard=10"))) == []
+    had = ("A 40 arrive B:1 from=B", "A 35 arrive C:1 from=C\nA 35 deliver C:1\nA 40 arrive B:1 from=B")
+    told = plant(JOINED_BY_IT, had, ("A 190 deliver B:1 deadline", "A 40 deliver B:1"))
+    assert found(told) == [("gap", "s", "B:1", "C:1")], "that broker had it"
+    elsewhere = ("s 195 arrive B:1 from=A", "s 195 arrive B:1 from=B")
+    other = plant(JOINED_BY_IT, ("A 0 join G1", "A 0 join G1 guard=10"), elsewhere)
+    assert found(other) == [("gap", "s", "B:1", "C:1")], "it did not join there"
+
+
 def test_one_broker_that_told_of_the_predecessor_is_enough() -> None:
     # s is attached to A (which skipped C:1) and to B (which had it): B's copy came first and named C:1.
     trace = """

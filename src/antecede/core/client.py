@@ -118,7 +118,7 @@ class Client(Tier):
         self.wants.wants.clear()
         self._top = self._looked = self._acked = 0
         self._ack_at = None
-        self.growing.passed.clear()
+        self.growing.attached()
         self._send_attach(now_us)
         self._publish_again(now_us)
 
@@ -279,7 +279,7 @@ class Client(Tier):
             elif item.index in self.growing.passed:
                 self.out.append(Discard(message.id, "duplicate"))
             elif not self.interest.wants(message.topics):  # numbered before its home knew what it wants now
-                self.growing.passed.add(item.index)
+                self.growing.dismiss(envelope)
                 self.out.append(Discard(message.id, "foreign"))
                 self._pass(envelope, now_us)
             elif message.id in self.inbox.seen and message.id not in self.inbox.held:  # by an earlier number

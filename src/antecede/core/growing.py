@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Join, Leave, Send
 from antecede.core.frames import Grow
 from antecede.core.interest import Interest
+from antecede.core.message import Envelope, split_id
 
 if TYPE_CHECKING:
     from antecede.core.client import Client
@@ -22,7 +23,7 @@ __all__ = ["Growing"]
 
 
 class Growing:
-    __slots__ = ("_asked", "at_us", "change", "client", "owed", "passed")
+    __slots__ = ("_asked", "_missed", "at_us", "change", "client", "owed", "passed")
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -34,6 +35,8 @@ class Growing:
         """When to ask again."""
         self.passed: set[int] = set()
         """Numbers of this attachment that were not wanted when they came: another copy is a repeat."""
+        self._missed: dict[str, int] = {}
+        """Per sender, the newest of those: whatever is wanted later, they lie behind."""
         self._asked: dict[int, tuple[str, ...]] = {}
         """Changes that are not confirmed yet: what was wanted."""
 
@@ -42,9 +45,21 @@ class Growing:
         client = self.client
         client.interest = Interest(filters)
         self.leave(tuple(f for f in self.owed if f not in client.interest.filters))
-        self.passed.update(e.stamp.own[0][1] for e in client.inbox.dismiss(client.interest.wants, now_us))
+        for envelope in client.inbox.dismiss(client.interest.wants, now_us):
+            self.dismiss(envelope)
         self.change += 1
         self._asked[self.change] = client.interest.filters
+
+    def dismiss(self, envelope: Envelope) -> None:
+        """It is not wanted now; its home will not send it again."""
+        self.passed.add(envelope.stamp.own[0][1])
+        sender, seq = split_id(envelope.message.id)
+        self._missed[sender] = max(seq, self._missed.get(sender, 0))
+
+    def attached(self) -> None:
+        """Numbers begin anew, and whoever sends now looks itself at what was passed."""
+        self.passed.clear()
+        self._missed.clear()
 
     def leave(self, filters: tuple[str, ...]) -> None:
         if filters:
@@ -79,4 +94,7 @@ class Growing:
     def join(self, filters: tuple[str, ...], peer: str, cut: tuple[str, ...]) -> None:
         if filters:
             self.owed += filters
-            self.client.out.append(Join(filters, peer, cut, self.client.inbox.guard_us))
+            tops = dict(map(split_id, cut))
+            behind = {**tops, **{sender: n for sender, n in self._missed.items() if n > tops.get(sender, 0)}}
+            names = tuple(f"{sender}:{behind[sender]}" for sender in sorted(behind))
+            self.client.out.append(Join(filters, peer, names, self.client.inbox.guard_us))

@@ -200,7 +200,7 @@ class HomeBroker(BrokerBase):
             if not fresh:
                 replayed = self._gone_for(log, sender) + self._replay(log, (), sender, now_us, {})
                 if frame.change:
-                    log.cut = self._cut_before(replayed)
+                    log.cut = self._cut_before(replayed, log.frontier)
                     log.grown = Grown(log.number, frame.change, 1, log.cut)
         self.out.append(Send((sender,), Attached(log.number, log.frontier if fresh else {}, log.cut)))
         self._send_replayed(sender, log, now_us)
@@ -220,7 +220,7 @@ class HomeBroker(BrokerBase):
             for stream, n in self.stability.settled.items():  # history: some of it may be gone already
                 passed[stream] = max(n, passed.get(stream, 0))
             replayed = self._replay(log, before, client, now_us, passed)
-            log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed))
+            log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed, passed))
         self.out.append(Send((client,), log.grown))
         self._send_replayed(client, log, now_us)
 
@@ -250,8 +250,9 @@ class HomeBroker(BrokerBase):
                 items.append(item)
         return items
 
-    def _cut_before(self, items: list[Item]) -> tuple[str, ...]:
-        """All that was delivered here, except these and what follows them: they are owed."""
+    def _cut_before(self, items: list[Item], passed: Mapping[str, int]) -> tuple[str, ...]:
+        """All that was delivered here, except these and what follows them: they are owed. What the client has passed is
+        not, whatever it follows: it is never sent again."""
         lowest: dict[str, int] = {}
         for item in [item for item in items if not item.gone]:
             for stream, n in item.envelope.stamp.own:
@@ -262,6 +263,10 @@ class HomeBroker(BrokerBase):
             message, covers = envelope.message, {**envelope.stamp.covers, **dict(envelope.stamp.own)}
             if message.order != "none" and any(covers.get(stream, 0) >= n for stream, n in lowest.items()):
                 tops[message.sender] = min(message.seq - 1, tops.get(message.sender, 0))
+        for stream, n in passed.items():
+            sender = stream.partition("@")[0]
+            if self.interest.concerns(stream) and sender in tops:
+                tops[sender] = max(tops[sender], min(n, self.tops[sender]))
         return tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops) if tops[sender])
 
     def _send_replayed(self, client: str, log: Log, now_us: int) -> None:

@@ -195,7 +195,7 @@ class Tier(ABC):
         self.take([e for e in envelopes if wants(e.message.topics)], hint, now_us)
 
     def want_blocked(self, hint: str | None, now_us: int) -> None:
-        blocked = self.inbox.blocked
+        blocked, self.inbox.blocked = self.inbox.blocked, []
         if self.asks:
             marks, guard_us, wants = self.inbox.marks, self.inbox.guard_us, self.wants
             for held in blocked:
@@ -203,10 +203,12 @@ class Tier(ABC):
                     continue
                 message = held.envelope.message
                 until = None if message.deadline_us is None else message.deadline_us - guard_us
-                for mark in self.reader.missing(held.envelope.stamp):
+                for mark in self.answers.missing(held.envelope.stamp):
                     if mark[1] not in marks.get(mark[0], ()):
                         wants.want(mark, hint or message.sender, until, now_us, patience_us=self.settings.patience_us)
-        blocked.clear()
+            if self.reader.freed:
+                self.inbox.settle(now_us)
+                self.want_blocked(hint, now_us)
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:
         writer = self.writer
@@ -350,11 +352,9 @@ class Tier(ABC):
         return Request((*ranges_of(dense), *open_ranges(sparse, self.reader.front, {**self.inbox.marks, **loose})))
 
     def _ask(self, now_us: int) -> None:
-        for peer, marks in self.wants.due(
-            now_us, self.is_missing, self.answers.whom_to_ask, self.answers.orphaned
-        ).items():
-            self.out.append(Ask(peer, self.asked(marks)))
-            self.out.append(Send((peer,), self.request(marks)))
+        asks = self.wants.due(now_us, self.is_missing, self.answers.whom_to_ask, self.answers.orphaned)
+        for peer, marks in asks.items():
+            self.out += [Ask(peer, self.asked(marks)), Send((peer,), self.request(marks))]
 
     # -- time ------------------------------------------------------------------------------------------------------
 

@@ -54,6 +54,8 @@ class Ledger:
         """message -> deliveries and discards (neither `duplicate` nor `foreign`) that had an arrival before them."""
         self.senders: dict[int, list[tuple[int, str | None]]] = {}
         """message -> (step, peer) of its arrivals from brokers it was attached to."""
+        self.early: dict[int, list[tuple[int, str | None]]] = {}
+        """message -> the same from others: a frame may bring what makes this process join, and messages with it."""
         self.peers: set[str] = set()
         """Brokers it is attached to now."""
         self.all_peers: set[str] = set()
@@ -119,6 +121,7 @@ class Ledger:
                 self.heeded.clear()
                 self.outcomes.clear()
                 self.senders.clear()
+                self.early.clear()
             if row.peer is not None and row.peer not in self.peers:
                 self._attach(row.peer, row)
             self.behind |= self.history.closure(row.cut or ())
@@ -173,8 +176,8 @@ class Ledger:
             self.last_from[index] = row.peer
             if heeds:
                 self.heeded[index] = self.heeded.get(index, 0) + 1
-            if self.attached(row.peer):
-                self.senders.setdefault(index, []).append((row.step, row.peer))
+            known = self.senders if self.attached(row.peer) else self.early
+            known.setdefault(index, []).append((row.step, row.peer))
             if self.owed & told.bit:
                 self.came |= told.bit
                 if self.in_time_at(index, row.at_us):

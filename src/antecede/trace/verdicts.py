@@ -124,13 +124,17 @@ class Judge:
         """At a subscriber: only if a broker it came from had the predecessor out before it.
 
         Where copies came from several brokers, one such broker is enough: its copy told the subscriber of the
-        predecessor, and a later copy that knows less does not undo that. Copies from before a move, and from brokers
-        it was not attached to, do not count.
+        predecessor, and a later copy that knows less does not undo that. Copies from before a move do not count, nor
+        from brokers it was not attached to, unless there are no others and it is attached there now.
         """
         if self.receiver.role != "subscriber":
             return True
-        senders = self.ledger.senders.get(told.index, [])
-        recent = [peer for step, peer in senders if step >= self.ledger.fresh_from] or [peer for _, peer in senders]
+        ledger = self.ledger
+        senders = ledger.senders.get(told.index, [])
+        recent = [peer for step, peer in senders if step >= ledger.fresh_from] or [peer for _, peer in senders]
+        if not recent:
+            early = ledger.early.get(told.index, [])
+            recent = [peer for step, peer in early if step >= ledger.fresh_from and ledger.attached(peer)]
         for peer in recent:
             if peer is None or peer not in self.receivers:
                 return True  # nobody to answer for the order it came in

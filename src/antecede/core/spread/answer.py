@@ -31,12 +31,14 @@ def in_time(envelope: Envelope, now_us: int) -> bool:
 
 
 class Answers:
-    __slots__ = ("_given_up", "_heard_us", "_lacks", "tier")
+    __slots__ = ("_given_up", "_heard_us", "_lacks", "_lost", "tier")
 
     def __init__(self, tier: Tier) -> None:
         self.tier = tier
         self._lacks: dict[Mark, set[str]] = {}
         self._given_up: set[Mark] = set()
+        self._lost: set[str] = set()
+        """The messages those marks mean: given up in one stream, a message is lost in all."""
         self._heard_us: dict[Mark, int] = {}
         """When somebody first said that a mark cannot be had there, although its sender is in view."""
 
@@ -66,6 +68,7 @@ class Answers:
     def settled(self, streams: Mapping[str, int]) -> None:
         """Of what everybody has, nobody asks any more which of it was given up."""
         self._given_up = {mark for mark in self._given_up if mark[1] > streams.get(mark[0], 0)}
+        self._lost = set(map(id_of_mark, self._given_up))
 
     def on_request(self, frame: Request, sender: str, now_us: int) -> None:
         tier = self.tier
@@ -172,8 +175,20 @@ class Answers:
             self._lacks.pop(one, None)
             self._heard_us.pop(one, None)
             self._given_up.add(one)
+        self._lost.add(message_id)
         tier.out.append(Discard(message_id, "gone"))
         tier.reader.skipped(tuple(marks), known)
+
+    def missing(self, stamp: Stamp) -> list[Mark]:
+        """What to ask for. Messages that were given up are passed in streams, too, in which nobody had named them."""
+        reader = self.tier.reader
+        missing = reader.missing(stamp)
+        while lost := [mark for mark in missing if id_of_mark(mark) in self._lost] if self._lost else []:
+            for mark in lost:
+                self._given_up.add(mark)
+                reader.skipped((mark,), None)
+            missing = reader.missing(stamp)
+        return missing
 
     def _unknown_before(self, mark: Mark) -> list[Mark]:
         """Of a message of which nothing is known nobody can say which of its sender's came before it to its group.

@@ -259,14 +259,17 @@ class Judge:
             self.result.questions.append(Question(found, turn, peer, predecessor, message, 0))
 
     def _senders(self, message: int, row: int, step: int) -> list[str | None]:
-        """The brokers its copies came from: since it was last attached anew, if there are any, else ever."""
+        """The brokers its copies came from: since it was last attached anew, if there are any, else ever; if it was
+        attached to none of them, those it is attached to now."""
         events, mine = self.events, self.mine
         rows = self._rows_of(message, ARRIVE)
         rows = rows[(rows < row) & (events.step[rows] > mine.first_join)]
-        rows = rows[mine.listens(events.step[rows], events.peer[rows], events.peers)]
         fresh_from = mine.segments[int(mine.segment(np.array([step]))[0])].fresh_from
+        fresh = rows[events.step[rows] >= fresh_from]
+        early = fresh[mine.listens(np.full(len(fresh), step), events.peer[fresh], events.peers)]
+        rows = rows[mine.listens(events.step[rows], events.peer[rows], events.peers)]
         recent = rows[events.step[rows] >= fresh_from]
-        rows = recent if len(recent) else rows
+        rows = recent if len(recent) else rows if len(rows) else early
         return list(dict.fromkeys(self._peer(r) for r in rows))
 
     def _peer(self, row: int) -> str | None:
