@@ -19,7 +19,7 @@ from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.graph import GraphWriter
-from antecede.core.order.index import IndexReader, Log, item_stamp
+from antecede.core.order.index import INDEX, IndexReader, Log, item_stamp
 from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
 from antecede.core.recipes import CHAIN
@@ -253,7 +253,7 @@ class HomePath:
 
     whole = {  # noqa: RUF012
         "BROKER'S CHECK": ("accept, learn",),
-        "CLIENT'S CHECK": ("client: item", "client: accept, learn"),
+        "CLIENT'S CHECK": ("client: item, accept, learn",),
     }
 
     def __init__(self, world: World) -> None:
@@ -281,14 +281,15 @@ class HomePath:
         items = []
         for number, envelope in enumerate(wanted):
             items.append(self.log.append(envelope))
+            self.log.due()
             if number % 8 == 7:
                 self.log.acknowledge(self.log.top - 4)
         watch.lap("log: append, per client", len(wanted))
-        stamped = [Envelope(item.envelope.message, item_stamp(item, 0)) for item in items if item is not None]
-        watch.lap("client: item", len(wanted))
-        for envelope in stamped:
-            self.client.accept(envelope, now_us)
-        watch.lap("client: accept, learn", len(wanted))
+        front = self.client.reader.front
+        for item in items:
+            assert item is not None
+            self.client.accept(Envelope(item.envelope.message, item_stamp(item, front.get(INDEX, 0))), now_us)
+        watch.lap("client: item, accept, learn", len(wanted))
         emptied(self.inbox)
         emptied(self.client)
         del watch.took[""]

@@ -40,7 +40,8 @@ class Stability:
         """Per stream: (n, since when it was seen to be stable up to there), not settled yet."""
         self._looked_us: int | None = None
         self._laggards: dict[str, str] = {}
-        """Per stream somebody who had not done more than was asked about: whoever else says more changes nothing."""
+        """Per stream somebody who had not done more than was asked about, perhaps this process: whoever else says more
+        changes nothing."""
 
     # -- what others say -------------------------------------------------------------------------------------------
 
@@ -55,15 +56,25 @@ class Stability:
 
     def stable(self, stream: str, mine: int | None) -> int | None:
         """Up to where everybody has done; `mine`: this process itself, if it carries the stream. None: nobody does."""
-        done = [self._done(name, stream) for name in self.tier.carriers(stream)]
-        if mine is not None:
-            done.append(mine)
-        return min(done, default=None)
+        stable, laggard = mine, self.tier.name
+        for name in self.tier.carriers(stream):
+            done = self._done(name, stream)
+            if stable is None or done < stable:
+                stable, laggard = done, name
+        self._laggards[stream] = laggard
+        return stable
+
+    def _held_back(self, stream: str, mine: int | None, level: int) -> bool:
+        """Whether whoever lagged when last looked at still does: then nothing beyond `level` is stable."""
+        laggard = self._laggards.get(stream)
+        if laggard is None:
+            return False
+        done = mine if laggard == self.tier.name else self._done(laggard, stream)
+        return done is not None and done <= level
 
     def beyond(self, stream: str, mine: int, before: int) -> int:
         """Up to where everybody has done, `mine` included; `before` if that is no more. Whoever lags is asked first."""
-        laggard = self._laggards.get(stream)
-        if mine <= before or (laggard is not None and self._done(laggard, stream) <= before):
+        if mine <= before or self._held_back(stream, mine, before):
             return before
         for name in self.tier.carriers(stream):
             done = self._done(name, stream)
@@ -100,18 +111,21 @@ class Stability:
             tier.answers.settled(self.settled)
 
     def _settles(self, stream: str, mine: int | None, now_us: int) -> bool:
-        stable = self.stable(stream, mine)
-        if stable is None:
-            return False
-        since = self._since.setdefault(stream, [])
-        while since and since[-1][0] > stable:  # somebody came into view who has not done as much
-            since.pop()
-        if stable > (since[-1][0] if since else self.settled.get(stream, 0)):
-            since.append((stable, now_us))
+        since = self._since.get(stream, [])
+        level = since[-1][0] if since else self.settled.get(stream, 0)
+        if (mine is not None and mine < level) or not self._held_back(stream, mine, level):
+            stable = self.stable(stream, mine)
+            if stable is None:
+                return False
+            while since and since[-1][0] > stable:  # somebody came into view who has not done as much
+                since.pop()
+            if stable > (since[-1][0] if since else self.settled.get(stream, 0)):
+                since.append((stable, now_us))
+                self._since[stream] = since
         while since and now_us >= since[0][1] + self.tier.settings.grace_us:
             self.settled[stream] = since.pop(0)[0]
         if not since:
-            del self._since[stream]
+            self._since.pop(stream, None)
         return stream in self.settled
 
     def _let_go(self, stream: str, now_us: int) -> None:
