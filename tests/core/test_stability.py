@@ -156,6 +156,20 @@ def test_a_client_that_has_not_acknowledged_holds_it_back() -> None:
     assert look(one, 2001) == ["collect X:3"]
 
 
+def test_who_comes_and_lacks_it_begins_the_wait_anew_whoever_else_lagged() -> None:
+    """A client attaches that has not had it: what this home has done shrinks, though no view changed."""
+    one = home()
+    one.receive(Data((grouped("X:1", "G1"),)), "B", 0)
+    one.receive(Digest({}, {"X@G1": 1}), "B", 0)
+    look(one, 0)
+    one.receive(Attach(1, ("G1",), {}), "S", 500)
+    look(one, 500)
+    assert look(one, 1500) == []
+    one.receive(Ack(1, 1), "S", 1600)
+    look(one, 1600)
+    assert look(one, 2599) == [] and look(one, 2600) == ["collect X:1"]
+
+
 def test_a_digest_says_what_is_done_where_it_is_less_than_what_is_there() -> None:
     one = home()
     one.receive(Attach(1, ("G1",), {}), "S", 0)
