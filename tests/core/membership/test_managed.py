@@ -236,6 +236,27 @@ def test_a_contact_that_is_merely_new_is_not_taken_for_another_side() -> None:
     assert not town.expelled and town.agree()
 
 
+def test_only_who_was_unknown_at_the_last_knock_too_is_asked() -> None:
+    """By then news of a mere newcomer has come."""
+    town = Town("A B")
+    one = town.all["A"]
+    one.met(["B", "D", "A"])
+
+    def knock() -> list[tuple[str, str]]:
+        one._knock(0)
+        return [(effect.to[0], effect.frame.kind) for effect in one._flush() if isinstance(effect, Send)]
+
+    assert knock() == []
+    assert knock() == [("D", "sync")]
+
+
+def test_who_names_this_process_is_no_other_side_but_news() -> None:
+    town = Town("A B")
+    told = tuple(News(name, "member", ("G1",)) for name in ("A", "D", "E", "F"))
+    assert town.all["A"].receive(Sync(told), "D", town.local("A")) == []
+    assert town.view("A") == "A B D E F"
+
+
 # -- clocks --------------------------------------------------------------------------------------------------------
 
 

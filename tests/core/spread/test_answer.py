@@ -192,6 +192,16 @@ def test_a_subscriber_is_told_that_its_broker_began_behind_something() -> None:
     assert sent(ask(broker, ("B@G1", 2, 3), by="S"), Gone) == []
 
 
+def test_whoever_waits_for_it_in_another_group_is_freed_with_the_others() -> None:
+    broker = machine("cbcast", "A", "broker", "G1 G2", deadlines=False, grace_us=1000)
+    broker.view(view_of({"A": "G1 G2", "B": "G1 G2", "C": "G1 G2"}), 0)
+    broker.start(0)
+    broker.receive(Data((grouped("C:1", needs=[("B@G1", 2)]), grouped("C:2", "G2", needs=[("B@G2", 2)]))), "C", 0)
+    gone(broker, "B", now=0)
+    said = told(broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000))
+    assert said == ["discard B:1 gone", "discard B:2 gone", "deliver C:1 causes", "deliver C:2 causes"]
+
+
 def test_what_was_given_up_in_one_group_is_not_waited_for_in_another() -> None:
     broker = machine("cbcast", "A", "broker", "G1 G2", deadlines=False, grace_us=1000)
     broker.view(view_of({"A": "G1 G2", "B": "G1 G2", "C": "G1 G2"}), 0)
