@@ -39,9 +39,8 @@ class Stability:
         self._since: dict[str, list[tuple[int, int]]] = {}
         """Per stream: (n, since when it was seen to be stable up to there), not settled yet."""
         self._looked_us: int | None = None
-        self._laggards: dict[str, str] = {}
-        """Per stream somebody who had not done more than was asked about, perhaps this process: whoever else says more
-        changes nothing."""
+        self._laggards: dict[str, int] = {}
+        """Per stream, the place among its carriers where somebody was found, or is looked for, who lags."""
 
     # -- what others say -------------------------------------------------------------------------------------------
 
@@ -56,33 +55,32 @@ class Stability:
 
     def stable(self, stream: str, mine: int | None) -> int | None:
         """Up to where everybody has done; `mine`: this process itself, if it carries the stream. None: nobody does."""
-        stable, laggard = mine, self.tier.name
-        for name in self.tier.carriers(stream):
-            done = self._done(name, stream)
-            if stable is None or done < stable:
-                stable, laggard = done, name
-        self._laggards[stream] = laggard
-        return stable
+        self._laggards[stream] = 0
+        done = [self._done(name, stream) for name in self.tier.carriers(stream)]
+        if mine is not None:
+            done.append(mine)
+        return min(done, default=None)
 
     def _held_back(self, stream: str, mine: int | None, level: int) -> bool:
-        """Whether whoever lagged when last looked at still does: then nothing beyond `level` is stable."""
-        laggard = self._laggards.get(stream)
-        if laggard is None:
+        """Whether somebody is found who has done no more than `level`. Who has done more will never have done less: the
+        search goes on where it ended, and False says only that all must be looked at."""
+        place = self._laggards.get(stream)
+        if place is None:
             return False
-        done = mine if laggard == self.tier.name else self._done(laggard, stream)
-        return done is not None and done <= level
+        if mine is not None and mine <= level:
+            return True
+        carriers = self.tier.carriers(stream)
+        for at in range(place, len(carriers)):
+            if self._done(carriers[at], stream) <= level:
+                self._laggards[stream] = at
+                return True
+        return False
 
     def beyond(self, stream: str, mine: int, before: int) -> int:
-        """Up to where everybody has done, `mine` included; `before` if that is no more. Whoever lags is asked first."""
+        """Up to where everybody has done, `mine` included; `before` if that is no more."""
         if mine <= before or self._held_back(stream, mine, before):
             return before
-        for name in self.tier.carriers(stream):
-            done = self._done(name, stream)
-            if done <= before:
-                self._laggards[stream] = name
-                return before
-            mine = min(mine, done)
-        return mine
+        return max(before, self.stable(stream, mine) or 0)
 
     def _done(self, name: str, stream: str) -> int:
         return self.confirmed.get(name, {}).get(stream, 0)
