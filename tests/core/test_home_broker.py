@@ -208,6 +208,17 @@ def test_a_slow_client_is_not_flooded() -> None:
     assert indexes(one.receive(Ack(1, 3), "S1", 51), "S1") == [(WINDOW + 3, f"X:{WINDOW + 3}", True)]
 
 
+def test_what_a_client_has_passed_lies_behind_a_new_group_too_whatever_it_follows() -> None:
+    """X:1 is new to it and replayed; Y:1 follows X:1, but it began behind Y:1 in the group it had."""
+    one = home()
+    one.receive(Data((grouped("X:1", "G1"), grouped("Y:1", "G1", "G2", covers={"X@G1": 1}))), "B", 0)
+    attach(one, "S1", "G2", frontier={"Y@G2": 1})
+    effects = one.receive(Grow(1, 1, ("G1", "G2"), {"Y@G2": 1}, 0), "S1", 1)
+    frame = sent(effects, Grown)[0][1]
+    assert frame.cut == ("Y:1",)
+    assert [i.envelope.message.id for _, f in sent(effects, Grown) for i in f.items] == ["X:1"]
+
+
 def test_a_client_that_is_elsewhere_is_let_go() -> None:
     """H1: DETACH names the attachment that replaced this one."""
     one = home()
