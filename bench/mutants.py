@@ -151,6 +151,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("home_broker.py", "                self._send_due(sender, log, now_us)\n        elif isinstance(frame, Want):", "        elif isinstance(frame, Want):", "acknowledgements make room"),
     Mutant("client.py", "if self.behind() - self._acked >= WINDOW // 2:", "if False:", "half a window is acknowledged at once"),
     Mutant("tier.py", "self._unseen.setdefault(sender, wanted_us)", "wanted_us", "a sender that was never seen is waited for once"),
+    Mutant("order/reader.py", "here.get(n) is not UNKNOWN:", "True:", "what is held stands before what was given up of its sender"),
     Mutant("spread/solicit.py", "return want.tries >= TRIES_UNTIMED", "return False", "tries are bounded"),
     Mutant("spread/solicit.py", "until_us > want.until_us)", "until_us < want.until_us)", "the last need decides"),
     Mutant("spread/solicit.py", "if not missing(mark) or self._hopeless", "if self._hopeless", "what came is not asked for"),

@@ -285,7 +285,8 @@ def test_what_everybody_has_had_for_grace_is_forgotten_and_does_not_come_back() 
     assert not a.graph and not a.leaves and travelling(a.relay(two)) == ["A:2"]
     give(one, a, b)
     b.arrived(relayed)
-    a.arrived(b.relay(give(publish(b, "B:1"), b, b)))
+    b.learn(b.arrived(relayed))
+    a.arrived(b.relay(publish(b, "B:1")))
     assert "A:2" not in a.graph and "B:1" in a.graph, "a broker that has not forgotten it speaks of it in vain"
     assert publish(a, "A:3").stamp.needs == ()
 

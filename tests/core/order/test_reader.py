@@ -154,6 +154,23 @@ def test_of_what_is_gone_all_it_may_have_stood_for_is_needed() -> None:
     assert reader.blocker(stamp) is None
 
 
+def test_what_is_held_stands_before_what_was_given_up_of_the_same_sender() -> None:
+    """A:5 is gone, and nothing is known of it but that A:4 came before: whatever follows A:5 follows A:4."""
+    reader = sparse()
+    reader.held["A"] = {4}
+    reader.skipped((("A", 5),), None)
+    reader.skipped((("B", 2),), None)
+    later = Stamp((("B", 3),), (("B", 2),), {"A": 5, "B": 2})
+    assert reader.blocker(later) == ("A", 4) == reader.blocker(needing(("A", 5)))
+    reader.delivered(Stamp((("A", 4),)), forced=False)
+    del reader.held["A"]
+    assert reader.blocker(later) is None
+    known = sparse()
+    known.held["A"] = {4}
+    known.skipped((("A", 5),), needing(("C", 1)))
+    assert known.blocker(needing(("A", 5))) == ("C", 1), "of this one it is known what it needed"
+
+
 def test_a_forced_delivery_puts_all_it_covers_behind() -> None:
     reader = dense()
     reader.skipped((("A", 4),), None)

@@ -122,9 +122,20 @@ class Reader:
                 over = self.over.get(stream)
                 if over is None or n not in over:
                     return mark
+                earlier = self._held_before(stream, n)
+                if earlier is not None:
+                    return earlier
             elif self.cut and n <= self.cut.get(stream, 0) and n in self.held.get(stream, ()):
                 return mark  # cut off in this group, but owed in another, and here
         return None
+
+    def _held_before(self, stream: str, n: int) -> Mark | None:
+        """What is held of the same sender stands before a message that was given up unknown, as it did before."""
+        here = self.skips.get(stream)
+        if here is None or here.get(n) is not UNKNOWN:
+            return None
+        first = min((k for k in self.held.get(stream, ()) if k < n), default=None)
+        return None if first is None else (stream, first)
 
     def missing(self, stamp: Stamp) -> list[Mark]:
         """What to ask for, each mark once: the marks that block, one for each message; where streams have no holes all
