@@ -219,6 +219,14 @@ def test_what_a_client_has_passed_lies_behind_a_new_group_too_whatever_it_follow
     assert [i.envelope.message.id for _, f in sent(effects, Grown) for i in f.items] == ["X:1"]
 
 
+def test_what_has_expired_here_but_perhaps_not_at_the_client_is_replayed() -> None:
+    """Or it would get what follows, and not it."""
+    one = home(clock_bound_us=5)
+    one.receive(Data((grouped("X:1", "G1", deadline_us=40), grouped("X:2", "G1", deadline_us=60))), "B", 0)
+    assert indexes(attach(one, "S1", "G1", frontier={}, now=50), "S1") == [(1, "X:1", False), (2, "X:2", False)]
+    assert indexes(attach(one, "S2", "G1", frontier={}, now=51), "S2") == [(1, "X:2", False)]
+
+
 def test_a_client_that_is_elsewhere_is_let_go() -> None:
     """H1: DETACH names the attachment that replaced this one."""
     one = home()

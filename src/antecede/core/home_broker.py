@@ -230,9 +230,10 @@ class HomeBroker(BrokerBase):
         """What is kept and wanted, in the order of delivery, minus what was wanted before or the client passed."""
         wanted, had = log.interest.wants, self.known_interest(before).wants
         items = []
+        soonest_us = now_us - 2 * self.settings.clock_bound_us  # what has expired here need not have at the client
         for envelope in self.store.by_id.values():
-            topics = envelope.message.topics
-            if envelope.message.sender != client and wanted(topics) and not had(topics) and in_time(envelope, now_us):
+            sender, topics = envelope.message.sender, envelope.message.topics
+            if sender != client and wanted(topics) and not had(topics) and in_time(envelope, soonest_us):
                 over = any(n <= passed.get(stream, 0) for stream, n in envelope.stamp.own)
                 item = None if over else log.append(envelope)
                 if item is not None:

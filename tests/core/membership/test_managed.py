@@ -250,6 +250,14 @@ def test_only_who_was_unknown_at_the_last_knock_too_is_asked() -> None:
     assert knock() == [("D", "sync")]
 
 
+def test_a_weaker_side_is_told_so_and_not_held_to_have_been_refused() -> None:
+    """It may not hear of it, and be met in another way: nobody was kept out then."""
+    town = Town("A B")
+    effects = town.all["A"].receive(Sync((News("D", "member", ("G1",)),)), "D", town.local("A"))
+    assert [(e.to, e.frame.kind) for e in effects if isinstance(e, Send)] == [(("D",), "out")]
+    assert not town.all["A"].refused
+
+
 def test_who_names_this_process_is_no_other_side_but_news() -> None:
     town = Town("A B")
     told = tuple(News(name, "member", ("G1",)) for name in ("A", "D", "E", "F"))

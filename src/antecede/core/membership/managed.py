@@ -193,7 +193,7 @@ class Managed:
         if self.over or (self._resting and (upkeep or isinstance(frame, Out))):
             return []
         if isinstance(frame, Out):
-            self._told_out(Claim(frame.voters, frame.smallest, sender), at_us)
+            self._told_out(frame, sender, at_us)
         elif not self.begun:
             if isinstance(frame, Sync) and not frame.reply:  # one that asks knows no more than this newcomer itself
                 self.detector.receive(frame, sender)
@@ -208,7 +208,7 @@ class Managed:
                     self._strangers[sender] = None
                 return [*self.inner.receive(frame, sender, now_us), *self._settle(now_us)]
             if isinstance(frame, Sync) and self._is_apart(frame, sender):
-                self._told_out(claim_of(frame.news, sender), at_us)
+                self._stand_against(claim_of(frame.news, sender))
             else:
                 self.detector.receive(frame, sender)
         return self._settle(now_us)
@@ -236,20 +236,26 @@ class Managed:
         claim = self.table.claim()
         self.out.append(Send((to,), Out(claim.voters, claim.smallest)))
 
-    def _told_out(self, claim: Claim, at_us: int) -> None:
-        """For the holder of that claim this process is not there. Whom it believes in it believes; of two that do not
-        believe in each other the one with the weaker view yields. A subscriber has no say: it yields if all it believed
-        in are gone."""
-        known = self.table.entries.get(claim.holder)
+    def _told_out(self, frame: Out, sender: str, at_us: int) -> None:
+        """Somebody has declared this process dead. Whom it believes in it believes; of two that do not believe in each
+        other the one with the weaker view yields. A subscriber has no say: it yields if all it believed in are gone."""
+        known = self.table.entries.get(sender)
         yields = known is not None and not known.final
         if not yields and self.role == "subscriber":
             yields = self.alone()
         elif not yields:
-            yields = claim.stays_before(self.table.claim())
+            yields = Claim(frame.voters, frame.smallest, sender).stays_before(self.table.claim())
         if yields:
+            self.detector.expelled_by = sender
+        else:
+            self._refuse(sender, at_us)
+
+    def _stand_against(self, claim: Claim) -> None:
+        """Two sides that have never heard of each other: the weaker one yields, and is told so if it is the other."""
+        if claim.stays_before(self.table.claim()):
             self.detector.expelled_by = claim.holder
         else:
-            self._refuse(claim.holder, at_us)
+            self._say_out(claim.holder)
 
     # -- what follows ----------------------------------------------------------------------------------------------
 
