@@ -49,7 +49,7 @@ def check(
 
     From the scenario only five things are taken: `skew_ms` (what it leaves open is in doubt, where rows have no
     common clock), `partition` (who cannot be reached when), `recipe` (what is not promised), `grow` (whether clients of
-    `home` change what they want: see `_may_idle`) and `mix` (whether anybody asked for messages without order;
+    `home` change what they want: see `Judge.numbered`) and `mix` (whether anybody asked for messages without order;
     otherwise that a message has none is a finding).
     """
     if isinstance(source, str | Path):
@@ -81,25 +81,16 @@ def check(
         exempt=tuple(sorted(skip)),
         findings=list(history.findings),
     )
+    changing = scenario.get("recipe") == "home" and bool(scenario.get("grow"))
     for judge in judges.values():
+        judge.numbered = changing and judge.receiver.role == "subscriber"
         judge.walk()
         report.findings += judge.findings
         report.in_doubt += judge.in_doubt
     ledgers = {name: judge.ledger for name, judge in judges.items()}
     Fates(history, receivers, ledgers, holders, skew_us).judge(report)
-    idlers = _may_idle(scenario, receivers)
-    report.findings = [
-        f for f in report.findings if f.verdict not in skip and not (f.verdict == "idle" and f.process in idlers)
-    ]
+    report.findings = [f for f in report.findings if f.verdict not in skip]
     return report
-
-
-def _may_idle(scenario: Mapping[str, Any], receivers: Mapping[str, Receiver]) -> set[str]:
-    """A client of `home` knows the number of what is missing, not what it is. After a change of filters that may be
-    something it is not owed, asked for in vain or passed at another broker, and no row says so."""
-    if scenario.get("recipe") != "home" or not scenario.get("grow"):
-        return set()
-    return {name for name, receiver in receivers.items() if receiver.role == "subscriber"}
 
 
 def partitions_of(text: object) -> tuple[Partition, ...]:
