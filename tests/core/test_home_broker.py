@@ -364,6 +364,15 @@ def test_an_attachment_that_brings_a_change_begins_it() -> None:
     assert (frame.change, frame.first, frame.cut) == (4, 1, ("V:1",)) and len(frame.items) == 1
 
 
+def test_what_a_client_began_behind_is_not_owed_in_a_new_group_where_it_has_not_come_yet() -> None:
+    """It lay behind its start at another home. Here it comes later, and is not sent."""
+    one = home()
+    one.receive(Data((grouped("U:6", "G1"),)), "B", 0)
+    effects = one.receive(Attach(2, ("G1", "G2"), {"U@G2": 7, "V@G2": 3, "W@G9": 1}, change=1), "S1", 1)
+    assert frame_to(effects, "S1", Attached).cut == ("U:7", "V:3"), "of groups that this broker carries"
+    assert sent(one.receive(Data((grouped("U:7", "G1", "G2"),)), "B", 2), Items) == []
+
+
 def test_what_everybody_has_had_for_long_is_not_sent_again_to_who_grows() -> None:
     one = home()
     attach(one, "S1", "G1", frontier={})

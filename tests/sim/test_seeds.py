@@ -110,6 +110,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(515151, "home", 8382), {}, "what was given up in one group is not waited for in another"),
     (draw(616161, "home", 9177), {}, "what is held stands before what was given up of the same sender"),
     (draw(717171, "home", 8720), {}, "of two sides that never met the weaker is told so, not refused"),
+    (draw(717171, "home", 4041), {}, "what a client began behind is not owed where it has not come yet"),
     (draw(8181, "psync", 296), {}, "a sender that was never seen is waited for once, however much it lost"),
     (draw(424242, "solicit", 3579), {}, "with local views a newcomer is compared by all, until it is in step"),
 ]

@@ -253,7 +253,7 @@ class HomeBroker(BrokerBase):
 
     def _cut_before(self, items: list[Item], passed: Mapping[str, int]) -> tuple[str, ...]:
         """All that was delivered here, except these and what follows them: they are owed. What the client has passed is
-        not, whatever it follows: it is never sent again."""
+        not, whatever it follows and whoever has it: it is never sent again."""
         lowest: dict[str, int] = {}
         for item in [item for item in items if not item.gone]:
             for stream, n in item.envelope.stamp.own:
@@ -264,10 +264,9 @@ class HomeBroker(BrokerBase):
             message, covers = envelope.message, {**envelope.stamp.covers, **dict(envelope.stamp.own)}
             if message.order != "none" and any(covers.get(stream, 0) >= n for stream, n in lowest.items()):
                 tops[message.sender] = min(message.seq - 1, tops.get(message.sender, 0))
-        for stream, n in passed.items():
+        for stream, n in self.interest.among(passed).items():
             sender = stream.partition("@")[0]
-            if self.interest.concerns(stream) and sender in tops:
-                tops[sender] = max(tops[sender], min(n, self.tops[sender]))
+            tops[sender] = max(n, tops.get(sender, 0))
         return tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops) if tops[sender])
 
     def _send_replayed(self, client: str, log: Log, now_us: int) -> None:
