@@ -68,6 +68,17 @@ def test_a_cause_that_is_held_is_not_given_up() -> None:
     assert told(out) == ["discard A:1 expired", "deliver B:1 causes", "deliver C:1 causes"]
 
 
+def test_who_overslept_hands_over_what_is_held_in_its_order_and_calls_none_of_it_expired() -> None:
+    """C:1 is looked at first, for a cause that expired long ago; A:2 and its other causes are due by then as well."""
+    one, out = inbox(guard_us=10)
+    one.accept(timed("A:2", 130, {"A": (1, 128), "Z": (1, 125)}), 40)
+    one.accept(timed("A:1", 128, {"Z": (1, 125)}), 50)
+    one.accept(timed("C:1", 200, {"Y": (1, 100), "A": (2, 130), "Z": (1, 125)}), 60)
+    one.wake(125)
+    assert told(out)[:2] == ["discard Y:1 expired", "discard Z:1 expired"]
+    assert told(out)[2:] == ["deliver A:1 causes", "deliver A:2 causes", "deliver C:1 causes"]
+
+
 def test_what_comes_too_late_is_late_and_what_comes_in_time_is_waited_for() -> None:
     one, out = inbox()
     one.accept(timed("B:1", 200, {"A": (1, 100)}), 50)

@@ -111,6 +111,8 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(616161, "home", 9177), {}, "what is held stands before what was given up of the same sender"),
     (draw(717171, "home", 8720), {}, "of two sides that never met the weaker is told so, not refused"),
     (draw(717171, "home", 4041), {}, "what a client began behind is not owed where it has not come yet"),
+    (draw(727272, "delta", 1940), {}, "who overslept does not call expired what is held"),
+    (draw(727272, "delta", 42), {}, "the same"),
     (draw(8181, "psync", 296), {}, "a sender that was never seen is waited for once, however much it lost"),
     (draw(424242, "solicit", 3579), {}, "with local views a newcomer is compared by all, until it is in step"),
 ]

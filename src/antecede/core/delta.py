@@ -10,7 +10,7 @@ from heapq import heappush
 
 from antecede.core.effects import Discard
 from antecede.core.inbox import Held, Inbox
-from antecede.core.message import Stamp, id_of_mark
+from antecede.core.message import Mark, Stamp, id_of_mark
 
 __all__ = ["DeltaInbox"]
 
@@ -18,25 +18,25 @@ __all__ = ["DeltaInbox"]
 class DeltaInbox(Inbox):
     def _due_us(self, stamp: Stamp, deadline_us: int) -> int:
         """When the first of its missing causes has expired, or it must go out itself."""
-        until = _deadlines(stamp)
-        return min([deadline_us, *(until[stream] + 1 for stream, _ in self.reader.missing(stamp))]) - self.guard_us
+        return min([deadline_us, *(until_us + 1 for _, until_us in self._awaited(stamp))]) - self.guard_us
+
+    def _awaited(self, stamp: Stamp) -> list[tuple[Mark, int]]:
+        """Its causes that have not come, and when each has expired. Those that are held go out by themselves, and not
+        later than the message: all of them may be due at once, when a driver overslept."""
+        until, held = stamp.extra, self.marks
+        assert isinstance(until, dict)
+        return [(mark, until[mark[0]]) for mark in self.reader.missing(stamp) if mark[1] not in held.get(mark[0], ())]
 
     def _release(self, held: Held, now_us: int) -> None:
-        deadline_us = held.envelope.message.deadline_us
+        deadline_us, stamp = held.envelope.message.deadline_us, held.envelope.stamp
         if deadline_us is None or now_us >= deadline_us - self.guard_us:
             super()._release(held, now_us)
             return
-        until = _deadlines(held.envelope.stamp)
-        for mark in self.reader.missing(held.envelope.stamp):  # one that is held went out at its own deadline, before
-            if now_us > until[mark[0]] - self.guard_us:
+        for mark, until_us in self._awaited(stamp):
+            if now_us > until_us - self.guard_us:
                 self.out.append(Discard(id_of_mark(mark), "expired"))
                 self.reader.skipped((mark,), None)
         self._settle(now_us)
         if not held.gone:
             self._tick += 1
-            heappush(self._due, (self._due_us(held.envelope.stamp, deadline_us), self._tick, held))
-
-
-def _deadlines(stamp: Stamp) -> dict[str, int]:
-    assert isinstance(stamp.extra, dict)
-    return stamp.extra
+            heappush(self._due, (self._due_us(stamp, deadline_us), self._tick, held))
