@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from antecede.core.recipes import RECIPES
-from antecede.sim.run import Run, simulate
+from antecede.sim import run as module
+from antecede.sim.draw import draw
+from antecede.sim.run import RESTLESS, Run, simulate
 from antecede.sim.scenario import Scenario
 from antecede.trace.witness import witness
 from tests.sim.echo import FLAT, HOME, TWO_TIERS, Facts, build
@@ -74,6 +76,20 @@ def test_every_process_ends_or_has_crashed() -> None:
 def test_a_run_that_does_not_become_quiet_is_stopped() -> None:
     stopped = run(seed=3, messages=50, limit_s=0.3)
     assert not stopped.quiet and {row[9] for row in stopped.rows if row[5] == "end"} == {"stopped"}
+
+
+def test_a_run_must_become_quiet_unless_somebody_waits_for_a_broker_and_none_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE_US", 0)
+    restless = run(seed=3, messages=50)
+    assert not restless.quiet and restless.notes[RESTLESS] == 1
+    assert RESTLESS not in run(seed=3, messages=50, limit_s=0.3).notes, "whoever sets a limit means it"
+    monkeypatch.undo()
+    deserted = simulate(draw(818181, "home", 6485))
+    assert not deserted.quiet and RESTLESS not in deserted.notes
+    dead = {row[1] for row in deserted.rows if row[5] == "crash"}
+    assert dead >= {row[1] for row in deserted.rows if row[2] == "broker"}
 
 
 def test_without_faults_everybody_gets_everything_once() -> None:

@@ -99,3 +99,9 @@ def test_a_sweep_that_is_killed_leaves_no_workers_behind(tmp_path: Path) -> None
             return
         time.sleep(0.05)
     raise AssertionError(f"worker {worker} outlives its sweep")
+
+
+def test_a_run_that_goes_on_for_no_reason_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("antecede.sim.run.PATIENCE_US", 0)
+    judged = judge(1, "solicit", "repaired", 3)
+    assert not judged.quiet and judged.what.startswith("it did not become quiet")

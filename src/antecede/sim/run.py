@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from antecede.collector import collecting_rarely
+from antecede.core.topics import matches
 from antecede.sim.driver import Build, Driver, Workload
 from antecede.sim.faults import Faults
 from antecede.sim.layout import lay_out
@@ -19,7 +20,10 @@ from antecede.sim.scenario import RecipeFacts, Scenario, find_recipe
 from antecede.sim.workload import Synthetic
 from antecede.trace.record import digest as digest_of
 
-__all__ = ["Run", "simulate"]
+__all__ = ["RESTLESS", "Run", "simulate"]
+
+RESTLESS = "stopped though everybody was served"
+"""The note of a fault: nothing excused the run from becoming quiet. A filter that no living broker carries does."""
 
 PATIENCE_US = 120_000_000
 """How long after the last planned publication a run may take to become quiet."""
@@ -102,4 +106,14 @@ def simulate(
         if process.alive:
             driver.records.note(process, "end", driver.now_us, reason="quiet" if quiet else "stopped")
     driver.records.flush()
+    if not quiet and scenario.limit_s is None and _everybody_is_served(driver):
+        driver.count(RESTLESS)
     return Run(driver, quiet)
+
+
+def _everybody_is_served(driver: Driver) -> bool:
+    """Whether some living broker carries each filter of each living subscriber. Who waits for one waits forever."""
+    living = [process for process in driver.all if process.alive]
+    carried = {group for process in living if process.role == "broker" for group in process.groups}
+    wanted = {f for process in living if process.role == "subscriber" for f in process.filters}
+    return all(any(matches(f, group) for group in carried) for f in wanted)

@@ -21,7 +21,7 @@ from antecede.errors import InputError
 from antecede.sim.draw import draw
 from antecede.sim.found import UNHEARD
 from antecede.sim.plugin import load, loaded
-from antecede.sim.run import simulate
+from antecede.sim.run import RESTLESS, simulate
 from antecede.trace.check import check
 from antecede.trace.report import FATES, VERDICTS
 
@@ -53,7 +53,7 @@ class Summary:
     events: int = 0
     pairs: int = 0
     stopped: int = 0
-    """Runs that did not become quiet before their limit."""
+    """Runs that did not become quiet before their limit: somebody waited for a broker, and none was left for it."""
     fates: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FATES, 0))
     verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     failures: list[Judged] = field(default_factory=list)
@@ -89,6 +89,8 @@ def judge(seed: int, recipe: str, reading: str, index: int) -> Judged:
         what = f"{report.pairs} pairs but {sum(report.fates.values())} fates"
     elif run.notes.get(UNHEARD):
         what = "somebody did not listen to one that was there to the end"
+    elif run.notes.get(RESTLESS):
+        what = "it did not become quiet, although a broker was left for every filter"
     verdicts = {name: count for name, count in report.counts.items() if count}
     fates = {name: count for name, count in report.fates.items() if count}
     return Judged(index, scenario.seed, run.events, report.pairs, run.quiet, fates, verdicts, what)
