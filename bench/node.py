@@ -329,7 +329,10 @@ def main() -> None:
         print(f"\nratio over NATS: {off / nats_us:.2f} without records, {on / nats_us:.2f} with (aim: 0.5 or less)")
     else:
         print("\nNATS was not measured: it needs nats-server (apt-get install nats-server) and nats-py (pip)")
-    rooms = measure_ours(order, records=True, profile=True)["rooms"]
+    watched = measure_ours(order, records=True, profile=True)
+    rooms = watched["rooms"]
+    if watched["delivered"] < expected:
+        raise SystemExit(f"under the profiler only {watched['delivered']:,} of {expected:,} were delivered")
     total = sum(rooms.values())
     print("\nwhere the time goes (records on; under the profiler, so shares and not times):")
     for room, own_s in sorted(rooms.items(), key=lambda item: -item[1]):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from antecede.core.effects import Send
-from antecede.core.frames import Data, Item, Items, Publish, Published, Top
+from antecede.core.frames import Data, Gone, Grown, Item, Items, Publish, Published, Received, Request, Top, Want
 from antecede.core.message import NO_STAMP, Envelope, Message
+from antecede.core.order.index import WINDOW
 from antecede.errors import RemoteProtocolError
-from antecede.live.datagram import MAX_BODY, bundle, pack, prefix_for, unpack
+from antecede.live.datagram import MAX_BODY, bundle, halves, pack, prefix_for, unpack
 from antecede.wire import MAX_DATAGRAM, encode, measure
 
 
@@ -49,6 +52,43 @@ def test_a_batch_that_is_too_large_is_cut() -> None:
     assert len(parts) > 1
     assert all(measure(frame)[0] <= MAX_BODY for _, frame in parts)
     assert [m.seq for _, frame in parts for m in frame.messages()] == list(range(300))
+
+
+def test_items_are_cut_by_their_bitmaps_too() -> None:
+    """As many as a client may lack: with the bitmap of causes of the last, each is half as large again."""
+    lacked = tuple(Item(n, (1 << n) - 1, envelope(n, 128)) for n in range(WINDOW))
+    parts = bundle([Send(("c",), Items(1, lacked[first : first + 32])) for first in range(0, WINDOW, 32)])
+    assert len(parts) == 2 and all(measure(frame)[0] <= MAX_BODY for _, frame in parts)
+    assert [m.seq for _, frame in parts for m in frame.messages()] == list(range(WINDOW))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        Data((envelope(1), envelope(2), envelope(3)), answer=True),
+        Publish((envelope(1), envelope(2), envelope(3)), headers_only=True),
+        Gone((envelope(1), envelope(2), envelope(3)), (("x", 0, 4),)),
+        Items(4, (Item(1, 0, envelope(1)), Item(2, 1, envelope(2)))),
+        Grown(4, 2, 7, ("x:1",), (Item(7, 0, envelope(1)), Item(8, 1, envelope(2), gone=True))),
+        Request((("x", 0, 4), ("y", 2, 3))),
+        Want(4, (1, 2, 9)),
+        Published(("a:1", "a:2")),
+        Received(("a:1", "a:2")),
+    ],
+    ids=lambda frame: str(frame.kind),
+)
+def test_a_frame_in_halves_says_the_same(frame: Any) -> None:
+    first, second = halves(frame) or (None, None)
+    assert first is not None and second is not None
+    for name in frame.__dataclass_fields__:
+        if name not in ("size", "control"):
+            whole, one, other = (getattr(f, name) for f in (frame, first, second))
+            assert one == other == whole or one + other == whole
+    assert halves(first) is None, "one part is one part"
+
+
+def test_what_belongs_together_is_not_cut() -> None:
+    assert halves(Top(1, 2)) is None and halves(Data(())) is None
 
 
 def test_datagrams_are_filled_and_read_back() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,16 @@ import pytest
 
 from antecede.core.effects import Deliver, Discard, Effect, Send
 from antecede.core.frames import Data, Frame
-from antecede.core.machine import Peer
+from antecede.core.machine import Peer, Settings
 from antecede.core.message import NO_STAMP, Envelope, Message
-from antecede.core.recipes import RECIPES
+from antecede.core.order.index import WINDOW
+from antecede.core.recipes import RECIPES, build
+from antecede.errors import InputError
 from antecede.live.datagram import Outgoing
 from antecede.live.node import Clock, Node
 from antecede.live.transport import MemoryNetwork
 from antecede.trace.check import check
+from antecede.wire import MAX_PAYLOAD
 from tests.live.cluster import Cluster, until
 
 
@@ -173,6 +177,48 @@ def test_what_the_application_publishes_on_delivery_leaves_in_the_same_turn() ->
         assert b.transport.counts.sent == 1
         a.close()
         b.close()
+
+    asyncio.run(main())
+
+
+def test_a_payload_that_cannot_travel_is_refused_at_once() -> None:
+    async def main() -> None:
+        node = Node(Echo("a"), MemoryNetwork().transport("a"))
+        node.start(everyone("a"))
+        with pytest.raises(InputError, match="49153 bytes: at most 49152 travel"):
+            node.publish(("t",), bytes(MAX_PAYLOAD + 1))
+        assert node.publish(("t",), bytes(MAX_PAYLOAD)).seq == 1, "the other one took no number"
+        node.close()
+
+    asyncio.run(main())
+
+
+def test_a_client_that_lacks_all_it_may_be_sent_gets_it() -> None:
+    """Asked for at once it is more than one datagram holds, the more so with a bitmap of hundreds of causes each."""
+
+    async def main() -> None:
+        network, settings = MemoryNetwork(), Settings(deadlines=False, round_us=40_000, retry_us=25_000)
+        members = {n: Peer(n, "broker" if n == "B" else "subscriber", ("t",) if n == "B" else ()) for n in "Bps"}
+        got: list[int] = []
+        nodes = {}
+        for name, peer in members.items():
+            machine = build("home", "repaired", name=name, role=peer.role, groups=peer.groups, settings=settings,
+                            dice=random.Random(name))  # fmt: skip
+            heard = (lambda message: got.append(message.seq)) if name == "s" else None
+            nodes[name] = Node(machine, network.transport(name), on_deliver=heard)
+            nodes[name].start(members)
+        for client in "ps":
+            nodes[client].subscribe(("t",), ("B",))
+        assert await until(lambda: nodes["p"].machine.joined and nodes["s"].machine.joined)
+        nodes["B"].transport._loss = 1.0
+        for _ in range(WINDOW):
+            nodes["p"].publish(("t",), bytes(70))
+        assert await until(lambda: nodes["B"].machine.logs["s"].sent == WINDOW) and not got
+        nodes["B"].transport._loss = 0.0
+        assert await until(lambda: len(got) == WINDOW), f"{len(got)} of {WINDOW}"
+        assert got == list(range(1, WINDOW + 1)) and nodes["B"].transport.counts.unsent == 0
+        for node in nodes.values():
+            node.close()
 
     asyncio.run(main())
 

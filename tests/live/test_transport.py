@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from antecede.core.frames import Data, Frame, Top, Want
+from antecede.core.frames import Attached, Data, Frame, Grown, Item, Top, Want
 from antecede.core.message import NO_STAMP, Envelope, Message
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live.transport import MemoryNetwork, Received, UdpTransport
@@ -44,18 +44,21 @@ def test_udp_carries_a_batch_in_one_datagram() -> None:
     asyncio.run(main())
 
 
-def test_large_batches_take_several_datagrams_and_oversized_frames_are_counted() -> None:
+def test_large_frames_take_several_datagrams_and_what_cannot_be_cut_is_counted() -> None:
     async def main() -> None:
         a, b = UdpTransport("a"), UdpTransport("b")
         a.know({"b": b.address})
         got: list[Frame] = []
         b.open(lambda batch: got.extend(frame for _, frame in batch))
         big = Data((Envelope(Message("a", 1, ("t",), bytes(40_000)), NO_STAMP),))
-        huge = Data((*big.envelopes, *big.envelopes))
+        huge = Grown(1, 1, 1, (), tuple(Item(n, 0, big.envelopes[0]) for n in (1, 2, 3)))
+        whole = Attached(1, {}, tuple(f"{n:0500}:1" for n in range(200)))
         try:
-            a.send([(("b",), big), (("b",), big), (("b",), huge), (("nobody",), Top(1, 1))])
-            await until(lambda: len(got) == 2)
-            assert a.counts.sent == 2
+            a.send([(("b",), big), (("b",), huge), (("b",), whole), (("nobody",), Top(1, 1))])
+            a.send([(("b",), huge)])
+            await until(lambda: len(got) == 7)
+            assert [item.index for f in got if isinstance(f, Grown) for item in f.items] == [1, 2, 3, 1, 2, 3]
+            assert a.counts.sent == 7
             assert a.counts.unsent == 2
         finally:
             a.close()

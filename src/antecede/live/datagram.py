@@ -2,30 +2,32 @@
 
 A datagram is a version byte, the sender's name once, then frames, each after its length. Batches are the unit of the
 hot path: what one turn of a node sends to the same peers is merged into as few frames as fit (`bundle`) and as few
-datagrams as fit (`pack`). No order among frames is implied, so nothing is lost by merging.
+datagrams as fit (`pack`). No order among frames is implied, so nothing is lost by merging, nor by cutting one in two
+where its parts are independent (`halves`): a frame that is too large is the one loss that no repetition mends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from antecede.core.effects import Send
-from antecede.core.frames import Data, Frame, Item, Items, Publish, Published, Received
+from antecede.core.frames import Data, Frame, Gone, Grown, Item, Items, Publish, Published, Received, Request, Want
 from antecede.core.message import Envelope
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import MAX_DATAGRAM, MAX_NAME, decode, weigh
 
-__all__ = ["MAX_BODY", "Outgoing", "bundle", "pack", "prefix_for", "unpack"]
+__all__ = ["MAX_BODY", "Outgoing", "bundle", "halves", "pack", "prefix_for", "unpack"]
 
 VERSION = 1
 Outgoing: TypeAlias = tuple[tuple[str, ...], Frame]
 MAX_BODY = MAX_DATAGRAM - 4 * MAX_NAME - 8
 """Bytes of one frame that surely fits a datagram beside the longest name; larger ones cannot be sent."""
 
-_ITEM = 16
-"""Bytes: more than an item's index and bitmap take, as long as fewer than 64 are unacknowledged."""
+_EXTRA = 16
+"""Bytes: more than a place in a batch takes, an item's index included, and what says how long its bitmap is."""
 
 _IDS = 64
 """Ids in one frame, however long their names: acknowledgements are small and many."""
@@ -102,23 +104,53 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
     for (to, kind), ids in published.items():
         out += [(to, kind(tuple(part))) for part in _batched(ids, _IDS)]
     for (to, answer), envelopes in data.items():
-        out += [(to, Data(part, answer)) for part in _cut(envelopes, envelopes)]
+        out += [(to, Data(part, answer)) for part in _cut(envelopes, _weight)]
     for (to, bare), envelopes in publish.items():
-        out += [(to, Publish(part, bare)) for part in _cut(envelopes, envelopes)]
+        out += [(to, Publish(part, bare)) for part in _cut(envelopes, _weight)]
     for (to, attachment), listed in items.items():
-        out += [(to, Items(attachment, part)) for part in _cut(listed, [item.envelope for item in listed])]
+        out += [(to, Items(attachment, part)) for part in _cut(listed, _item_weight)]
     return out
 
 
-def _cut(things: list[T], envelopes: list[Envelope]) -> Iterator[tuple[T, ...]]:
+def halves(frame: Frame) -> tuple[Frame, Frame] | None:
+    """The same content in two frames; None where it cannot be had apart.
+
+    >>> [half.indexes for half in halves(Want(1, (4, 5, 7))) or ()], halves(Want(1, (4,)))
+    ([(4,), (5, 7)], None)
+    """
+    whole: Any = frame
+    name = _PARTS.get(type(frame))
+    parts = () if name is None else getattr(whole, name)
+    if name is None or len(parts) < 2:
+        return None
+    middle = len(parts) // 2
+    return replace(whole, **{name: parts[:middle]}), replace(whole, **{name: parts[middle:]})
+
+
+_PARTS: dict[type[Frame], str] = {
+    Data: "envelopes", Publish: "envelopes", Gone: "headers", Items: "items", Grown: "items", Request: "ranges",
+    Want: "indexes", Published: "ids", Received: "ids",
+}  # fmt: skip
+"""Frames whose parts say as much one by one."""
+
+
+def _cut(things: list[T], weight_of: Callable[[T], int]) -> Iterator[tuple[T, ...]]:
     start = size = 0
-    for index, envelope in enumerate(envelopes):
-        weight = weigh(envelope)[0] + _ITEM
+    for index, thing in enumerate(things):
+        weight = weight_of(thing)
         if size + weight > MAX_BODY and index > start:
             yield tuple(things[start:index])
             start, size = index, 0
         size += weight
     yield tuple(things[start:])
+
+
+def _weight(envelope: Envelope) -> int:
+    return weigh(envelope)[0] + _EXTRA
+
+
+def _item_weight(item: Item) -> int:
+    return weigh(item.envelope)[0] + _EXTRA + item.after.bit_length() // 8
 
 
 def _batched(things: Iterable[T], size: int) -> Iterator[list[T]]:

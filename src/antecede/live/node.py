@@ -20,11 +20,12 @@ from typing import Any, Protocol
 from antecede.core.effects import Deliver, Effect, Send
 from antecede.core.machine import Machine, Peer
 from antecede.core.message import Message
+from antecede.errors import InputError
 from antecede.live.datagram import bundle
 from antecede.live.transport import Received, Transport
 from antecede.trace.record import Recorder
 from antecede.trace.rows import facts, shares
-from antecede.wire import measure
+from antecede.wire import MAX_PAYLOAD, measure
 
 __all__ = ["Appender", "Clock", "Node"]
 
@@ -198,6 +199,8 @@ class Node:
         after: Sequence[str] | None = None,
     ) -> Message:
         """`deadline_us`: on this node's clock. Leaves with everything else of this turn of the event loop."""
+        if len(payload) > MAX_PAYLOAD:  # it would be waited for, and never come
+            raise InputError(f"a payload of {len(payload)} bytes: at most {MAX_PAYLOAD} travel, publish a reference")
         now_us = self.clock.now_us()
         message, effects = self.machine.publish(topics, payload, now_us, deadline_us=deadline_us, after=after)
         if self._records is not None:

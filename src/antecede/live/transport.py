@@ -18,7 +18,7 @@ from typing import Protocol, TypeAlias
 
 from antecede.core.frames import Frame
 from antecede.errors import EnvironmentFault, InputError, RemoteProtocolError
-from antecede.live.datagram import MAX_BODY, Outgoing, pack, prefix_for, unpack
+from antecede.live.datagram import MAX_BODY, Outgoing, halves, pack, prefix_for, unpack
 from antecede.wire import encode
 
 __all__ = ["Address", "Counts", "MemoryNetwork", "MemoryTransport", "Received", "Transport", "UdpTransport"]
@@ -79,14 +79,11 @@ class _Sender(ABC):
     def send(self, frames: Sequence[Outgoing]) -> None:
         if len(frames) == 1:
             to, frame = frames[0]
-            data = self._encoded(frame)
-            if data is not None:
-                self._post_all(to, [data])
+            self._post_all(to, self._encoded(frame))
             return
         peers: dict[str, list[bytes]] = {}
         for to, frame in frames:
-            data = self._encoded(frame)
-            if data is not None:
+            for data in self._encoded(frame):
                 for peer in to:
                     peers.setdefault(peer, []).append(data)
         # Peers that get the same frames get the same datagrams: joined once.
@@ -96,16 +93,20 @@ class _Sender(ABC):
         for some, mine in alike.values():
             self._post_all(some, mine)
 
-    def _encoded(self, frame: Frame) -> bytes | None:
+    def _encoded(self, frame: Frame) -> list[bytes]:
+        """The frame, in as many parts as it takes to fit."""
         try:
             data = encode(frame)
         except InputError:
             self.counts.unsent += 1
-            return None
-        if len(data) > MAX_BODY:
+            return []
+        if len(data) <= MAX_BODY:
+            return [data]
+        parts = halves(frame)
+        if parts is None:
             self.counts.unsent += 1
-            return None
-        return data
+            return []
+        return [data for part in parts for data in self._encoded(part)]
 
     def _post_all(self, peers: Sequence[str], frames: list[bytes]) -> None:
         counts = self.counts
