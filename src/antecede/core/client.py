@@ -223,7 +223,7 @@ class Client(Tier):
                 if deadline is not None and now_us > deadline + self.settings.grace_us:
                     del self.unacked[message_id]  # nobody can be waiting for it any more
                     continue
-                over = not in_time(one.envelope, now_us - 2 * self.settings.clock_bound_us)
+                over = not in_time(one.envelope, now_us - self.settings.slack_us)
                 envelope = header_of(one.envelope) if over else one.envelope
                 self.out.append(Send((self.home,), Publish((envelope,), headers_only=over)))
 

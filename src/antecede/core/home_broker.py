@@ -230,7 +230,7 @@ class HomeBroker(BrokerBase):
         """What is kept and wanted, in the order of delivery, minus what was wanted before or the client passed."""
         wanted, had = log.interest.wants, self.known_interest(before).wants
         items = []
-        soonest_us = now_us - 2 * self.settings.clock_bound_us  # what has expired here need not have at the client
+        soonest_us = now_us - self.settings.slack_us  # what has expired here need not have at the client
         for envelope in self.store.by_id.values():
             sender, topics = envelope.message.sender, envelope.message.topics
             if sender != client and wanted(topics) and not had(topics) and in_time(envelope, soonest_us):
@@ -277,20 +277,17 @@ class HomeBroker(BrokerBase):
     def _send_due(self, client: str, log: Log, now_us: int) -> None:
         """As many as the client may be sent now; what expired while it waited goes as a header."""
         if log.sent < log.top and log.sent < log.acked + WINDOW:
-            self._send_items(client, log, [self._as_it_is(item, now_us) for item in log.due()])
+            self._send_items(client, log, log.due(), now_us)
 
-    def _as_it_is(self, item: Item, now_us: int) -> Item:
-        if in_time(item.envelope, now_us - 2 * self.settings.clock_bound_us):  # perhaps by the client's clock only
-            return item
-        return Item(item.index, item.after, header_of(item.envelope), gone=True)
-
-    def _send_items(self, client: str, log: Log, items: list[Item]) -> None:
+    def _send_items(self, client: str, log: Log, items: list[Item], now_us: int) -> None:
+        soonest_us = now_us - self.settings.slack_us
+        items = [item if in_time(item.envelope, soonest_us) else _expired(item) for item in items]
         for start in range(0, len(items), BATCH):
             self.out.append(Send((client,), _numbered(log, tuple(items[start : start + BATCH]))))
 
     def _resend(self, log: Log, frame: Want, client: str, now_us: int) -> None:
         asked = [log.entries[index] for index in frame.indexes if index in log.entries and index <= log.sent]
-        self._send_items(client, log, [self._as_it_is(item, now_us) for item in asked])
+        self._send_items(client, log, asked, now_us)
 
     def rounded(self, now_us: int) -> bool:
         settled = self.stability.settled
@@ -306,6 +303,10 @@ class HomeBroker(BrokerBase):
                 waiting = True
                 self.out.append(Send((client,), Top(log.number, log.sent)))
         return waiting
+
+
+def _expired(item: Item) -> Item:
+    return Item(item.index, item.after, header_of(item.envelope), gone=True)
 
 
 def _numbered(log: Log, items: tuple[Item, ...]) -> Items | Grown:

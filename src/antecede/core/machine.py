@@ -68,6 +68,11 @@ class Settings:
     memory_us: int = 30_000_000
     """How long arrivals are remembered, to tell a repeat from a newcomer. Costs memory."""
 
+    @property
+    def slack_us(self) -> int:
+        """By so much two clocks may differ: what has expired here may be in time elsewhere for so long."""
+        return 2 * self.clock_bound_us
+
 
 class Machine(Protocol):
     name: str

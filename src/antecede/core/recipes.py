@@ -261,7 +261,7 @@ def _by_rounds(
 
 def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -> Writer:
     if recipe.order == "graph":
-        slack_us, grace_us = 2 * settings.clock_bound_us, settings.grace_us
+        slack_us, grace_us = settings.slack_us, settings.grace_us
         return GraphWriter(
             name, interest, deadlines=settings.deadlines, slack_us=slack_us, grace_us=grace_us, whole=recipe.whole
         )

@@ -37,7 +37,7 @@ class RoundClock:
     def check(self, recipe: str, settings: Settings) -> None:
         """Refuse what cannot work: rounds that clocks cannot tell apart (one who lags would still take what others no
         longer name), and lifetimes that end before a message has passed the last hop."""
-        skew_us = 2 * settings.clock_bound_us - settings.guard_us
+        skew_us = settings.slack_us - settings.guard_us
         if self.round_us <= skew_us:
             raise InputError(
                 f"Recipe {recipe} cannot tell rounds of {self.round_us} us apart: clocks and guard leave {skew_us} us "

@@ -62,9 +62,9 @@ class Tier(ABC):
         self.reader = parts.reader
         self.asks = parts.asks
         self.orders = parts.orders
-        self.loose = LooseWriter(parts.name, flat=parts.reader.dense, slack_us=2 * settings.clock_bound_us)
+        self.loose = LooseWriter(parts.name, flat=parts.reader.dense, slack_us=settings.slack_us)
         self.out: list[Effect] = []
-        self.store = Store(self.out, grace_us=settings.grace_us, slack_us=2 * settings.clock_bound_us)
+        self.store = Store(self.out, grace_us=settings.grace_us, slack_us=settings.slack_us)
         self.arrived = parts.reader.arrived if parts.writer is None else parts.writer.arrived
         """What came, as this process reads it."""
         self.inbox = parts.inbox(

@@ -115,7 +115,7 @@ class Replay:
         self.driver = driver
         self.dice = stream(driver.scenario.seed, "workload")
         self._step_us = 1_000_000 / driver.scenario.rate
-        self._slack_us = 2 * driver.settings.clock_bound_us + driver.settings.retry_us
+        self._slack_us = driver.settings.slack_us + driver.settings.retry_us
         names = [p.base for p in driver.publishers()]
         if not names:
             driver.notes["unpublished"] = self.left

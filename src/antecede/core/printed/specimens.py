@@ -75,7 +75,7 @@ def _broker(recipe: Recipe, reading: str, parts: Parts, spread: Callable[[Broker
     if recipe.name == "graph":
         foreign = graph.READINGS[reading]
         writer = graph.PrintedGraphWriter(
-            name, interest, deadlines=settings.deadlines, slack_us=2 * settings.clock_bound_us,
+            name, interest, deadlines=settings.deadlines, slack_us=settings.slack_us,
             grace_us=settings.grace_us, foreign=foreign,
         )  # fmt: skip
         parts = parts._replace(writer=writer, reader=known if foreign == "leave out" else parts.reader)
