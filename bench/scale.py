@@ -15,10 +15,10 @@ data      frames that carry messages, with their stamps and payloads of 32 bytes
 rounds    digests and whatever else keeps processes in step
 asks      requests, their refusals, and joining
 
-Below the table, for each recipe: bytes of the stamp per copy of a message, and of a digest, fitted as a + b n over the
-sizes that were run (a + b n^2 where a line plainly does not fit), by how much the worst size is missed, and what that
-makes at 1,024. Both grow with the number of those who have published, so only runs count in which everybody has, on
-average twice: with few messages at 1,024 brokers much less is measured.
+Below the table, for each recipe: bytes of the stamp per copy of a message, and of a digest, as a line through the two
+largest sizes, by how much it misses the smaller ones at worst (where by much, the figure is still bending and the line
+a guess), and what it makes of 1,024 brokers. All sizes publish as much and as fast, since some stamps grow with the run
+until what they name is stable; only runs count in which everybody has published, on average twice.
 """
 
 from __future__ import annotations
@@ -102,54 +102,30 @@ def measured(recipe: str, brokers: int, messages: int, view: int, deadline_ms: f
     }  # fmt: skip
 
 
-def fitted(points: list[tuple[int, float]], power: int) -> tuple[float, float, float]:
-    """a and b of a + b n^power by least squares, and by how much of itself a point is missed at worst.
+def line(points: list[tuple[int, float]]) -> tuple[float, float, float]:
+    """a and b of a + b n through the two largest sizes, and by how much of itself a smaller one is missed at worst.
 
-    >>> fitted([(8, 20.0), (64, 76.0)], 1)
-    (12.0, 1.0, 0.0)
+    >>> line([(8, 20.0), (16, 27.0), (32, 35.0)])
+    (19.0, 0.5, 0.15)
     """
-    xs = [n**power for n, _ in points]
-    mean_x = sum(xs) / len(xs)
-    mean = sum(value for _, value in points) / len(points)
-    spread = sum((x - mean_x) ** 2 for x in xs)
-    b = sum((x - mean_x) * (value - mean) for x, (_, value) in zip(xs, points, strict=True)) / spread if spread else 0.0
-    a = mean - b * mean_x
-    return a, b, max(abs(a + b * x - value) / value for x, (_, value) in zip(xs, points, strict=True))
+    (n, value), (more, larger) = points[-2:]
+    b = (larger - value) / (more - n)
+    a = value - b * n
+    return a, b, max(abs(a + b * n - value) / value for n, value in points)
 
 
 def model(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Per recipe and figure: the fit, and what it makes of 1,024 brokers.
-
-    A vector has one entry per process, so it is a line, unless a line misses a point by a quarter and a square by less.
-    What does not rise is a constant.
-    """
+    """Per recipe and figure: the line, and what it makes of 1,024 brokers."""
     found = []
     for recipe in dict.fromkeys(row["recipe"] for row in rows):
         for what in ("stamp", "digest"):
             mine = [row for row in rows if row["recipe"] == recipe and not row["view"] and row[what] is not None]
-            points = [(row["brokers"], row[what]) for row in mine if row["messages"] >= 2 * row["brokers"]]
-            if len(points) < 2:
-                continue
-            line, square = fitted(points, 1), fitted(points, 2)
-            power = 2 if line[2] > 0.25 and square[2] < line[2] else 1
-            a, b, missed = square if power == 2 else line
-            if b * (points[-1][0] ** power) < 0.05 * a:
-                a, b = sum(value for _, value in points) / len(points), 0.0
-                missed = max(abs(a - value) / value for _, value in points)
-            found.append({"recipe": recipe, "what": what, "a": a, "b": b, "power": power, "missed": missed,
-                          "at": a + b * MODELLED**power})  # fmt: skip
+            points = sorted((row["brokers"], row[what]) for row in mine if row["messages"] >= 2 * row["brokers"])
+            if len(points) > 1:
+                a, b, missed = line(points)
+                at = a + b * MODELLED
+                found.append({"recipe": recipe, "what": what, "a": a, "b": b, "missed": missed, "at": at})
     return found
-
-
-def said(fit: dict[str, Any]) -> str:
-    """A fit in words.
-
-    >>> said({"recipe": "x", "what": "stamp", "a": 9.0, "b": 0.5, "power": 2, "missed": 0.03, "at": 524297.0})
-    'x                    a stamp of 9.0 + 0.500 n^2 bytes (to 3 %): 524,297 at 1,024'
-    """
-    rise = f" + {fit['b']:.3f} n{'^2' if fit['power'] == 2 else ''}" if fit["b"] else ""
-    curve = f"a {fit['what']} of {fit['a']:.1f}{rise} bytes (to {100 * fit['missed']:.0f} %)"
-    return f"{fit['recipe']:<20} {curve}: {fit['at']:,.0f} at {MODELLED:,}"
 
 
 COLUMNS = ("frames", "bytes", "stamps", "data", "rounds", "asks")
@@ -165,7 +141,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--recipes", default=",".join(RECIPES), help="comma-separated; default: all")
     parser.add_argument("--sizes", default="8,16,32,64", help="numbers of brokers; default: 8,16,32,64")
-    parser.add_argument("--messages", type=int, default=0, help="per run; default: 12 for each broker")
+    parser.add_argument("--messages", type=int, default=0, help="per run; default: 12 for each of the most brokers")
     parser.add_argument("--view", type=int, default=0, help="rounds go to local views of this size; default: to all")
     parser.add_argument("--deadline-ms", type=float, default=0, help="where they are optional; default: none")
     parser.add_argument("--seed", type=int, default=1)
@@ -184,7 +160,7 @@ def main() -> None:
     for recipe in recipes:
         for size in sizes:
             command = [sys.executable, __file__, "--one", "--recipes", recipe, "--sizes", str(size)]
-            messages = given.messages or 12 * size
+            messages = given.messages or 12 * max(sizes)
             command += ["--messages", str(messages), "--view", str(given.view), "--seed", str(given.seed)]
             command += ["--deadline-ms", str(given.deadline_ms)]
             done = subprocess.run(command, capture_output=True, text=True)
@@ -194,7 +170,8 @@ def main() -> None:
             show(rows[-1])
     models = model(rows)
     for fit in models:
-        print(said(fit))
+        curve = f"a {fit['what']} of {fit['a']:.0f} + {fit['b']:.2f} n bytes ({100 * fit['missed']:.0f} % off below)"
+        print(f"{fit['recipe']:<20} {curve}: {fit['at']:,.0f} at {MODELLED:,}")
     if given.json:
         given.json.write_text(json.dumps({"rows": rows, "models": models}, indent=2) + "\n", "utf-8")
 

@@ -245,3 +245,14 @@ def test_who_changed_what_it_wants_listens_to_one_broker_only() -> None:
     assert list(one.peers()) == ["A"]
     assert "detach to C" in told(one.receive(Data((grouped("X:1"),)), "C", 5))
     assert told(one.move(("C", "A"), 6))[-1] == "attach to C"
+
+
+def test_without_a_broker_for_a_group_nothing_there_can_be_said_to_be_gone() -> None:
+    """Another of its brokers lacks it, and would: others may carry that group, and have it."""
+    one = joined("A", "B", filters="G1 G2", deadlines=False, grace_us=1000)
+    one.receive(Data((grouped("X:2", "G1", needs=[("X@G2", 1)]),)), "B", 2)
+    one.view(view_of({"B": "G1", "D": "G2", "X": "G1"}, "S"), 3)
+    lacks = Gone((), (("X@G2", 0, 1),))
+    for now_us in (500, 1500, 3000):
+        assert not any("gone" in line for line in told(one.receive(lacks, "B", now_us)))
+    assert list(one.inbox.held) == ["X:2"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from antecede.sim import run as running
 from antecede.sim.draw import draw
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
@@ -123,6 +124,12 @@ def test_what_was_found_since_stays_mended(scenario: Scenario, knobs: dict[str, 
     run = simulate(replace(scenario, **knobs))
     report = check(run.rows, scenario=run.body())
     assert report.clean and run.quiet, f"{lesson}: {report.findings[:3]}"
+
+
+def test_who_has_no_broker_for_a_group_calls_nothing_of_it_gone() -> None:
+    """Two subscribers of three groups whose only broker for all of them left: they wait for another one to come."""
+    run = simulate(draw(858585, "cbcast", 1703))
+    assert check(run.rows, scenario=run.body()).clean and not run.quiet and running.RESTLESS not in run.notes
 
 
 def test_a_clock_that_leaps_too_far_keeps_nobody_asking_for_ever() -> None:

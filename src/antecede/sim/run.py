@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from antecede.collector import collecting_rarely
-from antecede.core.topics import matches
+from antecede.core.membership.places import carriers
 from antecede.sim.driver import Build, Driver, Workload
 from antecede.sim.faults import Faults
 from antecede.sim.layout import lay_out
@@ -23,7 +23,7 @@ from antecede.trace.record import digest as digest_of
 __all__ = ["RESTLESS", "Run", "simulate"]
 
 RESTLESS = "stopped though everybody was served"
-"""The note of a fault: nothing excused the run from becoming quiet. A filter that no living broker carries does."""
+"""The note of a fault: nothing excused the run from becoming quiet. That no broker is left for somebody does."""
 
 PATIENCE_US = 120_000_000
 """How long after the last planned publication a run may take to become quiet."""
@@ -112,8 +112,7 @@ def simulate(
 
 
 def _everybody_is_served(driver: Driver) -> bool:
-    """Whether some living broker carries each filter of each living subscriber. Who waits for one waits forever."""
+    """Whether each living subscriber has a living broker to attach to. Who has none waits for one to come back."""
     living = [process for process in driver.all if process.alive]
-    carried = {group for process in living if process.role == "broker" for group in process.groups}
-    wanted = {f for process in living if process.role == "subscriber" for f in process.filters}
-    return all(any(matches(f, group) for group in carried) for f in wanted)
+    brokers = {process.name: process.groups for process in living if process.role == "broker"}
+    return all(carriers(brokers, process.filters) for process in living if process.role == "subscriber")

@@ -90,7 +90,7 @@ def judge(seed: int, recipe: str, reading: str, index: int) -> Judged:
     elif run.notes.get(UNHEARD):
         what = "somebody did not listen to one that was there to the end"
     elif run.notes.get(RESTLESS):
-        what = "it did not become quiet, although a broker was left for every filter"
+        what = "it did not become quiet, although there was a broker for everybody"
     verdicts = {name: count for name, count in report.counts.items() if count}
     fates = {name: count for name, count in report.fates.items() if count}
     return Judged(index, scenario.seed, run.events, report.pairs, run.quiet, fates, verdicts, what)

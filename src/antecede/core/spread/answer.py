@@ -146,7 +146,8 @@ class Answers:
         if peer not in lacking:
             lacking.add(peer)
             tier.wants.hurry(mark, now_us)
-        if all(source in lacking for source in tier.sources(mark)):
+        sources = tier.sources(mark)
+        if sources and all(source in lacking for source in sources):  # where there are none it is `orphaned`
             self._give_up(mark, now_us)
 
     def _give_up(self, mark: Mark, now_us: int) -> None:
