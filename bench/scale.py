@@ -170,7 +170,7 @@ def main() -> None:
             show(rows[-1])
     models = model(rows)
     for fit in models:
-        curve = f"a {fit['what']} of {fit['a']:.0f} + {fit['b']:.2f} n bytes ({100 * fit['missed']:.0f} % off below)"
+        curve = f"a {fit['what']} of {fit['a']:.0f} {fit['b']:+.2f} n bytes ({100 * fit['missed']:.0f} % off below)"
         print(f"{fit['recipe']:<20} {curve}: {fit['at']:,.0f} at {MODELLED:,}")
     if given.json:
         given.json.write_text(json.dumps({"rows": rows, "models": models}, indent=2) + "\n", "utf-8")
