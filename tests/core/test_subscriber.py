@@ -256,3 +256,31 @@ def test_without_a_broker_for_a_group_nothing_there_can_be_said_to_be_gone() -> 
     for now_us in (500, 1500, 3000):
         assert not any("gone" in line for line in told(one.receive(lacks, "B", now_us)))
     assert list(one.inbox.held) == ["X:2"]
+
+
+def test_what_it_began_behind_elsewhere_is_not_promised_by_a_broker_that_lags() -> None:
+    """It is waited for as long as that broker may still catch up; then it is taken as it is."""
+    one = subscriber("A", deadlines=False)
+    one.receive(attached({"X@G1": 9}, cut=("X:9", "Y:2")), "A", 1)
+    one.move(("C",), 2)
+    lagging = attached({"X@G1": 3, "Y@G1": 4}, number=2, cut=("X:3", "Y:4"))
+    for _ in range(16 * ATTACH_TRIES):
+        assert one.receive(lagging, "C", one.next_wake()) == []
+        one.wake(one.next_wake())
+    assert told(one.receive(lagging, "C", one.next_wake())) == ["join at C cut X:9,Y:4"]
+    one.move(("A",), 10**6)
+    ahead = attached({"X@G1": 9, "Y@G1": 4}, number=3, cut=("X:9",))
+    assert told(one.receive(ahead, "A", 10**6)) == ["join at A cut X:9"], "what covers all of it says all of it"
+
+
+def test_what_is_gone_takes_with_it_what_came_before_it() -> None:
+    """Nobody tells a subscriber what else preceded a message that was lost: all of it was asked for with it."""
+    one = joined("A", deadlines=False, grace_us=1000)
+    one.receive(Data((grouped("X:4", "G1", needs=[("X@G1", 3)]),)), "A", 2)
+    lines = [line for at in (500, 1600) for line in told(one.receive(Gone((), (("X@G1", 2, 3),)), "A", at))]
+    assert [line for line in lines if line.startswith("d")] == [
+        "discard X:1 gone",
+        "discard X:2 gone",
+        "discard X:3 gone",
+        "deliver X:4 causes",
+    ]

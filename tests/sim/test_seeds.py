@@ -114,6 +114,8 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(717171, "home", 4041), {}, "what a client began behind is not owed where it has not come yet"),
     (draw(727272, "delta", 1940), {}, "who overslept does not call expired what is held"),
     (draw(727272, "delta", 42), {}, "the same"),
+    (draw(868686, "graph", 688), {}, "what is gone takes with it, at subscribers too, what came before it"),
+    (draw(868686, "psync", 1805), {}, "what was passed over once is not promised by a broker that lags"),
     (draw(8181, "psync", 296), {}, "a sender that was never seen is waited for once, however much it lost"),
     (draw(424242, "solicit", 3579), {}, "with local views a newcomer is compared by all, until it is in step"),
 ]

@@ -12,7 +12,7 @@ its only source: what another one sent for other filters may still be under way,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from antecede.core.effects import Discard, Effect, Join, Leave, Send
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame
@@ -40,6 +40,8 @@ class Subscriber(Tier):
         self._joined: dict[str, None] = {}
         self._start: dict[str, int] = {}
         self._cut: dict[str, int] = {}
+        self._passed: dict[str, int] = {}
+        """Behind which it began at earlier brokers, where the cut of this one falls short of that."""
         self._begun = False
         self._known: tuple[str, ...] = ()
         """What it wanted when it last began: all it has delivered is in order among these."""
@@ -98,10 +100,12 @@ class Subscriber(Tier):
         if frame.attachment != self.attachment or sender in self._joined or sender not in self._wanted:
             return
         if not self._begun:
-            if sender != self._wanted[0] or not self._catches_up(sender, frame) or not self._covers_all(frame):
+            falls_short = self._falls_short(sender, frame)
+            if sender != self._wanted[0] or (falls_short and self._is_patient()) or not self._covers_all(frame):
                 return
             self._begun = True
             self._known = self.interest.filters
+            self._passed = _newest(self._passed, self._cut) if falls_short else {}
             self._cut = dict(map(split_id, frame.cut))
             self._start = {stream: n for stream, n in frame.start.items() if self.interest.concerns(stream)}
             self.reader.start_at(self._start)
@@ -109,14 +113,14 @@ class Subscriber(Tier):
         if self._reaches(sender, frame):
             self._join(sender, frame, now_us)
 
-    def _catches_up(self, broker: str, reply: Attached) -> bool:
-        """After a move: a cut below the one it began at before would promise what it has long passed over.
+    def _falls_short(self, broker: str, reply: Attached) -> bool:
+        """After a move: a cut below the one it began at before would promise what it has long passed over."""
+        return any(reply.start.get(s, 0) < n for s, n in self.reader.cut.items() if self._carries(broker, s))
 
-        What expired, or was lost for good, may never reach the new broker, so it is waited for a bounded time only.
-        """
-        cut = self.reader.cut
-        behind = any(reply.start.get(s, 0) < n for s, n in cut.items() if self._carries(broker, s))
-        return not behind or self._tries > (ATTACH_TRIES if self.settings.deadlines else 16 * ATTACH_TRIES)
+    def _is_patient(self) -> bool:
+        """What expired, or was lost for good, may never reach the new broker, so it is waited for a bounded time only;
+        then what was passed over is behind the record of the new cut too."""
+        return self._tries <= (ATTACH_TRIES if self.settings.deadlines else 16 * ATTACH_TRIES)
 
     def _covers_all(self, reply: Attached) -> bool:
         """With a new group: whether all it has delivered lies behind that cut (and so all that precedes it there)."""
@@ -148,7 +152,11 @@ class Subscriber(Tier):
         filters = self.interest.filters
         if known is not None:
             filters = tuple(f for f in filters if any(matches(f, group) for group in known.groups))
-        self.out.append(Join(filters, broker, reply.cut, self.inbox.guard_us))
+        cut = reply.cut
+        if self._passed:
+            tops = _newest(self._passed, dict(map(split_id, cut)))
+            cut = tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops))
+        self.out.append(Join(filters, broker, cut, self.inbox.guard_us))
         if len(self._joined) == len(self._wanted):
             self._attach_at = None
 
@@ -244,3 +252,7 @@ class Subscriber(Tier):
     def woken(self, now_us: int) -> None:
         if self._attach_at is not None and now_us >= self._attach_at:
             self._send_attach(now_us)
+
+
+def _newest(ones: Mapping[str, int], others: Mapping[str, int]) -> dict[str, int]:
+    return {sender: max(n, ones.get(sender, 0)) for sender, n in {**ones, **others}.items()}

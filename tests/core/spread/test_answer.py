@@ -172,6 +172,24 @@ def test_a_subscriber_is_told_what_its_broker_gave_up_and_nothing_less() -> None
     assert frame_to(ask(broker, ("B@G1", 0, 2), by="S", now=2001), "S", Gone).lacks == (("B@G1", 1, 2),)
 
 
+def test_a_subscriber_is_told_of_nothing_that_its_broker_still_waits_before() -> None:
+    """The graph names what else was lost, one after the other: only then may anybody pass it."""
+    broker, sender = (machine("graph", name, "broker", "G1", deadlines=False, grace_us=1000) for name in "AB")
+    for one in (broker, sender):
+        one.view(view_of({"A": "G1", "B": "G1", "C": "G1"}), 0)
+        one.start(0)
+    broker.links["S"] = (1, broker.known_interest(("G1",)))
+    *_, last = [frame_to(sender.publish(("G1",), b"", 0)[1], "A", Data) for _ in range(3)]
+    broker.receive(last, "B", 0)
+    gone(broker, "B", now=0)
+    assert "discard B:2 gone" in told(broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000))
+    assert sent(ask(broker, ("B@G1", 0, 2), by="S", now=2001), Gone) == []
+    broker.wake(broker.next_wake())
+    lines = told(broker.receive(Gone((), (("B@G1", 0, 1),)), "C", 4000))
+    assert lines[:2] == ["discard B:1 gone", "deliver B:3 causes"]
+    assert frame_to(ask(broker, ("B@G1", 0, 2), by="S", now=4001), "S", Gone).lacks == (("B@G1", 1, 2),)
+
+
 def test_a_message_is_given_up_in_all_its_groups_at_once() -> None:
     broker = machine("cbcast", "A", "broker", "G1 G2", deadlines=False, grace_us=1000)
     broker.view(view_of({"A": "G1 G2", "B": "G1 G2", "C": "G1 G2"}), 0)

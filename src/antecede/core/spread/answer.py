@@ -115,10 +115,17 @@ class Answers:
             for n in range(low + 1 if tier.reader.dense and LOOSE not in stream else high, high + 1):
                 if n <= settled or tier.absent_since((stream, n), now_us) is not None:
                     held = n in tier.inbox.marks.get(stream, ()) or n in tier.store.index.get(stream, ())
-                    never = (stream, n) in self._given_up or n <= max(settled, tier.reader.cut.get(stream, 0))
+                    never = n <= max(settled, tier.reader.cut.get(stream, 0)) or self._is_over((stream, n))
                     if not held and (never or not tier.serves(peer)):
                         lacks.append((stream, n - 1, n))
         return tuple(lacks)
+
+    def _is_over(self, mark: Mark) -> bool:
+        """It was given up here, and nothing that is known to precede it is waited for any more: whoever is told so
+        passes all of that with it."""
+        writer = self.tier.writer
+        known = None if writer is None else writer.known(mark)
+        return mark in self._given_up and (known is None or self.tier.reader.blocker(known) is None)
 
     def on_gone(self, frame: Gone, sender: str, now_us: int) -> None:
         tier = self.tier
@@ -153,9 +160,9 @@ class Answers:
     def _give_up(self, mark: Mark, now_us: int) -> None:
         tier = self.tier
         known = None if tier.writer is None else tier.writer.known(mark)
-        if known is None and tier.writer is not None:
+        if known is None:
             for earlier in self._unknown_before(mark):
-                self._let_go(earlier, tier.writer.known(earlier))
+                self._let_go(earlier, None if tier.writer is None else tier.writer.known(earlier))
         self._let_go(mark, known)
         if tier.writer is not None:
             tier.writer.gave_up(mark)
