@@ -13,7 +13,7 @@ from antecede.core.effects import Effect, Send
 from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
-from antecede.core.message import Envelope, Mark, Message
+from antecede.core.message import Envelope, Mark, Message, split_id
 from antecede.core.round_clock import RoundClock
 from antecede.core.spread.multicast import Multicast
 from antecede.core.tier import Parts, Tier
@@ -115,6 +115,22 @@ class BrokerBase(Tier):
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
         """Frames of the tier below."""
+
+    def beginning(self, interest: Interest) -> dict[str, int]:
+        """And behind whatever this broker itself began behind: it will never have it."""
+        past = super().beginning(interest)
+        for stream, n in interest.among(self.reader.cut).items():
+            past[stream] = max(n, past.get(stream, 0))
+        return past
+
+    def cut_for(self, interest: Interest) -> tuple[str, ...]:
+        """The same as message ids."""
+        tops = dict(self.tops)
+        for group, (_, cut) in self.joining.origins.items():
+            if interest.concerns_group(group):
+                for sender, n in map(split_id, cut):
+                    tops[sender] = max(n, tops.get(sender, 0))
+        return tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops))
 
 
 class Broker(BrokerBase):
@@ -236,7 +252,7 @@ class Broker(BrokerBase):
         self._routes.clear()
         start = self.beginning(interest)
         self.stability.confirm(sender, start)
-        self.out.append(Send((sender,), Attached(frame.attachment, start, self.cut())))
+        self.out.append(Send((sender,), Attached(frame.attachment, start, self.cut_for(interest))))
         if self.store.version:
             self.rounds.begin(now_us)
 

@@ -195,7 +195,8 @@ class HomeBroker(BrokerBase):
         if log is None or log.number < frame.attachment:
             interest = self.known_interest(frame.filters)
             frontier = self.beginning(interest) if frame.frontier is None else frame.frontier
-            log = self.logs[sender] = Log(frame.attachment, interest, frontier, self.cut(), plain=self.plain)
+            cut = self.cut_for(interest)
+            log = self.logs[sender] = Log(frame.attachment, interest, frontier, cut, plain=self.plain)
             log.published, log.loose, log.unacked = frame.published, frame.loose, frozenset(frame.unacked)
             if not fresh:
                 replayed = self._gone_for(log, sender) + self._replay(log, (), sender, now_us, {})

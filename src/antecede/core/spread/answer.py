@@ -62,6 +62,8 @@ class Answers:
             sources = [*sources[first:], *sources[:first]]
         elif want.tries < TRIES_UNTIMED and hint in tier.members and tier.interest_of(hint) is not None:
             sources = [hint, *sources]
+        if not sources and want.tries < 8 * TRIES_UNTIMED:  # somebody may have it by another of its groups
+            sources = [peer for peer in tier.peers() if peer in tier.members and not tier.serves(peer)]
         lacking = self._lacks.get(mark, ())
         return [source for source in sources if source not in lacking] or sources
 
