@@ -72,6 +72,16 @@ def test_a_subscriber_begins_at_the_brokers_closed_past() -> None:
     assert answer.start == {"B@G1": 3} and answer.cut == ("B:3", "C:1") and answer.attachment == 1
 
 
+def test_a_subscriber_begins_behind_whatever_its_broker_began_behind() -> None:
+    """In a group that had lost everything a broker begins at another one's cut: it will never have what lies behind."""
+    one = broker("cbcast")
+    one.reader.start_at({"X@G1": 7, "Y@G2": 4})
+    one.joining.origins = {"G1": ("B", ("B:1", "X:7")), "G2": ("B", ("Y:4",))}
+    one.receive(Data((grouped("B:3", "G1"),)), "B", 0)
+    answer = attach(one, "S1", "G1")
+    assert answer.start == {"B@G1": 3, "X@G1": 7} and answer.cut == ("B:3", "X:7")
+
+
 def test_attachments_are_numbered_and_old_ones_are_ignored() -> None:
     one = broker()
     attach(one, "S1", "G1", number=2)

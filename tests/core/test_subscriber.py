@@ -284,3 +284,12 @@ def test_what_is_gone_takes_with_it_what_came_before_it() -> None:
         "discard X:3 gone",
         "deliver X:4 causes",
     ]
+
+
+def test_what_is_in_two_groups_is_asked_for_where_brokers_are_left() -> None:
+    one = joined("A", "B", filters="G1 G2", deadlines=False)
+    one.receive(Data((grouped("X:2", "G1", needs=[("X@G2", 1)]),)), "A", 2)
+    one.view(view_of({"B": "G1", "X": "G1"}, "S"), 3)
+    asked = [line for _ in range(60) if one.next_wake() for line in told(one.wake(one.next_wake())) if "ask" in line]
+    assert set(asked) == {"ask B for X:1"} and one.next_wake() is None, "but not for ever"
+    assert told(one.receive(Data((grouped("X:1", "G1", "G2"),)), "B", 10**6))[:1] == ["deliver X:1 causes"]
