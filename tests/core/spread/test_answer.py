@@ -169,7 +169,8 @@ def test_a_subscriber_is_told_what_its_broker_gave_up_and_nothing_less() -> None
     assert sent(ask(broker, ("B@G1", 0, 2), by="S", now=10), Gone) == []
     assert frame_to(ask(broker, ("B@G1", 0, 2), by="C", now=10), "C", Gone).lacks == (("B@G1", 1, 2),)
     assert "discard B:2 gone" in told(broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000))
-    assert frame_to(ask(broker, ("B@G1", 0, 2), by="S", now=2001), "S", Gone).lacks == (("B@G1", 1, 2),)
+    lacks = frame_to(ask(broker, ("B@G1", 0, 2), by="S", now=2001), "S", Gone).lacks
+    assert lacks == (("B@G1", 0, 1), ("B@G1", 1, 2)), "and all of its sender before it that is not here"
 
 
 def test_a_subscriber_is_told_of_nothing_that_its_broker_still_waits_before() -> None:
@@ -187,7 +188,22 @@ def test_a_subscriber_is_told_of_nothing_that_its_broker_still_waits_before() ->
     broker.wake(broker.next_wake())
     lines = told(broker.receive(Gone((), (("B@G1", 0, 1),)), "C", 4000))
     assert lines[:2] == ["discard B:1 gone", "deliver B:3 causes"]
-    assert frame_to(ask(broker, ("B@G1", 0, 2), by="S", now=4001), "S", Gone).lacks == (("B@G1", 1, 2),)
+    assert frame_to(ask(broker, ("B@G1", 0, 2), by="S", now=4001), "S", Gone).lacks[-1] == ("B@G1", 1, 2)
+
+
+def test_what_is_here_by_another_group_or_still_waited_for_is_not_said_to_be_gone() -> None:
+    broker = machine("cbcast", "A", "broker", "G1 G2", deadlines=False, grace_us=1000)
+    broker.view(view_of({"A": "G1 G2", "B": "G1 G2", "C": "G1 G2", "D": "G2"}), 0)
+    broker.start(0)
+    broker.links["S"] = (1, broker.known_interest(("G1", "G2")))
+    broker.receive(Data((grouped("B:2", "G2"), grouped("C:1", needs=[("B@G1", 5)]))), "C", 0)
+    broker.receive(Data((grouped("C:2", "G2", needs=[("B@G2", 3)]),)), "C", 0)
+    gone(broker, "B", now=0)
+    for peer in ("C", "D"):
+        broker.receive(Gone((), (("B@G1", 4, 5),)), peer, 2000)
+    broker.wants.want(("B@G2", 3), "C", None, 2000, patience_us=0)
+    lacks = frame_to(ask(broker, ("B@G1", 0, 5), by="S", now=2001), "S", Gone).lacks
+    assert [n for _, _, n in lacks] == [1, 4, 5], "2 is here, 3 is asked for"
 
 
 def test_a_message_is_given_up_in_all_its_groups_at_once() -> None:
@@ -206,7 +222,7 @@ def test_a_subscriber_is_told_that_its_broker_began_behind_something() -> None:
     broker.start(0)
     broker.reader.start_at({"B@G1": 2})
     broker.links["S"] = (1, broker.known_interest(("G1",)))
-    assert frame_to(ask(broker, ("B@G1", 0, 2), by="S"), "S", Gone).lacks == (("B@G1", 1, 2),)
+    assert frame_to(ask(broker, ("B@G1", 0, 2), by="S"), "S", Gone).lacks == (("B@G1", 0, 1), ("B@G1", 1, 2))
     assert sent(ask(broker, ("B@G1", 2, 3), by="S"), Gone) == []
 
 

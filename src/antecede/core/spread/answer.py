@@ -116,11 +116,22 @@ class Answers:
             settled = tier.stability.settled.get(stream, 0)
             for n in range(low + 1 if tier.reader.dense and LOOSE not in stream else high, high + 1):
                 if n <= settled or tier.absent_since((stream, n), now_us) is not None:
-                    held = n in tier.inbox.marks.get(stream, ()) or n in tier.store.index.get(stream, ())
                     never = n <= max(settled, tier.reader.cut.get(stream, 0)) or self._is_over((stream, n))
-                    if not held and (never or not tier.serves(peer)):
+                    if not self._is_here((stream, n)) and (never or not tier.serves(peer)):
+                        if tier.serves(peer) and LOOSE not in stream:
+                            lacks += [(stream, k - 1, k) for k in range(low + 1, n) if self._is_past((stream, k))]
                         lacks.append((stream, n - 1, n))
         return tuple(lacks)
+
+    def _is_past(self, mark: Mark) -> bool:
+        """Neither here nor waited for."""
+        message_id = id_of_mark(mark)
+        return not self._is_here(mark) and all(id_of_mark(one) != message_id for one in self.tier.wants.wants)
+
+    def _is_here(self, mark: Mark) -> bool:
+        """The message, by whatever group: not every number of its sender stands for one in this group."""
+        message_id = id_of_mark(mark)
+        return message_id in self.tier.store.by_id or message_id in self.tier.inbox.held
 
     def _is_over(self, mark: Mark) -> bool:
         """It was given up here, and nothing that is known to precede it is waited for any more: whoever is told so
@@ -135,6 +146,9 @@ class Answers:
             deadline = envelope.message.deadline_us
             if deadline is not None and now_us > deadline:
                 tier.skip_expired(tier.arrived(envelope), now_us)
+        for stream, _, n in frame.lacks:
+            if tier.writer is None and (stream, n) not in tier.wants.wants:
+                self._lacks.setdefault((stream, n), set()).add(sender)
         for stream, _, n in frame.lacks:
             self._lacked_by((stream, n), sender, now_us)
         tier.want_blocked(sender, now_us)
@@ -210,6 +224,8 @@ class Answers:
         if LOOSE in stream:
             return []  # each names the one before it, and those were asked for with it
         before = [(stream, k) for k in range(tier.reader.front.get(stream, 0) + 1, n)]
+        if tier.writer is None:  # its brokers have passed all of that: they say which of it cannot be had
+            before = [m for m in before if set(tier.sources(mark)) <= self._lacks.get(m, set())]
         return [m for m in before if tier.is_missing(m) and id_of_mark(m) not in tier.inbox.seen]
 
     def orphaned(self, mark: Mark, now_us: int) -> int | None:
