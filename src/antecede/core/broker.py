@@ -13,7 +13,7 @@ from antecede.core.effects import Effect, Send
 from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
-from antecede.core.message import Envelope, Mark, Message, split_id
+from antecede.core.message import Envelope, Mark, Message, cut_of, split_id
 from antecede.core.round_clock import RoundClock
 from antecede.core.spread.multicast import Multicast
 from antecede.core.tier import Parts, Tier
@@ -130,7 +130,7 @@ class BrokerBase(Tier):
             if interest.concerns_group(group):
                 for sender, n in map(split_id, cut):
                     tops[sender] = max(n, tops.get(sender, 0))
-        return tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops))
+        return cut_of(tops)
 
 
 class Broker(BrokerBase):

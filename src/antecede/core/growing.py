@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Join, Leave, Send
 from antecede.core.frames import Grow
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, split_id
+from antecede.core.message import Envelope, cut_of, split_id
 
 if TYPE_CHECKING:
     from antecede.core.client import Client
@@ -96,5 +96,4 @@ class Growing:
             self.owed += filters
             tops = dict(map(split_id, cut))
             behind = {**tops, **{sender: n for sender, n in self._missed.items() if n > tops.get(sender, 0)}}
-            names = tuple(f"{sender}:{behind[sender]}" for sender in sorted(behind))
-            self.client.out.append(Join(filters, peer, names, self.client.inbox.guard_us))
+            self.client.out.append(Join(filters, peer, cut_of(behind), self.client.inbox.guard_us))

@@ -31,7 +31,7 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.interest import Interest
-from antecede.core.message import LOOSE, Envelope, Mark, Message, header_of, id_of_mark, sender_of
+from antecede.core.message import LOOSE, Envelope, Mark, Message, cut_of, header_of, id_of_mark, sender_of
 from antecede.core.order.index import WINDOW, Log
 from antecede.core.spread.answer import BATCH, in_time
 from antecede.core.tier import Parts
@@ -268,7 +268,7 @@ class HomeBroker(BrokerBase):
         for stream, n in self.interest.among(passed).items():
             sender = stream.partition("@")[0]
             tops[sender] = max(n, tops.get(sender, 0))
-        return tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops) if tops[sender])
+        return cut_of(tops)
 
     def _send_replayed(self, client: str, log: Log, now_us: int) -> None:
         if log.sent < log.top:

@@ -15,6 +15,7 @@ __all__ = [
     "Mark",
     "Message",
     "Stamp",
+    "cut_of",
     "header_of",
     "id_of_mark",
     "make_id",
@@ -58,6 +59,15 @@ def sender_of(stream: str) -> str:
 def split_id(message_id: str) -> tuple[str, int]:
     sender, _, seq = message_id.rpartition(":")
     return sender, int(seq)
+
+
+def cut_of(tops: Mapping[str, int]) -> tuple[str, ...]:
+    """The newest message of each sender, as ids.
+
+    >>> cut_of({"q": 2, "p": 14, "r": 0})
+    ('p:14', 'q:2')
+    """
+    return tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops) if tops[sender])
 
 
 @dataclass(slots=True, eq=False)

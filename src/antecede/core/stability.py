@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from antecede.core.message import split_id
+from antecede.core.message import cut_of, split_id
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -155,4 +155,4 @@ class Stability:
             sender, _, of = stream.partition("@")
             if of == group and n > tops.get(sender, 0):
                 tops[sender] = n
-        return tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops) if tops[sender])
+        return cut_of(tops)

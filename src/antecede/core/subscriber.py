@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from antecede.core.effects import Discard, Effect, Join, Leave, Send
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, split_id
+from antecede.core.message import Envelope, Mark, Message, cut_of, split_id
 from antecede.core.tier import Parts, Tier
 from antecede.core.topics import matches
 from antecede.errors import InputError
@@ -154,8 +154,7 @@ class Subscriber(Tier):
             filters = tuple(f for f in filters if any(matches(f, group) for group in known.groups))
         cut = reply.cut
         if self._passed:
-            tops = _newest(self._passed, dict(map(split_id, cut)))
-            cut = tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops))
+            cut = cut_of(_newest(self._passed, dict(map(split_id, cut))))
         self.out.append(Join(filters, broker, cut, self.inbox.guard_us))
         if len(self._joined) == len(self._wanted):
             self._attach_at = None

@@ -17,7 +17,7 @@ from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Peer, Settings
-from antecede.core.message import LOOSE, ORDERS, Envelope, Mark, Message, Stamp, id_of_mark, sender_of
+from antecede.core.message import LOOSE, ORDERS, Envelope, Mark, Message, Stamp, cut_of, id_of_mark, sender_of
 from antecede.core.order.loose import LooseWriter, asked_for
 from antecede.core.order.reader import Reader
 from antecede.core.order.writer import Writer
@@ -234,7 +234,7 @@ class Tier(ABC):
         return interest.among(past)
 
     def cut(self) -> tuple[str, ...]:
-        return tuple(f"{sender}:{self.tops[sender]}" for sender in sorted(self.tops))
+        return cut_of(self.tops)
 
     # -- publish ---------------------------------------------------------------------------------------------------
 
