@@ -130,6 +130,33 @@ def test_nodes_of_other_groups_come_along_too() -> None:
     assert a.writer.known(("B@G1", 3)).needs == (("B@G1", 1),)
 
 
+def test_what_one_donor_has_forgotten_is_not_taken_over_from_another() -> None:
+    """C:1 -> D:1 -> B:1. C has C:1 still, but B, which gives B:1, has forgotten C:1 and D:1: that B:1 follows C:1 nobody
+    can tell the newcomer, so it begins behind C:1 (H10)."""
+    everybody = brokers("graph", {"A": "G1 G2", "B": "G1", "C": "G2", "D": "G1 G2"}, "A", grace_us=5)
+    a, b, c, d = (everybody[name] for name in "ABCD")
+    carry(c.publish(("G2",), b"", 0)[1], "C", {"D": d}, 0)
+    carry(d.publish(("G1",), b"", 0)[1], "D", {"B": b}, 0)
+    b.publish(("G1",), b"", 0)
+    b.writer.heard({"C@G2": 1, "D@G1": 1})
+    for now_us in (1, 6, 6):
+        b.writer.forget(now_us)
+    assert list(b.writer.graph) == ["B:1"] and b.writer.retired == {"C@G2": 1, "D@G1": 1}
+    lines = carry(a.start(10, joining=True), "A", {name: everybody[name] for name in "ABC"}, 10)
+    assert lines[:2] == ["A: join at B cut D:1", "A: join at C cut C:1"]
+    assert [line for line in lines if "deliver" in line] == ["A: deliver B:1 causes"]
+    assert a.writer.retired == b.writer.retired, "and so does who begins where A is"
+
+
+def test_what_its_donor_lacks_is_owed_though_another_has_forgotten_it() -> None:
+    """A record says a newcomer began where its donor was: it cannot be behind more than that one is."""
+    everybody = brokers("graph", {"A": "G1 G2", "B": "G1", "C": "G2"}, "A")
+    a, b = everybody["A"], everybody["B"]
+    b.writer.retired = {"C@G2": 7, "X@G9": 2}
+    assert carry(a.start(10, joining=True), "A", everybody, 10) == ["A: join at B cut ", "A: join at C cut "]
+    assert a.reader.cut == {} and a.writer.retired == {"X@G9": 2}
+
+
 def test_snapshots_of_strangers_are_ignored() -> None:
     a = brokers("cbcast", {"A": "G1", "B": "G1"}, "A")["A"]
     a.start(0, joining=True)

@@ -118,6 +118,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(868686, "psync", 1805), {}, "what was passed over once is not promised by a broker that lags"),
     (draw(878787, "cbcast", 1027), {}, "who attaches to a broker begins behind what that one began behind"),
     (draw(878787, "graph", 2977), {}, "what is in two groups is asked for in the one that has brokers left"),
+    (draw(909090, "graph", 9299), {}, "what one donor has forgotten is not taken over from another"),
     (draw(898989, "cbcast", 1240), {}, "and nothing that its broker has, by whatever group"),
     (draw(898989, "cbcast", 1052), {}, "the same"),
     (draw(8181, "psync", 296), {}, "a sender that was never seen is waited for once, however much it lost"),

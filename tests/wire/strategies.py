@@ -105,7 +105,7 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Pong: st.builds(f.Pong, NUMBERS, NAMES, NEWS),
     f.Sync: st.builds(f.Sync, NEWS, st.booleans()),
     f.Out: st.builds(f.Out, NUMBERS, NAMES),
-    f.Snapshot: st.builds(f.Snapshot, MAPS, IDS, BATCHES, BATCHES, NODES, ORIGINS, st.booleans()),
+    f.Snapshot: st.builds(f.Snapshot, MAPS, IDS, BATCHES, BATCHES, NODES, ORIGINS, MAPS, st.booleans()),
 }
 ANY_FRAME = st.one_of(list(FRAMES.values()))
 LEFT_OUT = {"size", "control", "stamp_size", "wire", "id", "after"}
@@ -135,7 +135,7 @@ def plain(value: Any) -> Any:
         return ("gone", value.lacks, [without_payload(plain(e)) for e in value.headers])
     if isinstance(value, f.Snapshot):
         headers = [without_payload(plain(e)) for e in value.headers]
-        rest = (value.past, value.cut, value.envelopes, value.nodes, value.origins, value.blank)
+        rest = (value.past, value.cut, value.envelopes, value.nodes, value.origins, value.retired, value.blank)
         return ("snapshot", headers, [plain(part) for part in rest])
     if isinstance(value, f.Base):
         fields = [name for name in type(value).__dataclass_fields__ if name not in LEFT_OUT]

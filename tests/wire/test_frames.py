@@ -43,7 +43,7 @@ FIELDS = {
     f.Detach: "attachment",
     f.Rumours: "envelopes digest names",
     f.SnapshotRequest: "whole",
-    f.Snapshot: "past cut envelopes headers nodes origins blank",
+    f.Snapshot: "past cut envelopes headers nodes origins retired blank",
     f.Ping: "number news",
     f.PingRequest: "number target news",
     f.Pong: "number of news",

@@ -13,7 +13,7 @@ from antecede.core.effects import Effect, Send
 from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
-from antecede.core.message import Envelope, Mark, Message, cut_of, split_id
+from antecede.core.message import Envelope, Mark, Message, cut_of, raise_to, split_id
 from antecede.core.round_clock import RoundClock
 from antecede.core.spread.multicast import Multicast
 from antecede.core.tier import Parts, Tier
@@ -101,7 +101,7 @@ class BrokerBase(Tier):
                 self.joining.give(sender)
             elif isinstance(frame, Snapshot):  # one more than was needed to begin
                 assert self.writer is not None
-                self.writer.adopt(frame.nodes)
+                self.writer.adopt(frame.nodes, {})
                 self.take_wanted(frame.envelopes, sender, now_us)
             elif not self.common(frame, sender, now_us):
                 self.on_other(frame, sender, now_us)
@@ -119,8 +119,7 @@ class BrokerBase(Tier):
     def beginning(self, interest: Interest) -> dict[str, int]:
         """And behind whatever this broker itself began behind: it will never have it."""
         past = super().beginning(interest)
-        for stream, n in interest.among(self.reader.cut).items():
-            past[stream] = max(n, past.get(stream, 0))
+        raise_to(past, interest.among(self.reader.cut))
         return past
 
     def cut_for(self, interest: Interest) -> tuple[str, ...]:
@@ -128,8 +127,7 @@ class BrokerBase(Tier):
         tops = dict(self.tops)
         for group, (_, cut) in self.joining.origins.items():
             if interest.concerns_group(group):
-                for sender, n in map(split_id, cut):
-                    tops[sender] = max(n, tops.get(sender, 0))
+                raise_to(tops, dict(map(split_id, cut)))
         return cut_of(tops)
 
 

@@ -26,7 +26,7 @@ from antecede.core.frames import (
 )
 from antecede.core.growing import Growing
 from antecede.core.interest import Interest
-from antecede.core.message import LOOSE, Envelope, Mark, Message, Stamp, header_of
+from antecede.core.message import LOOSE, Envelope, Mark, Message, Stamp, header_of, raise_to
 from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
 from antecede.core.order.loose import asked_for
 from antecede.core.order.reader import Reader, everything
@@ -129,8 +129,7 @@ class Client(Tier):
     def past(self) -> dict[str, int]:
         """Its past, and what it began behind: neither is to be sent again."""
         frontier = {**self._start, **self.upper.past(), **self.heard.front}
-        for stream, n in self._start.items():
-            frontier[stream] = max(n, frontier[stream])
+        raise_to(frontier, self._start)
         return frontier
 
     def behind(self) -> int:
@@ -304,8 +303,7 @@ class Client(Tier):
                 self.inbox.skip(envelope, "expired", now_us)
         else:
             self.inbox.skip(envelope, "gone", now_us)
-            for stream, n in item.envelope.stamp.own:
-                self._start[stream] = max(n, self._start.get(stream, 0))
+            raise_to(self._start, dict(item.envelope.stamp.own))
 
     def _pass(self, envelope: Envelope, now_us: int) -> None:
         self.reader.skipped(envelope.stamp.own, None)

@@ -31,7 +31,7 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.interest import Interest
-from antecede.core.message import LOOSE, Envelope, Mark, Message, cut_of, header_of, id_of_mark, sender_of
+from antecede.core.message import LOOSE, Envelope, Mark, Message, cut_of, header_of, id_of_mark, raise_to, sender_of
 from antecede.core.order.index import WINDOW, Log
 from antecede.core.spread.answer import BATCH, in_time
 from antecede.core.tier import Parts
@@ -218,8 +218,7 @@ class HomeBroker(BrokerBase):
             before, log.interest = log.interest.filters, self.known_interest(frame.filters)
             first = log.top + 1
             passed = log.passed(frame.frontier, frame.index)
-            for stream, n in self.stability.settled.items():  # history: some of it may be gone already
-                passed[stream] = max(n, passed.get(stream, 0))
+            raise_to(passed, self.stability.settled)  # history: some of it may be gone already
             replayed = self._replay(log, before, client, now_us, passed)
             log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed, passed))
         self.out.append(Send((client,), log.grown))
@@ -266,8 +265,7 @@ class HomeBroker(BrokerBase):
             if message.order != "none" and any(covers.get(stream, 0) >= n for stream, n in lowest.items()):
                 tops[message.sender] = min(message.seq - 1, tops.get(message.sender, 0))
         for stream, n in self.interest.among(passed).items():
-            sender = stream.partition("@")[0]
-            tops[sender] = max(n, tops.get(sender, 0))
+            raise_to(tops, {stream.partition("@")[0]: n})
         return cut_of(tops)
 
     def _send_replayed(self, client: str, log: Log, now_us: int) -> None:

@@ -9,13 +9,13 @@ whatever a surviving broker has delivered, or nothing that follows could ever be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Join, Send
 from antecede.core.frames import Node, Snapshot, SnapshotRequest
 from antecede.core.interest import group_of
-from antecede.core.message import Envelope, header_of
+from antecede.core.message import Envelope, cut_of, header_of, raise_to, sender_of, split_id
 from antecede.core.spread.answer import in_time
 
 if TYPE_CHECKING:
@@ -75,15 +75,15 @@ class Joining:
         assert broker.writer is not None
         past = {s: n for s, n in broker.writer.past().items() if not broker.interest.concerns(s)}
         past.update(broker.reader.cut)
-        for stream, n in broker.stability.over.items():
-            if broker.interest.concerns(stream):
-                past[stream] = max(n, past.get(stream, 0))
+        raise_to(past, broker.interest.among(broker.stability.over))
         envelopes = tuple(broker.writer.bare(e) for e in broker.store.by_id.values())
         kept = (*broker.store.kept_headers(), *(header for header, _ in broker.store.gone.values()))
         headers = tuple(header_of(broker.writer.bare(e)) for e in kept)
         nodes = {node[:2]: node for node in (*broker.writer.nodes(), *(node for e in envelopes for node in _nodes(e)))}
         origins = tuple(self._origins())
-        broker.out.append(Send((to,), Snapshot(past, broker.cut(), envelopes, headers, tuple(nodes.values()), origins)))
+        retired = dict(broker.writer.retired)
+        snapshot = Snapshot(past, broker.cut(), envelopes, headers, tuple(nodes.values()), origins, retired)
+        broker.out.append(Send((to,), snapshot))
 
     def _origins(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         """Where whoever takes over from here begins, in groups of which something is hidden."""
@@ -119,20 +119,15 @@ class Joining:
         fresh = tuple(g for g in broker.interest.filters if g not in begun)
         if fresh:
             broker.out.append(Join(fresh, None, (), broker.inbox.guard_us))
-        assert broker.writer is not None
-        broker.writer.adopt([node for _, _, snapshot in self._snapshots for node in snapshot.nodes])
+        retired: dict[str, int] = {}
+        for _, _, snapshot in self._snapshots:
+            raise_to(retired, snapshot.retired)
         for sender, covered, snapshot in self._snapshots:
-            carried = broker.members[sender].groups if sender in broker.members else ()
-            theirs = {group: (peer, cut) for group, peer, cut in snapshot.origins}
-            for group in covered:
-                if group not in carried and not broker.settings.deadlines:
-                    self.origins[group] = (sender, snapshot.cut)
-                elif group in theirs:
-                    self.origins[group] = theirs[group]
-                peer, cut = self.origins.get(group, (sender, ()))
-                broker.out.append(Join((group,), peer, cut, broker.inbox.guard_us))
-            behind = [g for g in covered if g in carried or g in self.origins]
-            broker.reader.start_at({s: n for s, n in snapshot.past.items() if group_of(s) in behind})
+            self._begin_behind(sender, covered, snapshot, retired)
+        front, concerns = broker.reader.front, broker.interest.concerns
+        retired = {s: n for s, n in retired.items() if not concerns(s) or n <= front.get(s, 0)}
+        assert broker.writer is not None
+        broker.writer.adopt([node for _, _, snapshot in self._snapshots for node in snapshot.nodes], retired)
         broker.writer.start_at(broker.reader.cut)
         for _, _, snapshot in self._snapshots:
             for header in snapshot.headers:
@@ -145,6 +140,37 @@ class Joining:
             broker.take_wanted(snapshot.envelopes, sender, now_us)
         self._snapshots = []
         broker.early.take(now_us)
+
+    def _begin_behind(
+        self, sender: str, covered: tuple[str, ...], snapshot: Snapshot, retired: Mapping[str, int]
+    ) -> None:
+        """In the groups that are taken over from `sender`: behind what it began behind itself, and behind what it has
+        and any donor has retired. What followed that may be known no more: were it taken in, nothing would hold back
+        what another donor gives."""
+        broker = self.broker
+        carried = broker.members[sender].groups if sender in broker.members else ()
+        theirs = {group: (peer, cut) for group, peer, cut in snapshot.origins}
+        had = dict(map(split_id, snapshot.cut))
+        past = {}
+        for group in covered:
+            if group not in carried and not broker.settings.deadlines:
+                self.origins[group] = (sender, snapshot.cut)
+            elif group in theirs:
+                self.origins[group] = theirs[group]
+            peer, begun = self.origins.get(group, (sender, ()))
+            tops = dict(map(split_id, begun))
+            for stream, n in retired.items():
+                if group_of(stream) == group:
+                    past[stream] = min(n, had.get(sender_of(stream), 0))
+                    raise_to(tops, {sender_of(stream): past[stream]})
+            cut = cut_of(tops)
+            if cut != begun:
+                peer = sender
+                self.origins[group] = (peer, cut)
+            broker.out.append(Join((group,), peer, cut, broker.inbox.guard_us))
+        behind = [g for g in covered if g in carried or g in self.origins]
+        raise_to(past, {s: n for s, n in snapshot.past.items() if group_of(s) in behind})
+        broker.reader.start_at(past)
 
 
 def _nodes(envelope: Envelope) -> tuple[Node, ...]:

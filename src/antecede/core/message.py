@@ -70,6 +70,19 @@ def cut_of(tops: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops) if tops[sender])
 
 
+def raise_to(marks: dict[str, int], others: Mapping[str, int]) -> None:
+    """Make `marks` the newer of the two, name by name.
+
+    >>> marks = {"p": 3, "q": 1}
+    >>> raise_to(marks, {"p": 2, "q": 4, "r": 1})
+    >>> marks
+    {'p': 3, 'q': 4, 'r': 1}
+    """
+    for name, n in others.items():
+        if n > marks.get(name, 0):
+            marks[name] = n
+
+
 @dataclass(slots=True, eq=False)
 class Message:
     """Immutable by convention: in the simulator one object is shared by all who hold it."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from antecede.core.message import cut_of, split_id
+from antecede.core.message import cut_of, raise_to, split_id
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -45,10 +45,7 @@ class Stability:
     # -- what others say -------------------------------------------------------------------------------------------
 
     def confirm(self, peer: str, done: Mapping[str, int]) -> None:
-        known = self.confirmed.setdefault(peer, {})
-        for stream, n in done.items():
-            if n > known.get(stream, 0):
-                known[stream] = n
+        raise_to(self.confirmed.setdefault(peer, {}), done)
 
     def forget(self, peer: str) -> None:
         self.confirmed.pop(peer, None)
@@ -137,7 +134,7 @@ class Stability:
                 gone.append(envelope)
         for envelope in gone:
             store.let_go(envelope)
-            self.over.update((s, n) for s, n in envelope.stamp.own if n > self.over.get(s, 0))
+            raise_to(self.over, dict(envelope.stamp.own))
             store.add_gone(envelope, now_us)
 
     def _is_over(self, stream: str, n: int) -> bool:

@@ -338,6 +338,7 @@ _kind(
         batch_row(f.headers, True) if f.headers else None,
         encode_nodes(f.nodes) if f.nodes else None,
         [(group, peer, _ids_row(cut)) for group, peer, cut in f.origins],
+        _map_row(f.retired),
         f.blank,
     ),
     tuple[
@@ -347,6 +348,7 @@ _kind(
         BatchRow | None,
         tuple[bytes, NodesRow] | None,
         list[tuple[str, str, IdsRow]],
+        MapRow,
         bool,
     ],
     lambda r: Snapshot(
@@ -356,7 +358,8 @@ _kind(
         _envelopes(r[3], True),
         () if r[4] is None else decode_nodes(*r[4]),
         tuple((group, peer, _ids(cut)) for group, peer, cut in r[5]),
-        r[6],
+        _map(r[6]),
+        r[7],
     ),
 )
 _kind(16, Received, lambda f: _ids_row(f.ids), IdsRow, lambda r: Received(_ids(r)))

@@ -60,7 +60,7 @@ def test_a_broker_that_came_back_is_in_its_old_column() -> None:
 
 def test_a_newcomer_is_told_of_places_whose_broker_is_gone() -> None:
     new = MatrixWriter("B.1", Column(("G1", "G2"), "B"), RoundClock(10, 9))
-    new.adopt(writer("A").nodes())
+    new.adopt(writer("A").nodes(), {})
     assert new.carriers == writer("A").carriers
 
 

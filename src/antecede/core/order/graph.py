@@ -19,7 +19,7 @@ from heapq import heappop, heappush
 
 from antecede.core.frames import Node
 from antecede.core.interest import Interest, stream_of
-from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
+from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark, raise_to
 
 __all__ = ["GraphWriter"]
 
@@ -70,8 +70,8 @@ class GraphWriter:
         """Per stream: up to here everybody has it, brokers and their subscribers."""
         self.clock: dict[str, int] = {}
         """Marks of everything delivered here and before it."""
-        self._retired: dict[str, int] = {}
-        """Per stream: up to here nodes were forgotten because everybody has the messages."""
+        self.retired: dict[str, int] = {}
+        """Per stream: up to here nodes were forgotten, here or where it began, because everybody has the messages."""
         self._last: Entry | None = None
         self._newest: dict[str, int] = {}
         """Per stream, the newest node that is kept (with deadlines): a stream without one has expired altogether."""
@@ -262,8 +262,9 @@ class GraphWriter:
             for other in self.graph.values():
                 other.needs.clear()
 
-    def adopt(self, nodes: Sequence[Node]) -> None:
+    def adopt(self, nodes: Sequence[Node], retired: Mapping[str, int]) -> None:
         """Take in whole graphs, perhaps of several brokers: predecessors before what follows them."""
+        raise_to(self.retired, retired)
         new = {f"{node[0]}:{node[1]}": node for node in nodes if f"{node[0]}:{node[1]}" not in self.graph}
         stack = list(reversed(new))
         while stack:
@@ -294,9 +295,7 @@ class GraphWriter:
     # -- forgetting ------------------------------------------------------------------------------------------------
 
     def heard(self, stable: Mapping[str, int]) -> None:
-        for stream, n in stable.items():
-            if n > self.stable.get(stream, 0):
-                self.stable[stream] = n
+        raise_to(self.stable, stable)
 
     def forget(self, now_us: int) -> None:
         expiry = self._expiry
@@ -316,12 +315,12 @@ class GraphWriter:
                 continue
             elif all(p.retired for p in entry.preds):
                 self._retire(message_id, entry)
-                self._retired.update(entry.marks)
+                raise_to(self.retired, dict(entry.marks))
                 self._whole.clear()
 
     def _is_retired(self, node: Node) -> bool:
         """Whether it comes from a broker that has not forgotten it yet: if it were taken in, it would travel again."""
-        retired = self._retired
+        retired = self.retired
         return bool(retired) and all(node[1] <= retired.get(stream_of(node[0], group), 0) for group in node[2])
 
     def _retire(self, message_id: str, entry: Entry) -> None:

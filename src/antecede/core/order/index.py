@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from antecede.core.frames import Grown, Item
 from antecede.core.interest import Interest
-from antecede.core.message import LOOSE, Envelope, Mark, Stamp
+from antecede.core.message import LOOSE, Envelope, Mark, Stamp, raise_to
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import close
 
@@ -124,8 +124,7 @@ class Log:
         """What a client with this past has passed or is about to: what it was sent above `index`, and all before it."""
         above = [item.envelope for item in self.entries.values() if item.index > index]
         passed = close(envelope.stamp for envelope in above if envelope.message.order != "none")
-        for stream, n in frontier.items():
-            passed[stream] = max(n, passed.get(stream, 0))
+        raise_to(passed, frontier)
         return passed
 
     def append(self, envelope: Envelope) -> Item | None:

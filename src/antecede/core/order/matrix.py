@@ -72,6 +72,7 @@ class MatrixWriter:
         self.clock = clock
         self.matrix: dict[str, int] = {}
         self.stable: dict[str, int] = {}
+        self.retired: dict[str, int] = {}
         self.carriers: dict[str, set[str]] = {}
         """Group -> the places that carry it, also those whose broker is gone: it may come back."""
         self._last: Stamp | None = None
@@ -179,7 +180,7 @@ class MatrixWriter:
                 places.setdefault(place, []).append(group)
         return tuple((place, 0, tuple(groups), (), None) for place, groups in sorted(places.items()))
 
-    def adopt(self, nodes: Sequence[Node]) -> None:
+    def adopt(self, nodes: Sequence[Node], retired: Mapping[str, int]) -> None:
         for place, _, groups, _, _ in nodes:
             self.meet(place, groups)
 

@@ -23,7 +23,7 @@ __all__ = ["VectorWriter", "close"]
 
 class VectorWriter:
     cuts = False
-    __slots__ = ("_last", "_leaves", "_own", "_tips", "chain", "dense", "flat", "name", "rank", "stable")
+    __slots__ = ("_last", "_leaves", "_own", "_tips", "chain", "dense", "flat", "name", "rank", "retired", "stable")
 
     def __init__(self, name: str, *, flat: bool, chain: int = 1) -> None:
         self.name = name
@@ -33,6 +33,7 @@ class VectorWriter:
         self.flat = self.dense = flat
         self.rank = 0
         self.stable: dict[str, int] = {}
+        self.retired: dict[str, int] = {}
         self._own: dict[str, list[int]] = {}
         self._last: Stamp | None = None
         self._leaves: dict[str, dict[Mark, Mapping[str, int]]] = {}
@@ -143,7 +144,7 @@ class VectorWriter:
     def gave_up(self, mark: Mark) -> None:
         """Nothing is kept per message."""
 
-    def adopt(self, nodes: Sequence[Node]) -> None:
+    def adopt(self, nodes: Sequence[Node], retired: Mapping[str, int]) -> None:
         """There is no graph."""
 
     def project(self, envelope: Envelope, interest: Interest) -> Envelope:
