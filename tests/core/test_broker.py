@@ -79,7 +79,8 @@ def test_a_subscriber_begins_behind_whatever_its_broker_began_behind() -> None:
     one.joining.origins = {"G1": ("B", ("B:1", "X:7")), "G2": ("B", ("Y:4",))}
     one.receive(Data((grouped("B:3", "G1"),)), "B", 0)
     answer = attach(one, "S1", "G1")
-    assert answer.start == {"B@G1": 3, "X@G1": 7} and answer.cut == ("B:3", "X:7")
+    assert answer.start == {"B@G1": 3, "X@G1": 7} and answer.cut == ("B:3",)
+    assert answer.origins == (("G1", ("B:1", "X:7")),)
 
 
 def test_attachments_are_numbered_and_old_ones_are_ignored() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from antecede.core import early
-from antecede.core.frames import Data, Digest, Rumours, Snapshot
+from antecede.core.frames import Data, Digest, Publish, Rumours, Snapshot
 from antecede.core.machine import Peer
-from tests.core.kit import flat, machine, told
+from tests.core.kit import flat, grouped, machine, told, view_of
 
 
 def newcomer(recipe: str = "solicit") -> Any:
@@ -32,6 +32,17 @@ def test_gossip_is_kept_too() -> None:
     envelope = next(iter(other.store.by_id.values()))
     one.receive(Rumours((envelope,)), "A", 1)
     assert told(one.receive(Snapshot({}, ()), "B", 2)) == ["join at B cut ", "deliver A~:1 causes"]
+
+
+def test_what_clients_publish_through_a_broker_that_is_joining_is_kept() -> None:
+    """A client that leaves will not publish it again."""
+    one = machine("home", "H", "broker", "G1")
+    one.view(view_of({"H": "G1", "B": "G1"}, "S1"), 0)
+    one.start(0, joining=True)
+    assert told(one.receive(Publish((grouped("S1:1", "G1"),)), "S1", 1)) == []
+    one.view(view_of({"H": "G1", "B": "G1"}), 2)
+    said = told(one.receive(Snapshot({}, ()), "B", 3))
+    assert said[:3] == ["join at B cut ", "data to B: S1:1", "deliver S1:1 causes"]
 
 
 def test_there_is_a_bound_and_what_is_beyond_is_said(monkeypatch: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from antecede.core.frames import Data, Snapshot, SnapshotRequest
+from antecede.core.interest import Interest
 from tests.core.kit import carry, frame_to, grouped, machine, told, view_of
 
 
@@ -131,8 +132,8 @@ def test_nodes_of_other_groups_come_along_too() -> None:
 
 
 def test_what_one_donor_has_forgotten_is_not_taken_over_from_another() -> None:
-    """C:1 -> D:1 -> B:1. C has C:1 still, but B, which gives B:1, has forgotten C:1 and D:1: that B:1 follows C:1 nobody
-    can tell the newcomer, so it begins behind C:1 (H10)."""
+    """C:1 -> D:1 -> B:1. C has C:1 still, but B, which gives B:1, has forgotten C:1 and D:1. That B:1 follows C:1
+    nobody can tell: the newcomer begins behind C:1 (H10)."""
     everybody = brokers("graph", {"A": "G1 G2", "B": "G1", "C": "G2", "D": "G1 G2"}, "A", grace_us=5)
     a, b, c, d = (everybody[name] for name in "ABCD")
     carry(c.publish(("G2",), b"", 0)[1], "C", {"D": d}, 0)
@@ -155,6 +156,55 @@ def test_what_its_donor_lacks_is_owed_though_another_has_forgotten_it() -> None:
     b.writer.retired = {"C@G2": 7, "X@G9": 2}
     assert carry(a.start(10, joining=True), "A", everybody, 10) == ["A: join at B cut ", "A: join at C cut "]
     assert a.reader.cut == {} and a.writer.retired == {"X@G9": 2}
+
+
+def test_where_its_donor_began_counts_as_had() -> None:
+    """C began behind X:4, which was in G2 as well, and has forgotten it: G2, which nobody carries, begins behind it."""
+    everybody = brokers("graph", {"A": "G1 G2", "C": "G1"}, "A")
+    a, c = everybody["A"], everybody["C"]
+    c.joining.origins["G1"] = ("Z", ("X:5",))
+    c.writer.retired = {"X@G1": 5, "X@G2": 4}
+    lines = carry(a.start(10, joining=True), "A", everybody, 10)
+    assert lines == ["A: join at Z cut X:5", "A: join at C cut X:4"]
+    assert a.reader.cut == {"X@G1": 5, "X@G2": 4}
+
+
+def test_what_a_snapshot_that_covers_nothing_new_brings_is_taken_too() -> None:
+    """Whoever sent it may have left by then, and nobody else have its last message."""
+    everybody = brokers("cbcast", {"A": "G1 G2", "B": "G1", "C": "G2", "D": "G1"}, "A")
+    a, b, c, d = (everybody[name] for name in "ABCD")
+    d.publish(("G1",), b"", 0)
+    a.start(0, joining=True)
+    for name, donor in (("B", b), ("D", d)):
+        a.receive(frame_to(donor.receive(SnapshotRequest(whole=True), "A", 1), "A", Snapshot), name, 1)
+    a.view(view_of({"A": "G1 G2", "C": "G2", "B": "G1"}), 2)
+    last = d.publish(("G1",), b"", 2) and frame_to(d.receive(SnapshotRequest(whole=True), "A", 2), "A", Snapshot)
+    assert a.receive(last, "D", 3) == [], "it has left: its groups are not taken over from it"
+    said = told(a.receive(frame_to(c.receive(SnapshotRequest(whole=True), "A", 2), "A", Snapshot), "C", 3))
+    assert said == ["join at B cut ", "join at C cut ", "deliver D:1 causes", "deliver D:2 causes"]
+
+
+def test_a_donor_that_has_left_meanwhile_carried_what_it_carried() -> None:
+    """Else its groups would pass for lost, and what it had delivered lie behind on record, and be owed."""
+    everybody = brokers("cbcast", {"A": "G1 G2", "B": "G1", "C": "G2"}, "A")
+    a, b, c = everybody["A"], everybody["B"], everybody["C"]
+    b.publish(("G1",), b"", 0)
+    a.start(0, joining=True)
+    a.receive(frame_to(b.receive(SnapshotRequest(whole=True), "A", 1), "A", Snapshot), "B", 1)
+    a.view(view_of({"A": "G1 G2", "C": "G2"}), 2)
+    said = told(a.receive(frame_to(c.receive(SnapshotRequest(whole=True), "A", 2), "A", Snapshot), "C", 3))
+    assert said == ["join at B cut ", "join at C cut ", "deliver B:1 causes"]
+
+
+def test_a_group_that_was_lost_begins_behind_messages_of_its_own() -> None:
+    """B had delivered B:2, to G1: of G2, which nobody carries, it knows only B:1."""
+    everybody = brokers("graph", {"A": "G1 G2", "B": "G1"}, "A", deadlines=False)
+    a, b = everybody["A"], everybody["B"]
+    b.publish(("G1", "G2"), b"", 0)
+    b.publish(("G1",), b"", 0)
+    lines = carry(a.start(0, joining=True), "A", everybody, 1)
+    assert lines[:2] == ["A: join at B cut ", "A: join at B cut B:1"]
+    assert a.origins_for(Interest(("G1", "G2"))) == (("G2", ("B:1",)),) and a.origins_for(Interest(("G1",))) == ()
 
 
 def test_snapshots_of_strangers_are_ignored() -> None:

@@ -6,6 +6,9 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
+import pytest
+
+from antecede.errors import InputError
 from antecede.sim.draw import draw
 from antecede.sim.layout import lay_out
 from antecede.sim.scenario import Scenario
@@ -85,3 +88,14 @@ def test_members_come_and_go_in_some() -> None:
 
 def test_the_same_index_is_the_same_scenario() -> None:
     assert draw(1, "echo", 7, facts=TWO_TIERS) == draw(1, "echo", 7, facts=TWO_TIERS)
+
+
+def test_harsh_ones_leave_nobody_in_peace() -> None:
+    drawn = [draw(1, "echo", index, facts=TWO_TIERS, harsh=True) for index in range(200)]
+    for scenario in drawn:
+        lay_out(scenario, TWO_TIERS)
+        assert min(scenario.loss, scenario.crash, scenario.restart, scenario.join, scenario.leave, scenario.move) > 0
+        assert scenario.deadline_ms is None and scenario.homes <= scenario.brokers
+    assert all(draw(1, "echo", i, facts=Facts(deadlines="yes"), harsh=True).deadline_ms for i in range(50))
+    with pytest.raises(InputError, match="knows nothing of churn"):
+        draw(1, "echo", 0, "printed", facts=TWO_TIERS, harsh=True)

@@ -14,6 +14,7 @@ from antecede.sim.draw import LARGE_EVERY, draw
 from antecede.sim.found import UNHEARD
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
+from antecede.sim.sweep import judge
 from antecede.trace.check import check
 from antecede.trace.witness import witness
 
@@ -59,6 +60,13 @@ def test_no_scenario_breaks_a_promise(recipe: str, chunk: range) -> None:
             continue
         found = findings(draw(ROOT_SEED, recipe, index))
         assert not found, "\n".join(["", *found[:5], replay(recipe, index)])
+
+
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_nor_does_one_where_everybody_comes_and_goes_all_the_time(recipe: str) -> None:
+    for index in range(8):
+        judged = judge(ROOT_SEED, recipe, "repaired", index, harsh=True)
+        assert not judged.what, f"{judged.what}\n{replay(recipe, index).replace(' --draw', ' --harsh --draw')}"
 
 
 @pytest.mark.parametrize("recipe", sorted(RECIPES))

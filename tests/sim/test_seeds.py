@@ -83,6 +83,8 @@ def before_churn(seed: int, recipe: str, index: int) -> Scenario:
 
 LONG = {"deadline_ms": None, "messages": 400, "rate": 50.0, "crash": 0.4, "restart": 1.0}
 """So long that what everybody has is let go of, with brokers that come back empty."""
+STORM: dict[str, Any] = {"deadline_ms": None, "restart": 1.0, "loss": 0.1, "messages": 200, "partition": ""}
+"""With these, and more churn than is usually drawn, groups lose all their brokers and begin again."""
 GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (before_churn(9, "home", 16), {"grow": 4.0}, "another copy of what was not wanted is a repeat"),
     (before_churn(9, "home", 8), {"grow": 4.0}, "what a growth replays is owed, and nothing it has passed"),
@@ -118,6 +120,109 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(868686, "psync", 1805), {}, "what was passed over once is not promised by a broker that lags"),
     (draw(878787, "cbcast", 1027), {}, "who attaches to a broker begins behind what that one began behind"),
     (draw(878787, "graph", 2977), {}, "what is in two groups is asked for in the one that has brokers left"),
+    (draw(919191, "graph", 6199), {}, "what has expired everywhere is not named to who begins now"),
+    (
+        draw(1, "graph", 159),
+        STORM
+        | {
+            "brokers": 4,
+            "subscribers": 4,
+            "rate": 20.0,
+            "crash": 0.393,
+            "restart": 0.5,
+            "move": 2.766,
+            "join": 0.569,
+            "leave": 0.51,
+            "grow": 5.0,
+        },
+        "a group that was lost begins behind what its donor began behind itself",
+    ),
+    (
+        draw(1, "graph", 351),
+        STORM
+        | {
+            "brokers": 4,
+            "subscribers": 10,
+            "rate": 100.0,
+            "crash": 0.305,
+            "move": 1.402,
+            "join": 1.253,
+            "leave": 0.811,
+            "grow": 5.0,
+        },
+        "what lies behind in one group is not said of another",
+    ),
+    (
+        draw(1, "graph", 167),
+        STORM
+        | {
+            "brokers": 6,
+            "subscribers": 6,
+            "messages": 40,
+            "rate": 20.0,
+            "crash": 0.268,
+            "move": 2.064,
+            "join": 1.3,
+            "leave": 0.625,
+            "grow": 2.0,
+        },
+        "who slept while it was to move goes where all it wants now is carried",
+    ),
+    (
+        draw(1, "home", 3),
+        STORM
+        | {
+            "subscribers": 4,
+            "messages": 100,
+            "rate": 100.0,
+            "crash": 0.486,
+            "move": 1.965,
+            "join": 1.04,
+            "leave": 0.659,
+            "grow": 5.0,
+        },
+        "what is published through a broker that is joining is kept",
+    ),
+    (
+        draw(1, "home", 329),
+        STORM
+        | {
+            "brokers": 6,
+            "subscribers": 10,
+            "messages": 100,
+            "rate": 20.0,
+            "crash": 0.314,
+            "restart": 0.5,
+            "move": 2.534,
+            "join": 0.763,
+            "leave": 0.964,
+        },
+        "what a client began behind in one group is owed in another",
+    ),
+    (
+        draw(1, "home", 551),
+        STORM
+        | {
+            "brokers": 5,
+            "subscribers": 6,
+            "rate": 50.0,
+            "loss": 0.3,
+            "crash": 0.401,
+            "move": 2.208,
+            "join": 1.308,
+            "leave": 0.506,
+            "grow": 2.0,
+        },
+        "a donor that has left meanwhile carried what it carried",
+    ),
+    (draw(2, "graph", 134, harsh=True), {}, "the same where it finds its place by itself"),
+    (draw(2, "graph", 254, harsh=True), {}, "a good-bye tells a newcomer nothing of who is there"),
+    (draw(1, "graph", 204, harsh=True), {}, "what is lacking here is not stable, whoever had it once"),
+    (draw(1, "graph", 206, harsh=True), {}, "who finds all gone waits a while for others"),
+    (draw(1, "home", 547, harsh=True), {}, "what is given up is asked for in no stream"),
+    (draw(1, "home", 585, harsh=True), {}, "the same"),
+    (draw(1, "colour", 42, harsh=True), {}, "what went before a place was known precedes what it is sent"),
+    (draw(1, "psync", 32, harsh=True), {}, "a snapshot that covers nothing new may hold what is nowhere else"),
     (draw(909090, "graph", 9299), {}, "what one donor has forgotten is not taken over from another"),
     (draw(898989, "cbcast", 1240), {}, "and nothing that its broker has, by whatever group"),
     (draw(898989, "cbcast", 1052), {}, "the same"),

@@ -16,7 +16,7 @@ from antecede.sim import sweep as module
 from antecede.sim.sweep import Judged, Sweep, judge
 
 
-def fake(seed: int, recipe: str, reading: str, index: int) -> Judged:
+def fake(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False) -> Judged:
     if index == 3:
         return Judged(index, 33, 5, 2, True, {"delivered": 1, "lost": 1}, {"gap": 1}, "gap at B: delivered without")
     return Judged(index, index, 10, 2, index != 1, {"delivered": 2})
@@ -36,6 +36,16 @@ def test_everything_adds_up(swept: Sweep) -> None:
     assert summary.fates["delivered"] == 15 and summary.fates["lost"] == 1 and summary.verdicts["gap"] == 1
     (failed,) = summary.failures
     assert swept.command(failed).startswith("antecede simulate --recipe solicit --seed 9 --draw 3 --out ")
+
+
+def test_a_harsh_one_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    drawn: list[bool] = []
+    monkeypatch.setattr(module, "judge", lambda *given, harsh: drawn.append(harsh) or fake(*given))
+    sweep = Sweep(tmp_path / "out", "solicit", "repaired", 9, 4, harsh=True)
+    (failed,) = sweep.run(workers=1).failures
+    assert drawn == [True] * 4 and " --seed 9 --harsh --draw 3 " in sweep.command(failed)
+    with pytest.raises(InputError, match="a sweep with harsh True, not False"):
+        Sweep(tmp_path / "out", "solicit", "repaired", 9, 4).run(resume=True, workers=1)
 
 
 def test_it_goes_on_where_it_was(swept: Sweep) -> None:

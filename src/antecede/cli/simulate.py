@@ -86,6 +86,9 @@ def simulate(
     scenario: Annotated[Path | None, Option(metavar="FILE", help="Begin with the knobs of a scenario.json.")] = None,
     draw: Annotated[int | None, Option(metavar="I", help="Run scenario I of the sweep with this seed.")] = None,
     sweep: Annotated[int | None, Option(metavar="N", help="Draw, run and judge N scenarios on all cores.")] = None,
+    harsh: Annotated[
+        bool | None, Option("--harsh", help="With --sweep or --draw: all come, go, move and crash all the time.")
+    ] = None,
     plugin: Annotated[
         list[Path] | None, Option(metavar="FILE", help="Python that registers recipes; it is run.")
     ] = None,
@@ -105,6 +108,7 @@ def simulate(
     antecede simulate --recipe graph --workload history.parquet --loss 0.05 --out runs/real
     antecede simulate --scenario runs/first/scenario.json --loss 0.3 --out runs/worse
     antecede simulate --recipe graph --sweep 200 --out runs/sweep    (exit 1: a violation was found)
+    antecede simulate --recipe home --sweep 200 --harsh --out runs/harsh
     """
     given = {name: value for name, value in locals().items() if value is not None}
     from antecede.sim.plugin import load
@@ -113,17 +117,20 @@ def simulate(
     load(given.pop("plugin", ()))
     find_recipe(recipe or "solicit")
     if sweep is not None:
-        _refuse_knobs(given, {"recipe", "reading", "seed", "out", "sweep", "resume", "as_json"}, "--sweep")
-        _sweep(recipe or "solicit", reading or "repaired", seed, sweep, out, resume, as_json)
+        _refuse_knobs(given, {"recipe", "reading", "seed", "out", "sweep", "harsh", "resume", "as_json"}, "--sweep")
+        _sweep(recipe or "solicit", reading or "repaired", seed, sweep, out, resume, as_json, bool(harsh))
         return
     if resume:
         raise InputError("--resume goes with --sweep N: a single run is simply run again.")
     if draw is not None:
-        _refuse_knobs(given, {"recipe", "reading", "seed", "out", "draw", "as_json", "resume"}, "--draw")
+        _refuse_knobs(given, {"recipe", "reading", "seed", "out", "draw", "harsh", "as_json", "resume"}, "--draw")
         from antecede.sim.draw import draw as draw_scenario
 
-        _one(draw_scenario(seed, recipe or "solicit", draw, reading or "repaired"), out, as_json)
+        drawn = draw_scenario(seed, recipe or "solicit", draw, reading or "repaired", harsh=bool(harsh))
+        _one(drawn, out, as_json)
         return
+    if harsh:
+        raise InputError("--harsh goes with --sweep N or --draw I: of a single run say what is to go wrong.")
     _one(_scenario(given), out, as_json)
 
 
@@ -244,7 +251,9 @@ def _print_fates(pairs: int, fates: dict[str, int], verdicts: dict[str, int]) ->
     print(f"  verdict: {found or 'clean'}")
 
 
-def _sweep(recipe: str, reading: str, seed: int, count: int, out: Path | None, resume: bool, as_json: bool) -> None:
+def _sweep(
+    recipe: str, reading: str, seed: int, count: int, out: Path | None, resume: bool, as_json: bool, harsh: bool
+) -> None:
     from antecede.sim.draw import draw as draw_scenario
     from antecede.sim.sweep import Sweep
 
@@ -253,8 +262,8 @@ def _sweep(recipe: str, reading: str, seed: int, count: int, out: Path | None, r
     if out is None:
         raise InputError("--sweep needs --out DIR, where its results are kept.")
     _usable(out)
-    draw_scenario(seed, recipe, 0, reading)
-    campaign = Sweep(out, recipe, reading, seed, count)
+    draw_scenario(seed, recipe, 0, reading, harsh=harsh)
+    campaign = Sweep(out, recipe, reading, seed, count, harsh=harsh)
     began = time.perf_counter()
     done = 0
 

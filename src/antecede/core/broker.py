@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from antecede.core.cuts import Origins
 from antecede.core.effects import Effect, Send
 from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
-from antecede.core.message import Envelope, Mark, Message, cut_of, raise_to, split_id
+from antecede.core.message import Envelope, Mark, Message, raise_to
 from antecede.core.round_clock import RoundClock
 from antecede.core.spread.multicast import Multicast
 from antecede.core.tier import Parts, Tier
@@ -103,8 +104,8 @@ class BrokerBase(Tier):
                 assert self.writer is not None
                 self.writer.adopt(frame.nodes, {})
                 self.take_wanted(frame.envelopes, sender, now_us)
-            elif not self.common(frame, sender, now_us):
-                self.on_other(frame, sender, now_us)
+            else:
+                self.on_frame(frame, sender, now_us)
         elif isinstance(frame, Snapshot):
             self.joining.take(frame, sender, now_us)
         elif isinstance(frame, SnapshotRequest):
@@ -112,6 +113,10 @@ class BrokerBase(Tier):
         else:
             self.early.keep(frame, sender)
         return self.flush(now_us)
+
+    def on_frame(self, frame: Frame, sender: str, now_us: int) -> None:
+        if not self.common(frame, sender, now_us):
+            self.on_other(frame, sender, now_us)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
         """Frames of the tier below."""
@@ -122,13 +127,10 @@ class BrokerBase(Tier):
         raise_to(past, interest.among(self.reader.cut))
         return past
 
-    def cut_for(self, interest: Interest) -> tuple[str, ...]:
-        """The same as message ids."""
-        tops = dict(self.tops)
-        for group, (_, cut) in self.joining.origins.items():
-            if interest.concerns_group(group):
-                raise_to(tops, dict(map(split_id, cut)))
-        return cut_of(tops)
+    def origins_for(self, interest: Interest) -> Origins:
+        """The same as message ids, beyond `cut()`."""
+        begun = self.joining.origins
+        return tuple((group, cut) for group, (_, cut) in begun.items() if cut and interest.concerns_group(group))
 
 
 class Broker(BrokerBase):
@@ -250,7 +252,7 @@ class Broker(BrokerBase):
         self._routes.clear()
         start = self.beginning(interest)
         self.stability.confirm(sender, start)
-        self.out.append(Send((sender,), Attached(frame.attachment, start, self.cut_for(interest))))
+        self.out.append(Send((sender,), Attached(frame.attachment, start, self.cut(), self.origins_for(interest))))
         if self.store.version:
             self.rounds.begin(now_us)
 

@@ -111,8 +111,7 @@ class Client(Tier):
     def _attach(self, home: str, now_us: int) -> None:
         """A new attachment: what was held of the old one is dropped, the new home sends it again."""
         self.attachment += 1
-        self.home = home
-        self.joined = False
+        self.home, self.joined = home, False
         self.inbox.clear()
         self._index().restart()
         self.wants.wants.clear()
@@ -126,11 +125,14 @@ class Client(Tier):
         assert isinstance(self.reader, IndexReader)
         return self.reader
 
+    def frontier(self) -> dict[str, int]:
+        return {**self.upper.past(), **self.heard.front}
+
     def past(self) -> dict[str, int]:
-        """Its past, and what it began behind: neither is to be sent again."""
-        frontier = {**self._start, **self.upper.past(), **self.heard.front}
-        raise_to(frontier, self._start)
-        return frontier
+        """Its frontier, and what it began behind: neither is to be sent again."""
+        past = self.frontier()
+        raise_to(past, self._start)
+        return past
 
     def behind(self) -> int:
         """All numbers of this attachment up to here lie behind."""
@@ -139,22 +141,23 @@ class Client(Tier):
     def _send_attach(self, now_us: int) -> None:
         assert self.home is not None
         self._attach_at = now_us + 2 * self.settings.retry_us
+        frontier = self.frontier()
+        began = {stream: n for stream, n in self._start.items() if n > frontier.get(stream, 0)}
         attach = Attach(
-            self.attachment, self.interest.filters, None if self._fresh else self.past(), tuple(self.unacked),
-            self._seq, self.loose.seq, self.growing.attaching(),
+            self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.unacked),
+            self._seq, self.loose.seq, self.growing.attaching(), began,
         )  # fmt: skip
         self.out.append(Send((self.home,), attach))
 
     def _on_attached(self, frame: Attached, sender: str, now_us: int) -> None:
         if frame.attachment != self.attachment or sender != self.home or self.joined:
             return
-        self.joined = True
-        self._attach_at = None
+        self.joined, self._attach_at = True, None
         if self._fresh:
             self._fresh = False
             self._start = dict(frame.start)
             self.heard.start_at({stream: n for stream, n in frame.start.items() if LOOSE in stream})
-            self.growing.join(self.interest.filters, sender, frame.cut)
+            self.growing.join(self.interest.filters, sender, frame.cut, frame.origins)
         else:
             self.growing.confirmed(self.growing.change, sender, frame.cut)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Discard
-from antecede.core.frames import Data, Frame, Rumours
+from antecede.core.frames import Data, Frame, Publish, Rumours
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -27,7 +27,7 @@ class Early:
         self._frames: list[tuple[Frame, str]] = []
 
     def keep(self, frame: Frame, sender: str) -> None:
-        if isinstance(frame, (Data, Rumours)):
+        if isinstance(frame, (Data, Publish, Rumours)):
             if len(self._frames) < MAX_EARLY:
                 self._frames.append((frame, sender))
             else:

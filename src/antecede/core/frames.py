@@ -141,7 +141,8 @@ class Received(Base):
 
 @dataclass(slots=True, eq=False)
 class Attach(Base):
-    """Subscriber to broker. `frontier`: marks of everything in its past; None: begin at the broker's own cut.
+    """Subscriber to broker. `frontier`: marks of everything in its past; None: begin at the broker's own cut. `began`:
+    marks beyond that of where it began.
 
     Of what it published, up to number `published` (unordered: `loose`), it will publish again `unacked`, nothing else.
     change  which change of its filters begins to hold with this attachment; 0: none does
@@ -155,16 +156,19 @@ class Attach(Base):
     published: int = 0
     loose: int = 0
     change: int = 0
+    began: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
 class Attached(Base):
-    """Broker to subscriber. `start`: the marks that lie behind; `cut`: the same as message ids, for the record."""
+    """Broker to subscriber. `start`: the marks that lie behind; `cut` and `origins`: the same as message ids, for the
+    record (see `cuts.py`)."""
 
     kind: ClassVar[str] = "attached"
     attachment: int
     start: Mapping[str, int]
     cut: tuple[str, ...]
+    origins: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(slots=True, eq=False)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from antecede.core.effects import Join, Leave, Send
+from antecede.core.cuts import Cuts, Origins
+from antecede.core.effects import Leave, Send
 from antecede.core.frames import Grow
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, cut_of, split_id
@@ -91,9 +92,8 @@ class Growing:
         now = self.client.interest.filters
         self.join(tuple(f for f in wanted if f in now and f not in self.owed), peer, cut)
 
-    def join(self, filters: tuple[str, ...], peer: str, cut: tuple[str, ...]) -> None:
-        if filters:
-            self.owed += filters
-            tops = dict(map(split_id, cut))
-            behind = {**tops, **{sender: n for sender, n in self._missed.items() if n > tops.get(sender, 0)}}
-            self.client.out.append(Join(filters, peer, cut_of(behind), self.client.inbox.guard_us))
+    def join(self, filters: tuple[str, ...], peer: str, cut: tuple[str, ...], origins: Origins = ()) -> None:
+        self.owed += filters
+        cuts = Cuts(cut, origins)
+        cuts.raise_to(Cuts(cut_of(self._missed)))
+        self.client.out += cuts.joins(filters, peer, self.client.inbox.guard_us)

@@ -194,16 +194,19 @@ class HomeBroker(BrokerBase):
         fresh = frame.frontier is None
         if log is None or log.number < frame.attachment:
             interest = self.known_interest(frame.filters)
-            frontier = self.beginning(interest) if frame.frontier is None else frame.frontier
-            cut = self.cut_for(interest)
-            log = self.logs[sender] = Log(frame.attachment, interest, frontier, cut, plain=self.plain)
+            start = self.beginning(interest) if fresh else frame.began
+            loose = {stream: n for stream, n in start.items() if LOOSE in stream}
+            log = Log(frame.attachment, interest, frame.frontier or loose, self.cut(), plain=self.plain)
+            log.began, log.origins = start, self.origins_for(interest)
+            self.logs[sender] = log
             log.published, log.loose, log.unacked = frame.published, frame.loose, frozenset(frame.unacked)
             if not fresh:
                 replayed = self._gone_for(log, sender) + self._replay(log, (), sender, now_us, {})
                 if frame.change:
-                    log.cut = self._cut_before(replayed, log.frontier)
+                    log.cut, log.origins = self._cut_before(replayed, {**log.frontier, **log.began}), ()
                     log.grown = Grown(log.number, frame.change, 1, log.cut)
-        self.out.append(Send((sender,), Attached(log.number, log.frontier if fresh else {}, log.cut)))
+        attached = Attached(log.number, log.began if fresh else {}, log.cut, log.origins)
+        self.out.append(Send((sender,), attached))
         self._send_replayed(sender, log, now_us)
 
     def _on_grow(self, frame: Grow, log: Log, client: str, now_us: int) -> None:

@@ -2,7 +2,8 @@
 
 For each of its groups it asks one broker that carries it, and takes over all that one retains, with the headers of what
 expired (an expired message still carries order). What a donor skipped or overtook is not past here: it may still be had
-from others, in time. Only where the donor itself began behind a cut does the newcomer too. A group that nobody carries
+from others, in time. Only where the donor itself began behind a cut does the newcomer too, and where some donor has
+dropped from its graph what lies before: nobody could tell any more what follows that. A group that nobody carries
 any more has lost what only its brokers had: there, where no deadline ends the waiting, it begins behind the past of
 whatever a surviving broker has delivered, or nothing that follows could ever be delivered again.
 """
@@ -10,7 +11,7 @@ whatever a surviving broker has delivered, or nothing that follows could ever be
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from antecede.core.effects import Join, Send
 from antecede.core.frames import Node, Snapshot, SnapshotRequest
@@ -24,16 +25,28 @@ if TYPE_CHECKING:
 __all__ = ["Joining"]
 
 
+class Gift(NamedTuple):
+    """A snapshot that was taken, and of whom: by the time the last one comes the first donor may have left."""
+
+    donor: str
+    carries: tuple[str, ...]
+    covered: tuple[str, ...]
+    """The groups that are taken over with it."""
+    snapshot: Snapshot
+
+
 class Joining:
-    __slots__ = ("_blank", "_snapshots", "_tries", "_uncovered", "at_us", "broker", "origins")
+    __slots__ = ("_alone_us", "_blank", "_gifts", "_tries", "_uncovered", "at_us", "broker", "origins")
 
     def __init__(self, broker: BrokerBase) -> None:
         self.broker = broker
         self.at_us: int | None = None
         """When to ask again."""
         self._uncovered: dict[str, None] = {}
-        self._snapshots: list[tuple[str, tuple[str, ...], Snapshot]] = []
+        self._gifts: list[Gift] = []
         self._tries = 0
+        self._alone_us: int | None = None
+        """Since when there is nobody to ask."""
         self._blank: set[str] = set()
         """Who is joining too: no use asking them."""
         self.origins: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -58,8 +71,20 @@ class Joining:
         self._tries += 1
         if asked:
             broker.out.append(Send(tuple(asked), SnapshotRequest(whole=True)))
-        else:
+        elif not self._somebody_may_come(now_us):
             self._join(now_us)  # alone in the world
+
+    def _somebody_may_come(self, now_us: int) -> bool:
+        """Nobody is left to ask. Of those who are joining too one begins first, the first by name if no other, and then
+        knows where; and where all that were there have left, others may have come of whom nobody has told it yet."""
+        broker = self.broker
+        if self._alone_us is None:
+            self._alone_us = now_us
+        if any(name in self._blank and name < broker.name for name in broker.all_brokers):
+            self._blank.clear()
+        elif broker.all_brokers or not broker.departed or broker.settings.deadlines:
+            return False
+        return now_us < self._alone_us + broker.settings.grace_us
 
     def _donors(self, group: str) -> list[str]:
         """Who carries it; when nobody does who knows anything, any broker that does."""
@@ -95,69 +120,71 @@ class Joining:
                 yield (group, peer if cut == begun else name, cut)
 
     def take(self, frame: Snapshot, sender: str, now_us: int) -> None:
-        broker = self.broker
-        donor = broker.members.get(sender)
-        if donor is None:
-            return
+        """Also one that covers nothing new, or of one that has left: its messages may be nowhere else."""
         if frame.blank:
             self._blank.add(sender)
             self.ask(now_us)
             return
-        covered = tuple(g for g in self._uncovered if g in donor.groups or sender in self._donors(g))
+        donor = self.broker.members.get(sender)
+        carries = () if donor is None else donor.groups
+        covered = (
+            () if donor is None else tuple(g for g in self._uncovered if g in carries or sender in self._donors(g))
+        )
         for group in covered:
             del self._uncovered[group]
-        if covered:
-            self._snapshots.append((sender, covered, frame))
-            if not self._uncovered:
-                self._join(now_us)
+        self._gifts = [gift for gift in self._gifts if gift.donor != sender or gift.covered]
+        self._gifts.append(Gift(sender, carries, covered, frame))
+        if not self._uncovered:
+            self._join(now_us)
 
     def _join(self, now_us: int) -> None:
         broker = self.broker
         broker.joined = True
         self.at_us = None
-        begun = {group for _, covered, _ in self._snapshots for group in covered}
+        begun = {group for gift in self._gifts for group in gift.covered}
         fresh = tuple(g for g in broker.interest.filters if g not in begun)
         if fresh:
             broker.out.append(Join(fresh, None, (), broker.inbox.guard_us))
         retired: dict[str, int] = {}
-        for _, _, snapshot in self._snapshots:
-            raise_to(retired, snapshot.retired)
-        for sender, covered, snapshot in self._snapshots:
-            self._begin_behind(sender, covered, snapshot, retired)
+        for gift in self._gifts:
+            raise_to(retired, gift.snapshot.retired)
+        for gift in self._gifts:
+            self._begin_behind(gift, retired)
         front, concerns = broker.reader.front, broker.interest.concerns
         retired = {s: n for s, n in retired.items() if not concerns(s) or n <= front.get(s, 0)}
         assert broker.writer is not None
-        broker.writer.adopt([node for _, _, snapshot in self._snapshots for node in snapshot.nodes], retired)
+        broker.writer.adopt([node for gift in self._gifts for node in gift.snapshot.nodes], retired)
         broker.writer.start_at(broker.reader.cut)
-        for _, _, snapshot in self._snapshots:
-            for header in snapshot.headers:
+        for gift in self._gifts:
+            for header in gift.snapshot.headers:
                 if broker.interest.wants(header.message.topics):
                     if header.message.deadline_us is None:  # everybody had it
                         broker.store.add_gone(header, now_us)
                     elif not in_time(header, now_us):
                         broker.skip_expired(broker.arrived(header), now_us)
-        for sender, _, snapshot in self._snapshots:
-            broker.take_wanted(snapshot.envelopes, sender, now_us)
-        self._snapshots = []
+        for gift in self._gifts:
+            broker.take_wanted(gift.snapshot.envelopes, gift.donor, now_us)
+        self._gifts = []
         broker.early.take(now_us)
 
-    def _begin_behind(
-        self, sender: str, covered: tuple[str, ...], snapshot: Snapshot, retired: Mapping[str, int]
-    ) -> None:
-        """In the groups that are taken over from `sender`: behind what it began behind itself, and behind what it has
+    def _begin_behind(self, gift: Gift, retired: Mapping[str, int]) -> None:
+        """In the groups that are taken over from this donor: behind what it began behind itself, and behind what it has
         and any donor has retired. What followed that may be known no more: were it taken in, nothing would hold back
         what another donor gives."""
         broker = self.broker
-        carried = broker.members[sender].groups if sender in broker.members else ()
+        donor, carries, covered, snapshot = gift
         theirs = {group: (peer, cut) for group, peer, cut in snapshot.origins}
         had = dict(map(split_id, snapshot.cut))
+        for _, cut in theirs.values():
+            raise_to(had, dict(map(split_id, cut)))
         past = {}
         for group in covered:
-            if group not in carried and not broker.settings.deadlines:
-                self.origins[group] = (sender, snapshot.cut)
+            if group not in carries and not broker.settings.deadlines:
+                lost = {sender_of(s): n for s, n in snapshot.past.items() if group_of(s) == group}
+                self.origins[group] = (donor, cut_of(lost))
             elif group in theirs:
                 self.origins[group] = theirs[group]
-            peer, begun = self.origins.get(group, (sender, ()))
+            peer, begun = self.origins.get(group, (donor, ()))
             tops = dict(map(split_id, begun))
             for stream, n in retired.items():
                 if group_of(stream) == group:
@@ -165,10 +192,10 @@ class Joining:
                     raise_to(tops, {sender_of(stream): past[stream]})
             cut = cut_of(tops)
             if cut != begun:
-                peer = sender
+                peer = donor
                 self.origins[group] = (peer, cut)
             broker.out.append(Join((group,), peer, cut, broker.inbox.guard_us))
-        behind = [g for g in covered if g in carried or g in self.origins]
+        behind = [g for g in covered if g in carries or g in self.origins]
         raise_to(past, {s: n for s, n in snapshot.past.items() if group_of(s) in behind})
         broker.reader.start_at(past)
 

@@ -12,12 +12,13 @@ its only source: what another one sent for other filters may still be under way,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from antecede.core.effects import Discard, Effect, Join, Leave, Send
+from antecede.core.cuts import Cuts
+from antecede.core.effects import Discard, Effect, Leave, Send
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, cut_of, split_id
+from antecede.core.message import Envelope, Mark, Message, split_id
 from antecede.core.tier import Parts, Tier
 from antecede.core.topics import matches
 from antecede.errors import InputError
@@ -39,8 +40,8 @@ class Subscriber(Tier):
         self._wanted: tuple[str, ...] = ()
         self._joined: dict[str, None] = {}
         self._start: dict[str, int] = {}
-        self._cut: dict[str, int] = {}
-        self._passed: dict[str, int] = {}
+        self._cuts = Cuts()
+        self._passed = Cuts()
         """Behind which it began at earlier brokers, where the cut of this one falls short of that."""
         self._begun = False
         self._known: tuple[str, ...] = ()
@@ -105,8 +106,11 @@ class Subscriber(Tier):
                 return
             self._begun = True
             self._known = self.interest.filters
-            self._passed = _newest(self._passed, self._cut) if falls_short else {}
-            self._cut = dict(map(split_id, frame.cut))
+            if falls_short:
+                self._passed.raise_to(self._cuts)
+            else:
+                self._passed = Cuts()
+            self._cuts = Cuts(frame.cut, frame.origins)
             self._start = {stream: n for stream, n in frame.start.items() if self.interest.concerns(stream)}
             self.reader.start_at(self._start)
             self.inbox.settle(now_us)
@@ -127,8 +131,8 @@ class Subscriber(Tier):
         kept = tuple(f for f in self.interest.filters if f in self._known)
         if kept == self.interest.filters or not self.tops:
             return True
-        has = dict(map(split_id, reply.cut))
-        if all(has.get(sender, 0) >= n for sender, n in self.tops.items()):
+        cuts = Cuts(reply.cut, reply.origins)
+        if all(cuts.within(f).get(sender, 0) >= n for f in self.interest.filters for sender, n in self.tops.items()):
             return True
         if self._tries > 4 * ATTACH_TRIES:
             self._want(Interest(kept))
@@ -137,11 +141,13 @@ class Subscriber(Tier):
 
     def _reaches(self, broker: str, reply: Attached) -> bool:
         """Whether a further broker's cut covers the first one's, in what it carries: in marks and on record."""
-        has = dict(map(split_id, reply.cut))
+        cuts = Cuts(reply.cut, reply.origins)
         for stream, n in self._start.items():
             if self._carries(broker, stream):
-                sender = stream.partition("@")[0]
-                if reply.start.get(stream, 0) < n or has.get(sender, 0) < self._cut.get(sender, 0):
+                sender, _, group = stream.partition("@")
+                if reply.start.get(stream, 0) < n:
+                    return False
+                if cuts.within(group).get(sender, 0) < self._cuts.within(group).get(sender, 0):
                     return False
         return True
 
@@ -152,10 +158,9 @@ class Subscriber(Tier):
         filters = self.interest.filters
         if known is not None:
             filters = tuple(f for f in filters if any(matches(f, group) for group in known.groups))
-        cut = reply.cut
-        if self._passed:
-            cut = cut_of(_newest(self._passed, dict(map(split_id, cut))))
-        self.out.append(Join(filters, broker, cut, self.inbox.guard_us))
+        cuts = Cuts(reply.cut, reply.origins)
+        cuts.raise_to(self._passed)
+        self.out += cuts.joins(filters, broker, self.inbox.guard_us)
         if len(self._joined) == len(self._wanted):
             self._attach_at = None
 
@@ -251,7 +256,3 @@ class Subscriber(Tier):
     def woken(self, now_us: int) -> None:
         if self._attach_at is not None and now_us >= self._attach_at:
             self._send_attach(now_us)
-
-
-def _newest(ones: Mapping[str, int], others: Mapping[str, int]) -> dict[str, int]:
-    return {sender: max(n, ones.get(sender, 0)) for sender, n in {**ones, **others}.items()}

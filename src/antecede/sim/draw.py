@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
+from antecede.errors import InputError
 from antecede.sim.dice import between, pick, shuffled, stream
 from antecede.sim.layout import broker_names
 from antecede.sim.scenario import RecipeFacts, Scenario, find_recipe
@@ -33,12 +34,19 @@ def _partition(dice: Random, brokers: int, busy_ms: float, lengths: tuple[float,
 
 
 def draw(
-    seed: int, recipe: str, index: int, reading: str = "repaired", facts: RecipeFacts | None = None, early: bool = False
+    seed: int,
+    recipe: str,
+    index: int,
+    reading: str = "repaired",
+    facts: RecipeFacts | None = None,
+    *,
+    early: bool = False,
+    harsh: bool = False,
 ) -> Scenario:
     """Scenario `index` of the sweep that `seed` decides; every one is its own seed and replays alone.
 
     `early`: without the knobs that came later (orders by message, local views, sites, changing filters, churn, naps,
-    membership).
+    membership). `harsh`: everybody comes, goes, moves and crashes all the time.
     """
     facts = facts or find_recipe(recipe)
     dice = stream(seed, "sweep", index)
@@ -94,7 +102,35 @@ def draw(
         return drawn
     drawn = _of_late(drawn, facts, stream(seed, "sweep-late", index))
     drawn = _growing(drawn, stream(seed, "sweep-growth", index))
-    return _of_members(drawn, stream(seed, "sweep-members", index))
+    drawn = _of_members(drawn, stream(seed, "sweep-members", index))
+    return _harsh(drawn, facts, stream(seed, "sweep-harsh", index)) if harsh else drawn
+
+
+def _harsh(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:
+    """A few processes, a slow stream of messages, and such churn that groups lose all their brokers and begin again.
+
+    Deadlines, where a recipe can do without, would hide most of what goes wrong: what is not there expires.
+    """
+    if drawn.reading != "repaired":
+        raise InputError("The papers' text as printed knows nothing of churn: --harsh goes with --reading repaired.")
+    brokers = pick(dice, (3, 4, 5, 6))
+    return replace(
+        drawn,
+        brokers=brokers,
+        subscribers=pick(dice, (2, 4, 6, 10)),
+        homes=min(drawn.homes, brokers),
+        messages=pick(dice, (40, 100, 200)),
+        rate=pick(dice, (20.0, 50.0, 100.0)) if facts.deadlines != "lifetime" else drawn.rate,
+        loss=pick(dice, (0.05, 0.1, 0.3)),
+        crash=round(between(dice, 0.2, 0.6), 3),
+        restart=pick(dice, (0.5, 1.0)),
+        join=round(between(dice, 0.2, 1.5), 3),
+        leave=round(between(dice, 0.2, 1.0), 3),
+        move=round(between(dice, 0.5, 3.0), 3),
+        grow=pick(dice, (0.0, 2.0, 5.0)),
+        partition=drawn.partition if drawn.brokers == brokers else "",
+        deadline_ms=None if facts.deadlines in ("optional", "lifetime") else drawn.deadline_ms,
+    )
 
 
 def _growing(drawn: Scenario, dice: Random) -> Scenario:

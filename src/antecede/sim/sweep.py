@@ -71,9 +71,9 @@ class Summary:
             self.failures.append(judged)
 
 
-def judge(seed: int, recipe: str, reading: str, index: int) -> Judged:
+def judge(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False) -> Judged:
     """Simulate and check one scenario; whatever goes wrong becomes its row."""
-    scenario = draw(seed, recipe, index, reading)
+    scenario = draw(seed, recipe, index, reading, harsh=harsh)
     try:
         run = simulate(scenario)
         report = check(run.rows, scenario=run.body())
@@ -96,8 +96,8 @@ def judge(seed: int, recipe: str, reading: str, index: int) -> Judged:
     return Judged(index, scenario.seed, run.events, report.pairs, run.quiet, fates, verdicts, what)
 
 
-def _judge_all(seed: int, recipe: str, reading: str, indices: Sequence[int]) -> list[Judged]:
-    return [judge(seed, recipe, reading, index) for index in indices]
+def _judge_all(seed: int, recipe: str, reading: str, harsh: bool, indices: Sequence[int]) -> list[Judged]:
+    return [judge(seed, recipe, reading, index, harsh=harsh) for index in indices]
 
 
 def begin_worker(plugins: Sequence[Path]) -> None:
@@ -120,19 +120,22 @@ def end_with_parent() -> None:
 class Sweep:
     """`count` scenarios of one recipe; results lie in `directory/sweep.jsonl`."""
 
-    def __init__(self, directory: Path, recipe: str, reading: str, seed: int, count: int) -> None:
-        self.recipe, self.reading, self.seed, self.count = recipe, reading, seed, count
+    def __init__(
+        self, directory: Path, recipe: str, reading: str, seed: int, count: int, *, harsh: bool = False
+    ) -> None:
+        self.recipe, self.reading, self.seed, self.count, self.harsh = recipe, reading, seed, count, harsh
         self.path = directory / "sweep.jsonl"
         self.head = {"format": FORMAT, "antecede": antecede.__version__, "recipe": recipe, "reading": reading,
-                     "seed": seed}  # fmt: skip
+                     "seed": seed, "harsh": harsh}  # fmt: skip
 
     def command(self, judged: Judged) -> str:
         """What replays one scenario."""
         reading = "" if self.reading == "repaired" else f" --reading {self.reading}"
         plugins = "".join(f" --plugin {shlex.quote(str(path))}" for path in loaded())
         name = f"{self.recipe}-{self.seed}-{judged.index}"
+        draw = f"{' --harsh' if self.harsh else ''} --draw {judged.index}"
         return (
-            f"antecede simulate{plugins} --recipe {self.recipe}{reading} --seed {self.seed} --draw {judged.index}"
+            f"antecede simulate{plugins} --recipe {self.recipe}{reading} --seed {self.seed}{draw}"
             f" --out runs/{name} && antecede check runs/{name}"
         )
 
@@ -158,7 +161,7 @@ class Sweep:
     def _judged(self, left: list[int], workers: int) -> Iterator[Judged]:
         if workers == 1 or len(left) <= CHUNK:
             for index in left:
-                yield judge(self.seed, self.recipe, self.reading, index)
+                yield judge(self.seed, self.recipe, self.reading, index, harsh=self.harsh)
             return
         # `spawn`: the same on every system, and nothing of this process leaks into the runs.
         context = multiprocessing.get_context("spawn")
@@ -168,7 +171,7 @@ class Sweep:
             try:
                 while True:
                     while len(waiting) < 2 * workers and (chunk := next(chunks, None)) is not None:
-                        waiting.add(pool.submit(_judge_all, self.seed, self.recipe, self.reading, chunk))
+                        waiting.add(pool.submit(_judge_all, self.seed, self.recipe, self.reading, self.harsh, chunk))
                     if not waiting:
                         return
                     finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)

@@ -10,7 +10,7 @@ from functools import partial
 
 from antecede.core.effects import Effect
 from antecede.core.machine import Dice, Machine, Peer
-from antecede.core.membership.places import choose
+from antecede.core.membership.places import choose, serves
 from antecede.sim.dice import stream
 from antecede.sim.driver import Driver
 from antecede.sim.process import Process
@@ -125,7 +125,14 @@ class Told:
     def move(self, process: Process, places: tuple[str, ...], now_us: int) -> None:
         if now_us < process.off_until_us:
             if process.alive:
-                self.driver.at(process.off_until_us, partial(self.move, process, places))
+                self.driver.at(process.off_until_us, partial(self._move_late, process, places))
             return
         process.at = places
         self.driver.told(process, process.machine.move(places, local_us(self.driver, process)), now_us)
+
+    def _move_late(self, process: Process, places: tuple[str, ...], now_us: int) -> None:
+        """It slept: what it wants may have changed meanwhile."""
+        if serves(self.brokers(process), process.filters, places[0]):
+            self.move(process, places, now_us)
+        else:
+            self._repair(process, now_us)

@@ -305,16 +305,19 @@ _kind(
         f.published,
         f.loose,
         f.change,
+        _map_row(f.began),
     ),
-    tuple[Number, bytes | None, MapRow | None, IdsRow, Number, Number, Number],
-    lambda r: Attach(r[0], _names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), *r[4:]),
+    tuple[Number, bytes | None, MapRow | None, IdsRow, Number, Number, Number, MapRow],
+    lambda r: Attach(
+        r[0], _names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), r[4], r[5], r[6], _map(r[7])
+    ),
 )
 _kind(
     8,
     Attached,
-    lambda f: (f.attachment, _map_row(f.start), _ids_row(f.cut)),
-    tuple[Number, MapRow, IdsRow],
-    lambda r: Attached(r[0], _map(r[1]), _ids(r[2])),
+    lambda f: (f.attachment, _map_row(f.start), _ids_row(f.cut), [(group, _ids_row(own)) for group, own in f.origins]),
+    tuple[Number, MapRow, IdsRow, list[tuple[str, IdsRow]]],
+    lambda r: Attached(r[0], _map(r[1]), _ids(r[2]), tuple((group, _ids(own)) for group, own in r[3])),
 )
 _kind(9, Items, lambda f: (_items_row(f), _items_batch(f)), tuple[ItemsRow, BatchRow], _items)
 _kind(10, Top, lambda f: (f.attachment, f.top), tuple[Number, Number], lambda r: Top(r[0], r[1]))

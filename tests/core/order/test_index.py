@@ -93,6 +93,17 @@ def test_what_lies_in_the_clients_past_is_not_sent() -> None:
     assert item is not None and item.index == 1
 
 
+def test_what_lies_behind_where_it_began_in_all_groups_it_wants_is_not_sent() -> None:
+    """One group may have begun later than another, having lost everything: what is also in the other is owed."""
+    one = Log(1, Interest(("G1", "G2")), {}, (), plain=False)
+    one.began = {"p@G1": 2, "q@G2": 1}
+    assert one.append(grouped("p:1", "G1")) is None and one.append(grouped("p:2", "G1", "G9")) is None
+    item = one.append(grouped("p:2", "G1", "G2"))
+    assert item is not None and one.append(grouped("q:1", "G2")) is None
+    one.frontier = {"p@G1": 2}
+    assert one.append(grouped("p:2", "G1", "G2")) is None, "its past it has delivered, in whatever group"
+
+
 def test_plain_mode_takes_every_lower_index_for_a_cause() -> None:
     one = log(plain=True)
     assert after(one.append(grouped("p:1", "G1"))) == set()

@@ -197,6 +197,8 @@ class Managed:
         elif not self.begun:
             if isinstance(frame, Sync) and not frame.reply:  # one that asks knows no more than this newcomer itself
                 self.detector.receive(frame, sender)
+                if self.table.is_out(sender):  # a good-bye tells of nobody else
+                    return []
                 return self._expelled() or self._begin(now_us, joining=True)
         elif not (self._listens_to(sender) if upkeep else self.admits(sender)):
             self._refuse(sender, at_us)

@@ -289,8 +289,10 @@ class GraphWriter:
             if message_id not in self._whole:
                 self._whole[message_id] = self.relay(envelope)
             return self._whole[message_id]
-        covers = interest.among(entry.tops)
-        return Envelope(envelope.message, Stamp(entry.marks, self._needs(entry, interest), covers, envelope.stamp.rank))
+        needs = self._needs(entry, interest)
+        if self.deadlines:  # what has expired everywhere, with all before it, is waited for by nobody
+            needs = tuple(mark for mark in needs if id_of_mark(mark) in self.graph)
+        return Envelope(envelope.message, Stamp(entry.marks, needs, interest.among(entry.tops), envelope.stamp.rank))
 
     # -- forgetting ------------------------------------------------------------------------------------------------
 

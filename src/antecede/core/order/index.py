@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 
+from antecede.core.cuts import Origins
 from antecede.core.frames import Grown, Item
 from antecede.core.interest import Interest
 from antecede.core.message import LOOSE, Envelope, Mark, Stamp, raise_to
@@ -77,6 +78,7 @@ class Log:
     __slots__ = (
         "_chains",
         "acked",
+        "began",
         "cut",
         "entries",
         "frontier",
@@ -85,6 +87,7 @@ class Log:
         "loose",
         "lowest",
         "number",
+        "origins",
         "plain",
         "published",
         "sent",
@@ -98,9 +101,13 @@ class Log:
         self.number = number
         self.cut = cut
         """Where a newcomer began, as message ids: the same however often it asks."""
+        self.origins: Origins = ()
         self.interest = interest
         self.frontier = frontier
-        """The client's past when it attached: nothing in it is sent."""
+        """The client's past when it attached: nothing in it is sent, whichever of its marks is reached."""
+        self.began: Mapping[str, int] = {}
+        """And where it began. A group may have begun later than others, having lost everything: nothing is sent that
+        lies behind in all groups the client wants."""
         self.plain = plain
         self.entries: dict[int, Item] = {}
         self.published = self.loose = 0
@@ -128,12 +135,16 @@ class Log:
         return passed
 
     def append(self, envelope: Envelope) -> Item | None:
-        """The next item; None when it lies in the client's past."""
+        """The next item; None when it lies in the client's past, or behind where it began."""
         own = envelope.stamp.own
         if self.frontier:
             for stream, n in own:
                 if n <= self.frontier.get(stream, 0):
                     return None
+        if self.began:
+            began, concerns = self.began, self.interest.concerns
+            if all(n <= began.get(stream, 0) for stream, n in own if concerns(stream)):
+                return None
         self.top += 1
         item = Item(self.top, self._after(envelope.stamp), envelope)
         self.entries[self.top] = item

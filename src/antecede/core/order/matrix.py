@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from antecede.core.frames import Node
 from antecede.core.interest import Interest, group_of, stream_of
-from antecede.core.message import Envelope, Mark, Message, Stamp
+from antecede.core.message import Envelope, Mark, Message, Stamp, raise_to, split_id
 from antecede.core.order.rounds import own_below
 from antecede.core.order.vector import close
 from antecede.core.round_clock import RoundClock
@@ -79,9 +79,16 @@ class MatrixWriter:
         self._notes: dict[str, Note] = {}
 
     def meet(self, name: str, groups: Sequence[str]) -> None:
-        """There is such a broker."""
-        for group in groups:
-            self.carriers.setdefault(group, set()).add(place_of(name))
+        """There is such a broker. What went to its groups before this one knew of it precedes what it will be sent."""
+        place = place_of(name)
+        new = {group for group in groups if place not in self.carriers.get(group, ())}
+        for group in new:
+            self.carriers.setdefault(group, set()).add(place)
+        if new:
+            for message_id, note in self._notes.items():
+                if not new.isdisjoint(note.groups):
+                    sender, seq = split_id(message_id)
+                    raise_to(self.matrix, {stream_of(sender, place): seq})
 
     def look_at(self, interest: Interest) -> None:
         """Subscribers get a scalar and have no matrix."""

@@ -192,6 +192,7 @@ class Answers:
         marks = {mark: None}
         for held in tier.inbox.held.values():
             marks.update((need, None) for need in held.envelope.stamp.needs if id_of_mark(need) == message_id)
+        marks.update((want, None) for want in tier.wants.wants if id_of_mark(want) == message_id)
         if known is not None:
             marks.update(dict.fromkeys(known.own))
         for one in marks:

@@ -146,9 +146,17 @@ class Rounds:
             self._in_step[sender] = tier.store.version
             self._newcomers.pop(sender, None)
         if frame.stable and tier.writer is not None:
-            tier.writer.heard(frame.stable)
+            tier.writer.heard(self._as_far_as_here(frame.stable, tier.writer.stable))
         if frame.reply:
             tier.out.append(Send((sender,), self.digest(interest, frame.offer, reply=False)))
+
+    def _as_far_as_here(self, stable: Mapping[str, int], known: Mapping[str, int]) -> dict[str, int]:
+        """What others say everybody has: those who had it may be gone, and whoever came since not count among them."""
+        tier = self.tier
+        news = {stream: n for stream, n in stable.items() if n > known.get(stream, 0)}
+        front = tier.reader.front
+        here = tier.done({stream: front.get(stream, 0) for stream in news if tier.interest.concerns(stream)})
+        return {stream: min(n, here.get(stream, n)) for stream, n in news.items()}
 
     def _want_offered(self, offer: Mapping[str, int], sender: str, now_us: int) -> None:
         tier = self.tier

@@ -1,0 +1,59 @@
+"""Where a subscriber or client begins, as message ids, for the record: one cut for all its groups, and more in those in
+which its broker itself began behind something.
+
+A cut hides whatever precedes what it names. So one that holds for one group must not be said of another: what is owed
+there may precede it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from antecede.core.effects import Join
+from antecede.core.message import cut_of, raise_to, split_id
+from antecede.core.topics import matches
+
+__all__ = ["Cuts", "Origins"]
+
+Origins = tuple[tuple[str, tuple[str, ...]], ...]
+"""(group, what lies behind there too), as it travels."""
+
+
+class Cuts:
+    """
+    >>> cuts = Cuts(("p:3",), (("G2", ("p:2", "q:4")),))
+    >>> cuts.within("G1"), cuts.within("G2")
+    ({'p': 3}, {'p': 3, 'q': 4})
+    >>> [(join.filters, join.cut) for join in cuts.joins(("G1", "G2", "G3"), "B", 0)]
+    [(('G1', 'G3'), ('p:3',)), (('G2',), ('p:3', 'q:4'))]
+    """
+
+    __slots__ = ("_common", "_special")
+
+    def __init__(self, cut: Sequence[str] = (), origins: Origins = ()) -> None:
+        self._common = dict(map(split_id, cut))
+        self._special = {group: {**self._common} for group, _ in origins}
+        for group, own in origins:
+            raise_to(self._special[group], dict(map(split_id, own)))
+
+    def within(self, group: str) -> Mapping[str, int]:
+        """The newest message of each sender that lies behind in that group."""
+        return self._special.get(group, self._common)
+
+    def raise_to(self, other: Cuts) -> None:
+        """The newer of the two, group by group."""
+        for group in {**self._special, **other._special}:
+            self._special[group] = {**self.within(group)}
+            raise_to(self._special[group], other.within(group))
+        raise_to(self._common, other._common)
+
+    def joins(self, filters: Sequence[str], peer: str, guard_us: int) -> list[Join]:
+        """The rows that say so: filters with the same cut together."""
+        rows: dict[tuple[str, ...], list[str]] = {}
+        for filter in filters:
+            tops = dict(self._common)
+            for group, own in self._special.items():
+                if matches(filter, group):
+                    raise_to(tops, own)
+            rows.setdefault(cut_of(tops), []).append(filter)
+        return [Join(tuple(names), peer, cut, guard_us) for cut, names in rows.items()]
