@@ -163,7 +163,6 @@ def test_a_move_takes_along_where_it_began_too() -> None:
     items(one, item(1, grouped("Z:1", needs=[("X@G1", 3), ("Y@G1", 4)])))
     attach = frame_to(one.move(("N",), 6), "N", Attach)
     assert attach.frontier == {"X@G1": 3, "Y@G1": 4, "Z@G1": 1} and attach.began == {"X@G1": 5}
-    assert one.past() == {"X@G1": 5, "Y@G1": 4, "Z@G1": 1}
 
 
 def test_items_of_another_home_or_attachment_are_ignored_and_answered() -> None:

@@ -213,7 +213,7 @@ def test_what_a_client_has_passed_lies_behind_a_new_group_too_whatever_it_follow
     one = home()
     one.receive(Data((grouped("X:1", "G1"), grouped("Y:1", "G1", "G2", covers={"X@G1": 1}))), "B", 0)
     attach(one, "S1", "G2", frontier={"Y@G2": 1})
-    effects = one.receive(Grow(1, 1, ("G1", "G2"), {"Y@G2": 1}, 0), "S1", 1)
+    effects = one.receive(Grow(1, 1, ("G1", "G2"), 0, {"Y@G2": 1}), "S1", 1)
     frame = sent(effects, Grown)[0][1]
     assert frame.cut == ("Y:1",)
     assert [i.envelope.message.id for _, f in sent(effects, Grown) for i in f.items] == ["X:1"]
@@ -289,7 +289,7 @@ def test_of_unordered_messages_a_client_says_itself_what_it_will_publish_again()
 
 def grow(one: Any, *filters: str, change: int = 1, index: int = 0, now: int = 5, **past: int) -> list[Effect]:
     frontier = {name.replace("_", "@"): n for name, n in past.items()}
-    return one.receive(Grow(1, change, filters, frontier, index), "S1", now)
+    return one.receive(Grow(1, change, filters, index, frontier), "S1", now)
 
 
 def test_growing_sends_what_is_kept_of_the_new_groups_and_was_not_passed() -> None:
@@ -331,7 +331,7 @@ def test_a_change_is_made_once_and_answered_as_often_as_it_is_asked_for() -> Non
     assert one.logs["S1"].interest.filters == ("G1",)
     assert told(grow(one, "G1", "G2", change=2)) == ["grown to S1"]
     assert one.logs["S1"].interest.filters == ("G1",), "an older one comes too late"
-    assert one.receive(Grow(2, 4, ("G2",), {}, 0), "S1", 5) == [], "of another attachment"
+    assert one.receive(Grow(2, 4, ("G2",), 0, {}), "S1", 5) == [], "of another attachment"
 
 
 def test_a_past_that_is_older_than_what_was_acknowledged_is_of_no_use() -> None:

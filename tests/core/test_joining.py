@@ -104,6 +104,46 @@ def test_two_newcomers_do_not_wait_for_each_other() -> None:
     assert lines[:1] == ["A: join at None cut "] and a.joined
 
 
+def test_of_newcomers_that_join_together_the_first_by_name_begins_and_the_others_where_it_did() -> None:
+    everybody = brokers("cbcast", {"A": "G1", "B": "G1"}, "A B")
+    a, b = everybody["A"], everybody["B"]
+    b.start(0, joining=True)
+    assert told(b.receive(Snapshot({}, (), blank=True), "A", 1)) == [] and not b.joined
+    a.start(0, joining=True)
+    assert told(a.receive(Snapshot({}, (), blank=True), "B", 1)) == ["join at None cut "]
+    a.publish(("G1",), b"", 2)
+    lines = carry(b.wake(b.next_wake()), "B", everybody, 20)
+    assert lines == ["B: join at A cut ", "B: deliver A:1 causes"]
+
+
+def test_it_does_not_wait_for_another_newcomer_for_ever() -> None:
+    b = brokers("cbcast", {"A": "G1", "B": "G1"}, "A B", grace_us=100)["B"]
+    b.start(0, joining=True)
+    now = 0
+    while not b.joined:
+        now = b.next_wake()
+        b.wake(now)
+        b.receive(Snapshot({}, (), blank=True), "A", now)
+    assert 100 <= now <= 140
+
+
+def test_who_finds_all_gone_waits_a_while_for_others() -> None:
+    """Others may have come of whom it has not been told: it would begin at nothing, beside them."""
+    b = brokers("cbcast", {"A": "G1", "B": "G1"}, "B", deadlines=False, grace_us=100)["B"]
+    b.start(0, joining=True)
+    b.view(view_of({"B": "G1"}), 5)
+    b.wake(10)
+    assert not b.joined and b.next_wake() == 20
+    b.view(view_of({"B": "G1", "C": "G1"}), 15)
+    assert told(b.wake(20)) == ["snapshot-request to C"]
+    b.view(view_of({"B": "G1"}), 25)
+    assert told(b.wake(120)) == ["join at None cut "]
+    timed = brokers("cbcast", {"A": "G1", "B": "G1"}, "B", grace_us=100)["B"]
+    timed.start(0, joining=True)
+    timed.view(view_of({"B": "G1"}), 5)
+    assert told(timed.wake(10)) == ["join at None cut "], "with deadlines what it would miss is over soon"
+
+
 def test_alone_it_begins_at_nothing() -> None:
     a = brokers("cbcast", {"A": "G1"}, "A")["A"]
     assert told(a.start(0, joining=True)) == ["join at None cut "]

@@ -35,7 +35,7 @@ FIELDS = {
     f.Attached: "attachment start cut origins",
     f.Items: "attachment items",
     f.Item: "index after envelope gone",
-    f.Grow: "attachment change filters frontier index",
+    f.Grow: "attachment change filters index frontier began",
     f.Grown: "attachment change first cut items",
     f.Top: "attachment top",
     f.Want: "attachment indexes",

@@ -125,14 +125,10 @@ class Client(Tier):
         assert isinstance(self.reader, IndexReader)
         return self.reader
 
-    def frontier(self) -> dict[str, int]:
-        return {**self.upper.past(), **self.heard.front}
-
-    def past(self) -> dict[str, int]:
-        """Its frontier, and what it began behind: neither is to be sent again."""
-        past = self.frontier()
-        raise_to(past, self._start)
-        return past
+    def past(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
+        frontier = {**self.upper.past(), **self.heard.front}
+        return frontier, {stream: n for stream, n in self._start.items() if n > frontier.get(stream, 0)}
 
     def behind(self) -> int:
         """All numbers of this attachment up to here lie behind."""
@@ -141,8 +137,7 @@ class Client(Tier):
     def _send_attach(self, now_us: int) -> None:
         assert self.home is not None
         self._attach_at = now_us + 2 * self.settings.retry_us
-        frontier = self.frontier()
-        began = {stream: n for stream, n in self._start.items() if n > frontier.get(stream, 0)}
+        frontier, began = self.past()
         attach = Attach(
             self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.unacked),
             self._seq, self.loose.seq, self.growing.attaching(), began,

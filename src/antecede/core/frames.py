@@ -196,15 +196,16 @@ class Items(Base):
 
 @dataclass(slots=True, eq=False)
 class Grow(Base):
-    """Client to home: from now on I want `filters`, more or fewer than before; my past is `frontier`, behind me are all
-    numbers up to `index`. Changes are numbered; this is also how a client shrinks."""
+    """Client to home: from now on I want `filters`, more or fewer than before; behind me are all numbers up to `index`;
+    my past is `frontier`, and I began at `began`. Changes are numbered; this is also how a client shrinks."""
 
     kind: ClassVar[str] = "grow"
     attachment: int
     change: int
     filters: tuple[str, ...]
-    frontier: Mapping[str, int]
     index: int
+    frontier: Mapping[str, int]
+    began: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)

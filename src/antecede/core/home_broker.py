@@ -219,10 +219,11 @@ class HomeBroker(BrokerBase):
             if log.acked > frame.index:
                 return
             before, log.interest = log.interest.filters, self.known_interest(frame.filters)
-            first = log.top + 1
+            first, log.began = log.top + 1, frame.began
             passed = log.passed(frame.frontier, frame.index)
             raise_to(passed, self.stability.settled)  # history: some of it may be gone already
             replayed = self._replay(log, before, client, now_us, passed)
+            raise_to(passed, log.began)
             log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed, passed))
         self.out.append(Send((client,), log.grown))
         self._send_replayed(client, log, now_us)

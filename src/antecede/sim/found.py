@@ -15,7 +15,7 @@ from antecede.core.effects import Effect
 from antecede.core.frames import Out, Ping, PingRequest, Pong, Sync
 from antecede.core.machine import Dice, Machine, Peer
 from antecede.core.membership.managed import Managed
-from antecede.core.membership.places import serves
+from antecede.core.membership.places import carriers
 from antecede.sim.dice import stream
 from antecede.sim.driver import Driver
 from antecede.sim.process import Process
@@ -96,8 +96,8 @@ class Found:
         self.driver.told(process, process.machine.move(places, local_us(self.driver, process)), now_us)
 
     def _move_late(self, process: Process, places: tuple[str, ...], now_us: int) -> None:
-        """It slept: what it wants may have changed meanwhile; then it looks for a place itself."""
-        if serves(self.brokers(process), process.filters, places[0]):
+        """It slept: what it wants may have changed meanwhile, or the place be gone. Then it looks for one itself."""
+        if places[0] in carriers(self.brokers(process), process.filters):
             self.move(process, places, now_us)
 
     # -- the end of a run ------------------------------------------------------------------------------------------

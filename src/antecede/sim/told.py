@@ -10,7 +10,7 @@ from functools import partial
 
 from antecede.core.effects import Effect
 from antecede.core.machine import Dice, Machine, Peer
-from antecede.core.membership.places import choose, serves
+from antecede.core.membership.places import carriers, choose
 from antecede.sim.dice import stream
 from antecede.sim.driver import Driver
 from antecede.sim.process import Process
@@ -131,8 +131,8 @@ class Told:
         self.driver.told(process, process.machine.move(places, local_us(self.driver, process)), now_us)
 
     def _move_late(self, process: Process, places: tuple[str, ...], now_us: int) -> None:
-        """It slept: what it wants may have changed meanwhile."""
-        if serves(self.brokers(process), process.filters, places[0]):
+        """It slept: what it wants may have changed meanwhile, or the place be gone."""
+        if places[0] in carriers(self.brokers(process), process.filters):
             self.move(process, places, now_us)
         else:
             self._repair(process, now_us)

@@ -380,9 +380,16 @@ _kind(
 _kind(
     24,
     Grow,
-    lambda f: (f.attachment, f.change, joined(f.filters) if f.filters else None, _map_row(f.frontier), f.index),
-    tuple[Number, Number, bytes | None, MapRow, Number],
-    lambda r: Grow(r[0], r[1], _names(r[2]), _map(r[3]), r[4]),
+    lambda f: (
+        f.attachment,
+        f.change,
+        joined(f.filters) if f.filters else None,
+        f.index,
+        _map_row(f.frontier),
+        _map_row(f.began),
+    ),
+    tuple[Number, Number, bytes | None, Number, MapRow, MapRow],
+    lambda r: Grow(r[0], r[1], _names(r[2]), r[3], _map(r[4]), _map(r[5])),
 )
 _kind(
     25,

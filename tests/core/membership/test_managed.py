@@ -74,6 +74,17 @@ def test_two_newcomers_do_not_take_each_other_for_the_system() -> None:
     assert town.agree("A", "B", "C", "D")
 
 
+def test_a_good_bye_is_no_answer_to_a_newcomer() -> None:
+    """It tells of nobody else: who began with it would begin alone beside the others."""
+    town = Town("A B C")
+    town.run(3)
+    machine = town.join("D", "B C")
+    gone = News("B", "broker", ("G1",), state=LEFT)
+    assert machine.receive(Sync((gone,)), "B", town.local("D")) == [] and not machine.begun
+    town.run(3)
+    assert town.inner("D").begun is True and "A" in town.view("D") and "C" in town.view("D")
+
+
 def test_what_comes_before_a_newcomer_has_begun_does_not_reach_the_machine() -> None:
     town = Town("A")
     machine = town.join("D", "A")

@@ -192,6 +192,16 @@ def test_a_node_is_forgotten_when_it_and_its_ancestors_have_expired() -> None:
     assert travelling(a.relay(publish(a, "A:3"))) == ["A:3"]
 
 
+def test_what_has_expired_with_all_before_it_is_named_to_nobody() -> None:
+    """Who begins now cannot know that it has expired, and would wait for it."""
+    a = writer("A", slack_us=5)
+    publish(a, "A:1", deadline_us=100)
+    second = publish(a, "A:2", deadline_us=200)
+    assert a.project(second, G1).stamp.needs == (("A@G1", 1),)
+    a.forget(106)
+    assert a.project(second, G1).stamp.needs == ()
+
+
 def test_what_follows_a_message_without_deadline_is_never_forgotten() -> None:
     a = writer("A")
     publish(a, "A:1")

@@ -42,6 +42,17 @@ def test_a_message_has_an_entry_for_each_place_it_goes_to() -> None:
     assert second.covers == {"A@A": 1, "A@B": 1, "A@C": 1}, "as it was before the send"
 
 
+def test_what_went_before_a_place_was_known_precedes_what_it_is_sent() -> None:
+    a, late = writer("A"), MatrixWriter("E", Column(("G1",), "E"), RoundClock(10, 9))
+    publish(a, "A:1", "G1")
+    publish(a, "A:2", "G2")
+    a.meet("E", ("G1",))
+    third = publish(a, "A:3", "G1")
+    assert late.arrived(a.relay(third)).stamp.needs == (("A@E", 1),)
+    a.meet("E", ("G1",))
+    assert a.matrix["A@E"] == 3, "once is enough"
+
+
 def test_needs_are_the_receivers_own_column() -> None:
     a, b, c = writer("A"), writer("B"), writer("C")
     give(publish(a, "A:1", "G1"), a, b)

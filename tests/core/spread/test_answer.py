@@ -247,6 +247,44 @@ def test_what_was_given_up_in_one_group_is_not_waited_for_in_another() -> None:
     assert lines == ["deliver C:2 causes"] and not broker.wants.wants
 
 
+def test_what_is_given_up_is_asked_for_in_no_stream() -> None:
+    """Somebody offered it in G2; nothing that is held names it there."""
+    broker = machine("cbcast", "A", "broker", "G1 G2", deadlines=False, grace_us=1000)
+    broker.view(view_of({"A": "G1 G2", "B": "G1 G2", "C": "G1 G2"}), 0)
+    broker.start(0)
+    broker.receive(Data((grouped("C:1", needs=[("B@G1", 2)]),)), "C", 0)
+    broker.receive(Digest({"B@G2": 2}, {}), "B", 0)
+    assert ("B@G2", 2) in broker.wants.wants
+    gone(broker, "B", now=0)
+    broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000)
+    assert not broker.wants.wants and broker.reader.behind("B@G2", 2)
+
+
+def test_where_every_number_stands_for_a_message_each_is_given_up_by_itself() -> None:
+    """C lacks A:2; A:1 it may have sent, and that answer was lost."""
+    one = member(deadlines=False)
+    one.receive(Data((flat("C:1", {"A": 2}),)), "C", 0)
+    gone(one, "A", now=0)
+    said = told(one.receive(Gone((), (("A", 1, 2),)), "C", 2000))
+    assert [line for line in said if "gone" in line] == ["discard A:2 gone"]
+    said = told(one.receive(Data((flat("A:1"),), answer=True), "C", 2001))
+    assert said == ["deliver A:1 causes", "deliver C:1 causes"]
+
+
+def test_what_came_before_it_and_is_asked_for_comes_or_goes_first() -> None:
+    """C offers B:1, which comes before whatever B:3 was: were that given up now, C:1 would go out before B:1 comes."""
+    broker = machine("cbcast", "A", "broker", "G1", deadlines=False, grace_us=1000)
+    broker.view(view_of({"A": "G1", "B": "G1", "C": "G1"}), 0)
+    broker.start(0)
+    broker.receive(Data((grouped("C:1", needs=[("B@G1", 3)]),)), "C", 0)
+    broker.receive(Digest({"B@G1": 1}, {}), "C", 0)
+    gone(broker, "B", now=0)
+    assert "discard B:3 gone" not in told(broker.receive(Gone((), (("B@G1", 2, 3),)), "C", 2000))
+    assert told(broker.receive(Data((grouped("B:1"),), answer=True), "C", 2001)) == ["deliver B:1 causes"]
+    said = told(broker.receive(Gone((), (("B@G1", 2, 3),)), "C", 2002))
+    assert said == ["discard B:2 gone", "discard B:3 gone", "deliver C:1 causes"]
+
+
 def test_after_a_change_of_view_everybody_is_asked_anew() -> None:
     """Whoever left may have passed on, before, what others said they lack."""
     broker = machine("cbcast", "A", "broker", "G1", deadlines=False, grace_us=1000)

@@ -138,6 +138,18 @@ def test_only_a_graph_without_deadlines_says_what_is_done_though_it_is_all_there
         assert frame_to(one.wake(one.rounds.at_us), "B", Digest).done == done
 
 
+def test_what_is_lacking_here_is_not_stable_whoever_had_it_once() -> None:
+    """Those who had it are gone: whoever says so still goes by them. Of other groups their word holds."""
+    one = machine("graph", "A", "broker", "G1", deadlines=False)
+    one.view(view_of({"A": "G1", "B": "G2"}), 0)
+    one.start(0)
+    one.receive(Digest({}, {}, stable={"X@G1": 3, "X@G2": 5}), "B", 0)
+    assert one.writer.stable == {"X@G2": 5}
+    one.reader.front["X@G1"] = 2
+    one.receive(Digest({}, {}, stable={"X@G1": 3, "X@G2": 4}), "B", 0)
+    assert one.writer.stable == {"X@G1": 2, "X@G2": 5}
+
+
 def test_with_local_views_who_came_later_is_compared_until_it_is_in_step_once() -> None:
     """Its neighbour may have begun behind what it lacks, and everybody else look elsewhere."""
     one = member("A", "A B C D", fanout=9, view=1)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from antecede.core.machine import Dice
 from antecede.core.topics import matches
 
-__all__ = ["carriers", "choose", "serves"]
+__all__ = ["carriers", "choose"]
 
 
 def carriers(brokers: Mapping[str, tuple[str, ...]], filters: Sequence[str]) -> list[str]:
@@ -23,11 +23,6 @@ def carriers(brokers: Mapping[str, tuple[str, ...]], filters: Sequence[str]) -> 
         for name, carried in brokers.items()
         if all(group in carried for group in wanted) and all(any(matches(f, g) for g in carried) for f in filters)
     ]
-
-
-def serves(brokers: Mapping[str, tuple[str, ...]], filters: Sequence[str], first: str) -> bool:
-    """Whether nothing is known that speaks against attaching there first."""
-    return first not in brokers or first in carriers(brokers, filters)
 
 
 def choose(

@@ -136,9 +136,12 @@ class Answers:
     def _is_over(self, mark: Mark) -> bool:
         """It was given up here, and nothing that is known to precede it is waited for any more: whoever is told so
         passes all of that with it."""
-        writer = self.tier.writer
-        known = None if writer is None else writer.known(mark)
+        known = self._known(mark)
         return mark in self._given_up and (known is None or self.tier.reader.blocker(known) is None)
+
+    def _known(self, mark: Mark) -> Stamp | None:
+        """What is known of a message that is not here."""
+        return None if self.tier.writer is None else self.tier.writer.known(mark)
 
     def on_gone(self, frame: Gone, sender: str, now_us: int) -> None:
         tier = self.tier
@@ -170,16 +173,15 @@ class Answers:
             lacking.add(peer)
             tier.wants.hurry(mark, now_us)
         sources = tier.sources(mark)
-        if sources and all(source in lacking for source in sources):  # where there are none it is `orphaned`
+        if not sources or not all(source in lacking for source in sources):
+            return  # where there are none it is `orphaned`
+        if all(earlier not in tier.wants.wants for earlier in self._unknown_before(mark)):  # they come or go first
             self._give_up(mark, now_us)
 
     def _give_up(self, mark: Mark, now_us: int) -> None:
         tier = self.tier
-        known = None if tier.writer is None else tier.writer.known(mark)
-        if known is None:
-            for earlier in self._unknown_before(mark):
-                self._let_go(earlier, None if tier.writer is None else tier.writer.known(earlier))
-        self._let_go(mark, known)
+        for one in (*self._unknown_before(mark), mark):
+            self._let_go(one, self._known(one))
         if tier.writer is not None:
             tier.writer.gave_up(mark)
         tier.inbox.settle(now_us)
@@ -222,8 +224,8 @@ class Answers:
         """
         tier = self.tier
         stream, n = mark
-        if LOOSE in stream:
-            return []  # each names the one before it, and those were asked for with it
+        if LOOSE in stream or tier.reader.dense or self._known(mark) is not None:
+            return []  # they are asked for by themselves
         before = [(stream, k) for k in range(tier.reader.front.get(stream, 0) + 1, n)]
         if tier.writer is None:  # its brokers have passed all of that: they say which of it cannot be had
             before = [m for m in before if set(tier.sources(mark)) <= self._lacks.get(m, set())]
