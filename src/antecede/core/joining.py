@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from antecede.core.effects import Join, Send
 from antecede.core.frames import Node, Snapshot, SnapshotRequest
 from antecede.core.interest import group_of
-from antecede.core.message import Envelope, cut_of, header_of, raise_to, sender_of, split_id
+from antecede.core.message import Envelope, cut_of, header_of, raise_to, split_id
 from antecede.core.spread.answer import in_time
 
 if TYPE_CHECKING:
@@ -33,6 +33,13 @@ class Gift(NamedTuple):
     covered: tuple[str, ...]
     """The groups that are taken over with it."""
     snapshot: Snapshot
+
+    def had(self) -> dict[str, int]:
+        """The newest message of each sender that the donor has delivered, published, or knows to precede those."""
+        had = _tops(self.snapshot.past)
+        for cut in (self.snapshot.cut, *(cut for _, _, cut in self.snapshot.origins)):
+            raise_to(had, dict(map(split_id, cut)))
+        return had
 
 
 class Joining:
@@ -149,7 +156,8 @@ class Joining:
         for gift in self._gifts:
             raise_to(retired, gift.snapshot.retired)
         for gift in self._gifts:
-            self._begin_behind(gift, retired)
+            for group in gift.covered:
+                self._begin_behind(group, gift, retired)
         front, concerns = broker.reader.front, broker.interest.concerns
         retired = {s: n for s, n in retired.items() if not concerns(s) or n <= front.get(s, 0)}
         assert broker.writer is not None
@@ -167,37 +175,46 @@ class Joining:
         self._gifts = []
         broker.early.take(now_us)
 
-    def _begin_behind(self, gift: Gift, retired: Mapping[str, int]) -> None:
-        """In the groups that are taken over from this donor: behind what it began behind itself, and behind what it has
-        and any donor has retired. What followed that may be known no more: were it taken in, nothing would hold back
-        what another donor gives."""
+    def _begin_behind(self, group: str, gift: Gift, retired: Mapping[str, int]) -> None:
+        """Behind what this donor began behind itself, and behind what any donor has retired, as far as one has had it
+        all: what followed that may be known no more. Were it taken in, nothing would hold back what others give."""
         broker = self.broker
-        donor, carries, covered, snapshot = gift
-        theirs = {group: (peer, cut) for group, peer, cut in snapshot.origins}
-        had = dict(map(split_id, snapshot.cut))
-        for _, cut in theirs.values():
-            raise_to(had, dict(map(split_id, cut)))
-        past = {}
-        for group in covered:
-            if group not in carries and not broker.settings.deadlines:
-                lost = {sender_of(s): n for s, n in snapshot.past.items() if group_of(s) == group}
-                self.origins[group] = (donor, cut_of(lost))
-            elif group in theirs:
-                self.origins[group] = theirs[group]
-            peer, begun = self.origins.get(group, (donor, ()))
-            tops = dict(map(split_id, begun))
-            for stream, n in retired.items():
-                if group_of(stream) == group:
-                    past[stream] = min(n, had.get(sender_of(stream), 0))
-                    raise_to(tops, {sender_of(stream): past[stream]})
-            cut = cut_of(tops)
-            if cut != begun:
-                peer = donor
-                self.origins[group] = (peer, cut)
-            broker.out.append(Join((group,), peer, cut, broker.inbox.guard_us))
-        behind = [g for g in covered if g in carries or g in self.origins]
-        raise_to(past, {s: n for s, n in snapshot.past.items() if group_of(s) in behind})
+        gift = next((one for one in (gift, *self._gifts) if group in one.carries), gift)
+        known = {s: n for s, n in gift.snapshot.past.items() if group_of(s) == group}
+        theirs = {group: (peer, cut) for group, peer, cut in gift.snapshot.origins}
+        if group not in gift.carries and not broker.settings.deadlines:
+            self.origins[group] = (gift.donor, cut_of(_tops(known)))
+        elif group in theirs:
+            self.origins[group] = theirs[group]
+        peer, begun = self.origins.get(group, (gift.donor, ()))
+        past = {s: n for s, n in retired.items() if group_of(s) == group}
+        tops = dict(map(split_id, begun))
+        raise_to(tops, _tops(past))
+        had = [(one, one.had()) for one in (gift, *self._gifts)]
+        witness, seen = next(((one, its) for one, its in had if _covers(its, tops)), had[0])
+        past = {s: min(n, seen.get(s.partition("@")[0], 0)) for s, n in past.items()}
+        tops = dict(map(split_id, begun))
+        raise_to(tops, _tops(past))
+        cut = cut_of(tops)
+        if cut != begun:
+            peer = witness.donor
+            self.origins[group] = (peer, cut)
+        broker.out.append(Join((group,), peer, cut, broker.inbox.guard_us))
+        if group in gift.carries or group in self.origins:
+            raise_to(past, known)
         broker.reader.start_at(past)
+
+
+def _tops(marks: Mapping[str, int]) -> dict[str, int]:
+    """The newest of each sender, of whatever group."""
+    tops: dict[str, int] = {}
+    for stream, n in marks.items():
+        raise_to(tops, {stream.partition("@")[0]: n})
+    return tops
+
+
+def _covers(had: Mapping[str, int], tops: Mapping[str, int]) -> bool:
+    return all(n <= had.get(sender, 0) for sender, n in tops.items())
 
 
 def _nodes(envelope: Envelope) -> tuple[Node, ...]:
