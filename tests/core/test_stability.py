@@ -202,11 +202,11 @@ def test_what_is_kept_of_what_was_given_up_or_is_safe_goes_with_it() -> None:
     one = home()
     one.receive(Data((grouped("X:1", "G1"), grouped("X:4", "G1"))), "B", 0)
     one.receive(Digest({}, {"X@G1": 4}), "B", 0)
-    one.answers._given_up |= {("X@G1", 3), ("X@G1", 5)}
+    one.losses._given_up |= {("X@G1", 3), ("X@G1", 5)}
     look(one, 0)
     look(one, 1000)
     one.rounded(1000)
-    assert one.answers._given_up == {("X@G1", 5)} and one._elsewhere == {}
+    assert one.losses._given_up == {("X@G1", 5)} and one._elsewhere == {}
     assert one._is_safe(grouped("X:4", "G1")), "what settled is safe"
 
 

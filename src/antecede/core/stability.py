@@ -103,7 +103,7 @@ class Stability:
         for stream in settled:
             self._let_go(stream, now_us)
         if settled:
-            tier.answers.settled(self.settled)
+            tier.losses.settled(self.settled)
 
     def _settles(self, stream: str, mine: int | None, now_us: int) -> bool:
         since = self._since.get(stream, [])

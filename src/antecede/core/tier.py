@@ -23,6 +23,7 @@ from antecede.core.order.reader import Reader
 from antecede.core.order.writer import Writer
 from antecede.core.spread.answer import Answers
 from antecede.core.spread.digest import Rounds
+from antecede.core.spread.loss import Losses
 from antecede.core.spread.solicit import Solicitation, open_ranges, ranges_of
 from antecede.core.spread.views import LocalView
 from antecede.core.stability import Stability
@@ -82,7 +83,7 @@ class Tier(ABC):
         self._seq = 0
         self.stability = Stability(self)
         self.rounds = Rounds(self, enabled=parts.digests)
-        self.answers = Answers(self)
+        self.answers, self.losses = Answers(self), Losses(self)
         self._collect_at: int | None = None
         self._interests: dict[tuple[str, ...], Interest] = {}
 
@@ -133,7 +134,7 @@ class Tier(ABC):
             if self.members and name not in self.members:
                 self.rounds.came(name)
         self.members = dict(members)
-        self.answers.ask_anew()
+        self.losses.ask_anew()
         self.stability.viewed()
         self.viewed(now_us)
         site = members[self.name].site if self.name in members else ""
@@ -169,7 +170,7 @@ class Tier(ABC):
         elif isinstance(frame, Digest):
             self.rounds.on_digest(frame, sender, now_us)
         elif isinstance(frame, Gone):
-            self.answers.on_gone(frame, sender, now_us)
+            self.losses.on_gone(frame, sender, now_us)
         else:
             return False
         return True
@@ -203,7 +204,7 @@ class Tier(ABC):
                     continue
                 message = held.envelope.message
                 until = None if message.deadline_us is None else message.deadline_us - guard_us
-                for mark in self.answers.missing(held.envelope.stamp):
+                for mark in self.losses.missing(held.envelope.stamp):
                     if mark[1] not in marks.get(mark[0], ()):
                         wants.want(mark, hint or message.sender, until, now_us, patience_us=self.settings.patience_us)
             if self.reader.freed:
@@ -352,7 +353,7 @@ class Tier(ABC):
         return Request((*ranges_of(dense), *open_ranges(sparse, self.reader.front, {**self.inbox.marks, **loose})))
 
     def _ask(self, now_us: int) -> None:
-        asks = self.wants.due(now_us, self.is_missing, self.answers.whom_to_ask, self.answers.orphaned)
+        asks = self.wants.due(now_us, self.is_missing, self.losses.whom_to_ask, self.losses.orphaned)
         for peer, marks in asks.items():
             self.out += [Ask(peer, self.asked(marks)), Send((peer,), self.request(marks))]
 

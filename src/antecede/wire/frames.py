@@ -247,6 +247,10 @@ def _envelopes(row: BatchRow | None, bare: bool = False) -> tuple[Envelope, ...]
     return () if row is None else read_batch(row, bare)
 
 
+def _names_row(names: tuple[str, ...]) -> bytes | None:
+    return joined(names) if names else None
+
+
 def _names(raw: bytes | None) -> tuple[str, ...]:
     return () if raw is None else split_names(raw)
 
@@ -299,7 +303,7 @@ _kind(
     Attach,
     lambda f: (
         f.attachment,
-        joined(f.filters) if f.filters else None,
+        _names_row(f.filters),
         None if f.frontier is None else _map_row(f.frontier),
         _ids_row(f.unacked),
         f.published,
@@ -372,7 +376,7 @@ _kind(
     lambda f: (
         batch_row(f.envelopes) if f.envelopes else None,
         _ranges_row(f.digest),
-        joined(f.names) if f.names else None,
+        _names_row(f.names),
     ),
     tuple[BatchRow | None, RangesRow, bytes | None],
     lambda r: Rumours(_envelopes(r[0]), _ranges(r[1]), _names(r[2])),
@@ -380,14 +384,7 @@ _kind(
 _kind(
     24,
     Grow,
-    lambda f: (
-        f.attachment,
-        f.change,
-        joined(f.filters) if f.filters else None,
-        f.index,
-        _map_row(f.frontier),
-        _map_row(f.began),
-    ),
+    lambda f: (f.attachment, f.change, _names_row(f.filters), f.index, _map_row(f.frontier), _map_row(f.began)),
     tuple[Number, Number, bytes | None, Number, MapRow, MapRow],
     lambda r: Grow(r[0], r[1], _names(r[2]), r[3], _map(r[4]), _map(r[5])),
 )

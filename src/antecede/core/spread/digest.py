@@ -165,7 +165,7 @@ class Rounds:
             return
         for stream, n in [(stream, n) for stream, n in offer.items() if n > front.get(stream, 0)]:
             if concerns(stream):
-                tier.answers.has((stream, n), sender)
+                tier.losses.has((stream, n), sender)
                 for k in tier.reader.offered(stream, n):
                     mark = (stream, k)
                     if tier.is_missing(mark):

@@ -1,0 +1,181 @@
+"""What cannot be had (PROTOCOLS s3.1, s3.6): who says so, whom to ask then, and when it is given up.
+
+Deadlines bound every wait. Where there are none, a message that can no longer come from its sender, or was let go of
+because everybody had it, is said to be gone by whoever is asked for it; after `grace_us`, when everybody who could have
+it lacks it, it is given up: nothing waits without a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from antecede.core.effects import Discard
+from antecede.core.frames import Gone
+from antecede.core.message import LOOSE, Mark, Stamp, id_of_mark
+from antecede.core.spread.solicit import TRIES_UNTIMED, Want
+
+if TYPE_CHECKING:
+    from antecede.core.tier import Tier
+
+__all__ = ["Losses"]
+
+
+class Losses:
+    __slots__ = ("_given_up", "_heard_us", "_lacks", "_lost", "tier")
+
+    def __init__(self, tier: Tier) -> None:
+        self.tier = tier
+        self._lacks: dict[Mark, set[str]] = {}
+        """Who has said that it cannot be had there."""
+        self._given_up: set[Mark] = set()
+        self._lost: set[str] = set()
+        """The messages those marks mean: given up in one stream, a message is lost in all."""
+        self._heard_us: dict[Mark, int] = {}
+        """When somebody first said that a mark cannot be had there, although its sender is in view."""
+
+    # -- whom to ask -----------------------------------------------------------------------------------------------
+
+    def ask_anew(self) -> None:
+        """The view changed: whoever left may have passed on, before, what others said they lack."""
+        self._lacks.clear()
+        self._heard_us.clear()
+
+    def has(self, mark: Mark, peer: str) -> None:
+        """It got it after all."""
+        if mark in self._lacks:
+            self._lacks[mark].discard(peer)
+
+    def whom_to_ask(self, mark: Mark, want: Want) -> Sequence[str]:
+        """Whoever seems to have it first (perhaps a relay that is in none of its groups), then the others in turn, but
+        nobody who has said that it cannot be had there."""
+        tier, hint = self.tier, want.hint
+        sources = tier.sources(mark)
+        if hint in sources:
+            first = sources.index(hint)
+            sources = [*sources[first:], *sources[:first]]
+        elif want.tries < TRIES_UNTIMED and hint in tier.members and tier.interest_of(hint) is not None:
+            sources = [hint, *sources]
+        if not sources and want.tries < 8 * TRIES_UNTIMED:  # somebody may have it by another of its groups
+            sources = [peer for peer in tier.peers() if peer in tier.members and not tier.serves(peer)]
+        lacking = self._lacks.get(mark, ())
+        return [source for source in sources if source not in lacking] or sources
+
+    def missing(self, stamp: Stamp) -> list[Mark]:
+        """What to ask for. Messages that were given up are passed in streams, too, in which nobody had named them."""
+        reader = self.tier.reader
+        missing = reader.missing(stamp)
+        while lost := [mark for mark in missing if id_of_mark(mark) in self._lost] if self._lost else []:
+            for mark in lost:
+                self._given_up.add(mark)
+                reader.skipped((mark,), None)
+            missing = reader.missing(stamp)
+        return missing
+
+    # -- giving up -------------------------------------------------------------------------------------------------
+
+    def on_gone(self, frame: Gone, sender: str, now_us: int) -> None:
+        tier = self.tier
+        for envelope in frame.headers:
+            deadline = envelope.message.deadline_us
+            if deadline is not None and now_us > deadline:
+                tier.skip_expired(tier.arrived(envelope), now_us)
+        for stream, _, n in frame.lacks:
+            if tier.writer is None and (stream, n) not in tier.wants.wants:
+                self._lacks.setdefault((stream, n), set()).add(sender)
+        for stream, _, n in frame.lacks:
+            self._lacked_by((stream, n), sender, now_us)
+        tier.want_blocked(sender, now_us)
+
+    def _lacked_by(self, mark: Mark, peer: str, now_us: int) -> None:
+        """Give a mark up once its sender has been gone, or it was said to be, for `grace_us`, and everybody who could
+        have it lacks it."""
+        tier = self.tier
+        want = tier.wants.wants.get(mark)
+        if want is None or tier.settings.deadlines or not tier.is_missing(mark):
+            return
+        left = tier.absent_since(mark, want.since_us)
+        if left is None:
+            left = self._heard_us.setdefault(mark, now_us)
+        if now_us < left + tier.settings.grace_us:
+            return
+        lacking = self._lacks.setdefault(mark, set())
+        if peer not in lacking:
+            lacking.add(peer)
+            tier.wants.hurry(mark, now_us)
+        sources = tier.sources(mark)
+        if not sources or not all(source in lacking for source in sources):
+            return  # where there are none it is `orphaned`
+        if all(earlier not in tier.wants.wants for earlier in self._unknown_before(mark)):  # they come or go first
+            self._give_up(mark, now_us)
+
+    def orphaned(self, mark: Mark, now_us: int) -> int | None:
+        """Nobody is left to ask: when to look again; None: not at all."""
+        tier = self.tier
+        want = tier.wants.wants[mark]
+        left = tier.absent_since(mark, want.since_us)
+        if left is None or tier.settings.deadlines or not want.backed:
+            return None  # whoever comes into view makes it wanted again
+        if now_us < left + tier.settings.grace_us:
+            return left + tier.settings.grace_us
+        self._give_up(mark, now_us)
+        return None
+
+    def _give_up(self, mark: Mark, now_us: int) -> None:
+        tier = self.tier
+        for one in (*self._unknown_before(mark), mark):
+            self._let_go(one, self._known(one))
+        if tier.writer is not None:
+            tier.writer.gave_up(mark)
+        tier.inbox.settle(now_us)
+        tier.want_blocked(None, now_us)
+
+    def _unknown_before(self, mark: Mark) -> list[Mark]:
+        """Of a message of which nothing is known nobody can say which of its sender's came before it to its group.
+
+        All were asked for with it, for at least `grace_us`; those that did not come are as lost as it is.
+        """
+        tier = self.tier
+        stream, n = mark
+        if LOOSE in stream or tier.reader.dense or self._known(mark) is not None:
+            return []  # they are asked for by themselves
+        before = [(stream, k) for k in range(tier.reader.front.get(stream, 0) + 1, n)]
+        if tier.writer is None:  # its brokers have passed all of that: they say which of it cannot be had
+            before = [m for m in before if set(tier.sources(mark)) <= self._lacks.get(m, set())]
+        return [m for m in before if tier.is_missing(m) and id_of_mark(m) not in tier.inbox.seen]
+
+    def _let_go(self, mark: Mark, known: Stamp | None) -> None:
+        """All of its marks at once: a message is in several streams, and one mark left would hold its successors."""
+        tier = self.tier
+        message_id = id_of_mark(mark)
+        marks = {mark: None}
+        for held in tier.inbox.held.values():
+            marks.update((need, None) for need in held.envelope.stamp.needs if id_of_mark(need) == message_id)
+        marks.update((want, None) for want in tier.wants.wants if id_of_mark(want) == message_id)
+        if known is not None:
+            marks.update(dict.fromkeys(known.own))
+        for one in marks:
+            tier.wants.drop(one)
+            self._lacks.pop(one, None)
+            self._heard_us.pop(one, None)
+            self._given_up.add(one)
+        self._lost.add(message_id)
+        tier.out.append(Discard(message_id, "gone"))
+        tier.reader.skipped(tuple(marks), known)
+
+    def _known(self, mark: Mark) -> Stamp | None:
+        """What is known of a message that is not here."""
+        return None if self.tier.writer is None else self.tier.writer.known(mark)
+
+    # -- what was given up -----------------------------------------------------------------------------------------
+
+    def is_over(self, mark: Mark) -> bool:
+        """It was given up here, and nothing that is known to precede it is waited for any more: whoever is told so
+        passes all of that with it."""
+        known = self._known(mark)
+        return mark in self._given_up and (known is None or self.tier.reader.blocker(known) is None)
+
+    def settled(self, streams: Mapping[str, int]) -> None:
+        """Of what everybody has, nobody asks any more which of it was given up."""
+        self._given_up = {mark for mark in self._given_up if mark[1] > streams.get(mark[0], 0)}
+        self._lost = set(map(id_of_mark, self._given_up))
