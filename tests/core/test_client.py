@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from antecede.core.frames import Ack, Attach, Attached, Detach, Item, Items, Publish, Published, Received, Top, Want
-from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.message import Envelope, Message, Stamp, header_of
 from antecede.core.order.index import WINDOW
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
 
@@ -163,6 +163,17 @@ def test_a_move_takes_along_where_it_began_too() -> None:
     items(one, item(1, grouped("Z:1", needs=[("X@G1", 3), ("Y@G1", 4)])))
     attach = frame_to(one.move(("N",), 6), "N", Attach)
     assert attach.frontier == {"X@G1": 3, "Y@G1": 4, "Z@G1": 1} and attach.began == {"X@G1": 5}
+
+
+def test_what_came_by_an_earlier_number_and_is_gone_now_has_a_number_too() -> None:
+    """It was late when it came; its new home has only the header. Else the number would be asked for without end."""
+    one = client()
+    late = grouped("X:1", deadline_us=5)
+    assert items(one, item(1, late), now=9) == ["discard X:1 late"]
+    one.move(("N",), 10)
+    one.receive(Attached(2, {}, ()), "N", 11)
+    items(one, item(1, header_of(late), gone=True), frm="N", number=2, now=12)
+    assert one.behind() == 1 and not one.wants.wants
 
 
 def test_items_of_another_home_or_attachment_are_ignored_and_answered() -> None:

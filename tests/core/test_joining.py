@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from antecede.core.frames import Data, Snapshot, SnapshotRequest
+from antecede.core.frames import Data, Digest, Snapshot, SnapshotRequest
+from antecede.core.frozen import freeze, thaw
 from antecede.core.interest import Interest
 from tests.core.kit import carry, frame_to, grouped, machine, told, view_of
 
@@ -95,25 +96,40 @@ def test_what_was_skipped_at_the_donor_is_not_past_for_the_newcomer() -> None:
     assert b.reader.behind("X@G1", 2) and not a.reader.behind("X@G1", 2)
 
 
+BLANK = Snapshot({}, (), blank=True)
+
+
 def test_two_newcomers_do_not_wait_for_each_other() -> None:
-    everybody = brokers("cbcast", {"A": "G1", "B": "G1"}, "A B")
-    a, b = everybody["A"], everybody["B"]
-    lines = carry(a.start(0, joining=True), "A", {}, 0)
-    b.start(0, joining=True)
-    lines += carry(b.receive(SnapshotRequest(whole=True), "A", 1), "B", everybody, 1)
-    assert lines[:1] == ["A: join at None cut "] and a.joined
-
-
-def test_of_newcomers_that_join_together_the_first_by_name_begins_and_the_others_where_it_did() -> None:
+    """Of those that join together the first by name begins, having asked once more, and the others where it did."""
     everybody = brokers("cbcast", {"A": "G1", "B": "G1"}, "A B")
     a, b = everybody["A"], everybody["B"]
     b.start(0, joining=True)
-    assert told(b.receive(Snapshot({}, (), blank=True), "A", 1)) == [] and not b.joined
     a.start(0, joining=True)
-    assert told(a.receive(Snapshot({}, (), blank=True), "B", 1)) == ["join at None cut "]
-    a.publish(("G1",), b"", 2)
-    lines = carry(b.wake(b.next_wake()), "B", everybody, 20)
-    assert lines == ["B: join at A cut ", "B: deliver A:1 causes"]
+    for now in (1, 11):
+        a.wake(now)
+        assert not a.joined
+        said = told(a.receive(BLANK, "B", now)) + told(b.receive(BLANK, "A", now))
+    assert said == ["join at None cut "] and a.joined and not b.joined
+    a.publish(("G1",), b"", 12)
+    assert carry(b.wake(21), "B", everybody, 21) == ["B: join at A cut ", "B: deliver A:1 causes"]
+
+
+def test_who_was_joining_may_have_begun_since() -> None:
+    """Else the first by name would begin at nothing beside one that has everything."""
+    everybody = brokers("cbcast", {"A": "G1", "C": "G1"}, "A")
+    a, c = everybody["A"], everybody["C"]
+    c.publish(("G1",), b"", 0)
+    a.start(0, joining=True)
+    a.receive(BLANK, "C", 1)
+    assert carry(a.wake(11), "A", everybody, 11) == ["A: join at C cut ", "A: deliver C:1 causes"]
+
+
+def test_who_speaks_has_begun() -> None:
+    a = brokers("cbcast", {"A": "G1", "C": "G1", "D": "G1"}, "A")["A"]
+    a.start(0, joining=True)
+    a.receive(BLANK, "C", 1)
+    a.receive(Digest({}, {}), "C", 2)
+    assert a.joining._donors("G1") == ["C", "D"]
 
 
 def test_it_does_not_wait_for_another_newcomer_for_ever() -> None:
@@ -122,7 +138,7 @@ def test_it_does_not_wait_for_another_newcomer_for_ever() -> None:
     for now in range(10, 140, 10):
         assert b.joined == (now > 110)
         b.wake(now)
-        b.receive(Snapshot({}, (), blank=True), "A", now)
+        b.receive(BLANK, "A", now)
 
 
 def test_who_finds_all_gone_waits_a_while_for_others() -> None:
@@ -188,12 +204,13 @@ def test_what_one_donor_has_forgotten_is_not_taken_over_from_another() -> None:
 
 
 def test_what_its_donor_lacks_is_owed_though_another_has_forgotten_it() -> None:
-    """A record says a newcomer began where its donor was: it cannot be behind more than that one is."""
+    """A record says a newcomer began where its donor was: it cannot be behind more than that one is. Then what else is
+    forgotten there may lead to it, and is taken in when it comes."""
     everybody = brokers("graph", {"A": "G1 G2", "B": "G1", "C": "G2"}, "A")
     a, b = everybody["A"], everybody["B"]
     b.writer.retired = {"C@G2": 7, "X@G9": 2}
     assert carry(a.start(10, joining=True), "A", everybody, 10) == ["A: join at B cut ", "A: join at C cut "]
-    assert a.reader.cut == {} and a.writer.retired == {"X@G9": 2}
+    assert a.reader.cut == {} and a.writer.retired == {}
 
 
 def test_any_donor_that_has_had_it_all_is_witness_to_where_a_group_begins() -> None:
@@ -277,7 +294,22 @@ def test_a_group_that_was_lost_begins_behind_messages_of_its_own() -> None:
 def test_snapshots_of_strangers_are_ignored() -> None:
     a = brokers("cbcast", {"A": "G1", "B": "G1"}, "A")["A"]
     a.start(0, joining=True)
-    assert a.receive(Snapshot({}, ()), "Z", 1) == [] and not a.joined
+    stranger = Snapshot({}, ("B:1000000",), retired={"B@G1": 1000000})
+    assert a.receive(stranger, "Z", 1) == [] and not a.joined
+    assert a.receive(BLANK, "Z", 1) == []
+    said = told(a.receive(Snapshot({}, (), (grouped("B:1", "G1"),)), "B", 2))
+    assert said == ["join at B cut ", "deliver B:1 causes"]
+
+
+def test_half_way_it_can_be_saved() -> None:
+    everybody = brokers("graph", {"A": "G1 G2", "B": "G1", "C": "G2"}, "A")
+    a, b, c = (everybody[name] for name in "ABC")
+    b.publish(("G1",), b"", 0)
+    a.start(0, joining=True)
+    a.receive(frame_to(b.receive(SnapshotRequest(whole=True), "A", 1), "A", Snapshot), "B", 1)
+    again = thaw(freeze(a), a.dice)
+    rest = frame_to(c.receive(SnapshotRequest(whole=True), "A", 2), "A", Snapshot)
+    assert told(again.receive(rest, "C", 2)) == ["join at B cut ", "join at C cut ", "deliver B:1 causes"]
 
 
 def test_one_snapshot_more_than_needed_is_taken_as_news() -> None:

@@ -176,6 +176,16 @@ def test_a_broker_stands_for_the_filters_it_carries() -> None:
     assert join.filters == ("G1",) and not sent([join], Attach)
 
 
+def test_a_filter_of_several_groups_begins_where_each_of_them_does() -> None:
+    """C began G1 behind B:5, which it will never deliver: with `+` as with the names it covers what was delivered."""
+    for filters in (("G1", "G2"), ("+",)):
+        one = joined("A")
+        one.receive(Data((grouped("B:5"),)), "A", 2)
+        one.subscribe(filters, ("C",), 3)
+        reply = Attached(2, {"B@G1": 5}, (), (("G1", ("B:5",)), ("G2", ("B:5",))))
+        assert told(one.receive(reply, "C", 4)) == ["join at C cut B:5"], filters
+
+
 def test_to_want_something_else_is_to_leave_and_to_begin_anew() -> None:
     one = joined("A")
     one.receive(Data((grouped("X:2", needs=[("X@G1", 1)]),)), "A", 2)

@@ -111,6 +111,7 @@ class BrokerBase(Tier):
         elif isinstance(frame, SnapshotRequest):
             self.joining.give(sender)
         else:
+            self.joining.heard(sender)
             self.early.keep(frame, sender)
         return self.flush(now_us)
 

@@ -296,7 +296,9 @@ class Client(Tier):
 
     def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
         """Expired, or everybody else had it before this client came back: then no home need speak of it again (H13)."""
-        if envelope.message.deadline_us is not None:
+        if envelope.message.id in self.inbox.seen and envelope.message.id not in self.inbox.held:
+            self._pass(envelope, now_us)  # it came by an earlier number
+        elif envelope.message.deadline_us is not None:
             if self.inbox.is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
                 self.inbox.skip(envelope, "expired", now_us)
         else:

@@ -31,7 +31,18 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.interest import Interest
-from antecede.core.message import LOOSE, Envelope, Mark, Message, cut_of, header_of, id_of_mark, raise_to, sender_of
+from antecede.core.message import (
+    LOOSE,
+    Envelope,
+    Mark,
+    Message,
+    cut_of,
+    header_of,
+    id_of_mark,
+    newest_of,
+    raise_to,
+    sender_of,
+)
 from antecede.core.order.index import WINDOW, Log
 from antecede.core.spread.answer import BATCH, in_time
 from antecede.core.tier import Parts
@@ -268,8 +279,7 @@ class HomeBroker(BrokerBase):
             message, covers = envelope.message, {**envelope.stamp.covers, **dict(envelope.stamp.own)}
             if message.order != "none" and any(covers.get(stream, 0) >= n for stream, n in lowest.items()):
                 tops[message.sender] = min(message.seq - 1, tops.get(message.sender, 0))
-        for stream, n in self.interest.among(passed).items():
-            raise_to(tops, {stream.partition("@")[0]: n})
+        raise_to(tops, newest_of(self.interest.among(passed)))
         return cut_of(tops)
 
     def _send_replayed(self, client: str, log: Log, now_us: int) -> None:

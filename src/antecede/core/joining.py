@@ -11,12 +11,12 @@ whatever a surviving broker has delivered, or nothing that follows could ever be
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from antecede.core.effects import Join, Send
 from antecede.core.frames import Node, Snapshot, SnapshotRequest
-from antecede.core.interest import group_of
-from antecede.core.message import Envelope, cut_of, header_of, raise_to, split_id
+from antecede.core.gifts import Gift, by_group, witness
+from antecede.core.message import Envelope, cut_of, header_of, newest_of, raise_to, sender_of, split_id
 from antecede.core.spread.answer import in_time
 
 if TYPE_CHECKING:
@@ -25,25 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Joining"]
 
 
-class Gift(NamedTuple):
-    """A snapshot that was taken, and of whom: by the time the last one comes the first donor may have left."""
-
-    donor: str
-    carries: tuple[str, ...]
-    covered: tuple[str, ...]
-    """The groups that are taken over with it."""
-    snapshot: Snapshot
-
-    def had(self) -> dict[str, int]:
-        """The newest message of each sender that the donor has delivered, published, or knows to precede those."""
-        had = _tops(self.snapshot.past)
-        for cut in (self.snapshot.cut, *(cut for _, _, cut in self.snapshot.origins)):
-            raise_to(had, dict(map(split_id, cut)))
-        return had
-
-
 class Joining:
-    __slots__ = ("_alone_us", "_blank", "_gifts", "_tries", "_uncovered", "at_us", "broker", "origins")
+    __slots__ = ("_again", "_alone_us", "_blank", "_gifts", "_tries", "_uncovered", "at_us", "broker", "origins")
 
     def __init__(self, broker: BrokerBase) -> None:
         self.broker = broker
@@ -56,8 +39,10 @@ class Joining:
         """Since when there is nobody to ask."""
         self._blank: set[str] = set()
         """Who is joining too: no use asking them."""
+        self._again = False
+        """Whether they were asked a second time."""
         self.origins: dict[str, tuple[str, tuple[str, ...]]] = {}
-        """Groups that had lost everything: whose past this broker began behind there."""
+        """Groups of which something lies behind where this broker began: who has had it, and the cut."""
 
     def begin(self, now_us: int, *, joining: bool) -> None:
         if joining:
@@ -82,16 +67,24 @@ class Joining:
             self._join(now_us)  # alone in the world
 
     def _somebody_may_come(self, now_us: int) -> bool:
-        """Nobody is left to ask. Of those who are joining too one begins first, the first by name if no other, and then
-        knows where; and where all that were there have left, others may have come of whom nobody has told it yet."""
+        """Nobody is left to ask. Those who are joining too are asked once more: one may have begun since. If none has, the
+        first by name begins, and the others where it did. And where all that were there have left, others may have come
+        of whom nobody has told it yet."""
         broker = self.broker
         if self._alone_us is None:
             self._alone_us = now_us
-        if any(name in self._blank and name < broker.name for name in broker.all_brokers):
+        if broker.all_brokers:
+            again, self._again = self._again, True
+            if again and broker.name < min(broker.all_brokers):
+                return False
             self._blank.clear()
-        elif broker.all_brokers or not broker.departed or broker.settings.deadlines:
+        elif not broker.departed or broker.settings.deadlines:
             return False
         return now_us < self._alone_us + broker.settings.grace_us
+
+    def heard(self, sender: str) -> None:
+        """It speaks as those do that have begun."""
+        self._blank.discard(sender)
 
     def _donors(self, group: str) -> list[str]:
         """Who carries it; when nobody does who knows anything, any broker that does."""
@@ -128,15 +121,16 @@ class Joining:
 
     def take(self, frame: Snapshot, sender: str, now_us: int) -> None:
         """Also one that covers nothing new, or of one that has left: its messages may be nowhere else."""
+        donor = self.broker.members.get(sender)
+        if donor is None and sender not in self.broker.departed:
+            return
         if frame.blank:
             self._blank.add(sender)
             self.ask(now_us)
             return
-        donor = self.broker.members.get(sender)
-        carries = () if donor is None else donor.groups
-        covered = (
-            () if donor is None else tuple(g for g in self._uncovered if g in carries or sender in self._donors(g))
-        )
+        self.heard(sender)
+        carries = donor.groups if donor is not None else ()
+        covered = tuple(g for g in self._uncovered if g in carries or sender in self._donors(g))
         for group in covered:
             del self._uncovered[group]
         self._gifts = [gift for gift in self._gifts if gift.donor != sender or gift.covered]
@@ -155,11 +149,15 @@ class Joining:
         retired: dict[str, int] = {}
         for gift in self._gifts:
             raise_to(retired, gift.snapshot.retired)
+        forgotten = by_group(retired)
+        carried = {group: gift for gift in reversed(self._gifts) for group in gift.carries}
         for gift in self._gifts:
             for group in gift.covered:
-                self._begin_behind(group, gift, retired)
-        front, concerns = broker.reader.front, broker.interest.concerns
-        retired = {s: n for s, n in retired.items() if not concerns(s) or n <= front.get(s, 0)}
+                source = gift if group in gift.carries else carried.get(group, gift)
+                self._begin_behind(group, source, forgotten.get(group, {}))
+        front, concerned = broker.reader.front, broker.interest.among(retired)
+        if any(n > front.get(stream, 0) for stream, n in concerned.items()):  # it is owed, and may precede the others
+            retired = {stream: n for stream, n in concerned.items() if n <= front.get(stream, 0)}
         assert broker.writer is not None
         broker.writer.adopt([node for gift in self._gifts for node in gift.snapshot.nodes], retired)
         broker.writer.start_at(broker.reader.cut)
@@ -179,42 +177,26 @@ class Joining:
         """Behind what this donor began behind itself, and behind what any donor has retired, as far as one has had it
         all: what followed that may be known no more. Were it taken in, nothing would hold back what others give."""
         broker = self.broker
-        gift = next((one for one in (gift, *self._gifts) if group in one.carries), gift)
-        known = {s: n for s, n in gift.snapshot.past.items() if group_of(s) == group}
-        theirs = {group: (peer, cut) for group, peer, cut in gift.snapshot.origins}
+        known = gift.past.get(group, {})
         if group not in gift.carries and not broker.settings.deadlines:
-            self.origins[group] = (gift.donor, cut_of(_tops(known)))
-        elif group in theirs:
-            self.origins[group] = theirs[group]
+            self.origins[group] = (gift.donor, cut_of(newest_of(known)))
+        elif group in gift.origins:
+            self.origins[group] = gift.origins[group]
         peer, begun = self.origins.get(group, (gift.donor, ()))
-        past = {s: n for s, n in retired.items() if group_of(s) == group}
         tops = dict(map(split_id, begun))
-        raise_to(tops, _tops(past))
-        had = [(one, one.had()) for one in (gift, *self._gifts)]
-        witness, seen = next(((one, its) for one, its in had if _covers(its, tops)), had[0])
-        past = {s: min(n, seen.get(s.partition("@")[0], 0)) for s, n in past.items()}
+        raise_to(tops, newest_of(retired))
+        one = witness((gift, *self._gifts), tops)
+        past = {stream: min(n, one.had.get(sender_of(stream), 0)) for stream, n in retired.items()}
         tops = dict(map(split_id, begun))
-        raise_to(tops, _tops(past))
+        raise_to(tops, newest_of(past))
         cut = cut_of(tops)
         if cut != begun:
-            peer = witness.donor
+            peer = one.donor
             self.origins[group] = (peer, cut)
         broker.out.append(Join((group,), peer, cut, broker.inbox.guard_us))
         if group in gift.carries or group in self.origins:
             raise_to(past, known)
         broker.reader.start_at(past)
-
-
-def _tops(marks: Mapping[str, int]) -> dict[str, int]:
-    """The newest of each sender, of whatever group."""
-    tops: dict[str, int] = {}
-    for stream, n in marks.items():
-        raise_to(tops, {stream.partition("@")[0]: n})
-    return tops
-
-
-def _covers(had: Mapping[str, int], tops: Mapping[str, int]) -> bool:
-    return all(n <= had.get(sender, 0) for sender, n in tops.items())
 
 
 def _nodes(envelope: Envelope) -> tuple[Node, ...]:

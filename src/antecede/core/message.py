@@ -19,6 +19,8 @@ __all__ = [
     "header_of",
     "id_of_mark",
     "make_id",
+    "newest_of",
+    "raise_to",
     "sender_of",
     "split_id",
 ]
@@ -81,6 +83,20 @@ def raise_to(marks: dict[str, int], others: Mapping[str, int]) -> None:
     for name, n in others.items():
         if n > marks.get(name, 0):
             marks[name] = n
+
+
+def newest_of(marks: Mapping[str, int]) -> dict[str, int]:
+    """The newest of each sender, of whatever group.
+
+    >>> newest_of({"p@G1": 3, "p@G2": 5, "p~@G1": 9, "q@G1": 1})
+    {'p': 5, 'p~': 9, 'q': 1}
+    """
+    newest: dict[str, int] = {}
+    for stream, n in marks.items():
+        sender = stream.partition("@")[0]
+        if n > newest.get(sender, 0):
+            newest[sender] = n
+    return newest
 
 
 @dataclass(slots=True, eq=False)

@@ -17,7 +17,7 @@ from antecede.core.broker import Broker
 from antecede.core.effects import Effect
 from antecede.core.frames import Ranges
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Message
+from antecede.core.message import Envelope, Message, newest_of
 from antecede.core.order.colour import ROUNDS
 from antecede.core.order.matrix import Column, MatrixWriter, place_of
 from antecede.core.round_clock import RoundClock
@@ -134,7 +134,7 @@ class RoundBroker(Broker):
         Of its own only what has left: a subscriber that began behind the others would wait for them for long elsewhere.
         """
         assert self.writer is not None
-        newest = _newest(self.writer.past())
+        newest = newest_of(self.writer.past())
         newest[self.name] = self.tops.get(self.name, 0)
         return newest
 
@@ -183,12 +183,3 @@ class RoundBroker(Broker):
             wanted = [s for s in streams if sender in (ROUNDS, s.partition("@")[0])]
             found += [(stream, low, high) for stream in sorted(wanted)]
         return tuple(found)
-
-
-def _newest(past: Mapping[str, int]) -> dict[str, int]:
-    newest: dict[str, int] = {}
-    for stream, n in past.items():
-        sender = stream.partition("@")[0]
-        if n > newest.get(sender, 0):
-            newest[sender] = n
-    return newest

@@ -102,7 +102,7 @@ class Subscriber(Tier):
             return
         if not self._begun:
             falls_short = self._falls_short(sender, frame)
-            if sender != self._wanted[0] or (falls_short and self._is_patient()) or not self._covers_all(frame):
+            if sender != self._wanted[0] or (falls_short and self._is_patient()) or not self._covers_all(sender, frame):
                 return
             self._begun = True
             self._known = self.interest.filters
@@ -126,13 +126,14 @@ class Subscriber(Tier):
         then what was passed over is behind the record of the new cut too."""
         return self._tries <= (ATTACH_TRIES if self.settings.deadlines else 16 * ATTACH_TRIES)
 
-    def _covers_all(self, reply: Attached) -> bool:
+    def _covers_all(self, broker: str, reply: Attached) -> bool:
         """With a new group: whether all it has delivered lies behind that cut (and so all that precedes it there)."""
         kept = tuple(f for f in self.interest.filters if f in self._known)
         if kept == self.interest.filters or not self.tops:
             return True
-        cuts = Cuts(reply.cut, reply.origins)
-        if all(cuts.within(f).get(sender, 0) >= n for f in self.interest.filters for sender, n in self.tops.items()):
+        cuts, known = Cuts(reply.cut, reply.origins), self.members.get(broker)
+        wanted = [group for group in (known.groups if known is not None else ()) if self.interest.concerns_group(group)]
+        if all(cuts.within(group).get(sender, 0) >= n for group in wanted for sender, n in self.tops.items()):
             return True
         if self._tries > 4 * ATTACH_TRIES:
             self._want(Interest(kept))

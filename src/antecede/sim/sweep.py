@@ -132,10 +132,11 @@ class Sweep:
         """What replays one scenario."""
         reading = "" if self.reading == "repaired" else f" --reading {self.reading}"
         plugins = "".join(f" --plugin {shlex.quote(str(path))}" for path in loaded())
-        name = f"{self.recipe}-{self.seed}-{judged.index}"
-        draw = f"{' --harsh' if self.harsh else ''} --draw {judged.index}"
+        harsh = " --harsh" if self.harsh else ""
+        name = f"{self.recipe}-{self.seed}-{judged.index}{harsh.replace(' --', '-')}"
         return (
-            f"antecede simulate{plugins} --recipe {self.recipe}{reading} --seed {self.seed}{draw}"
+            f"antecede simulate{plugins} --recipe {self.recipe}{reading} --seed {self.seed}"
+            f"{harsh} --draw {judged.index}"
             f" --out runs/{name} && antecede check runs/{name}"
         )
 

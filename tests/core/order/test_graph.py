@@ -301,6 +301,26 @@ def test_what_everybody_has_had_for_grace_is_forgotten_and_does_not_come_back() 
     assert publish(a, "A:3").stamp.needs == ()
 
 
+def test_what_is_lost_for_good_is_kept_by_nobody_for_ever() -> None:
+    """Nobody will ever say that they have it; all that follows it would travel for ever."""
+    z, b, a = (writer(name, G1, deadlines=False) for name in "ZBA")
+    give(publish(z, "Z:1"), z, b)
+    a.arrived(b.relay(publish(b, "B:1")))
+    a.heard({"B@G1": 1})
+    a.gave_up(("Z@G1", 1))
+    for now_us in (1, 11, 11):
+        assert list(a.graph) == ["Z:1", "B:1"] or now_us == 11
+        a.forget(now_us)
+    assert not a.graph and a.retired == {"Z@G1": 1, "B@G1": 1}
+
+
+def test_a_circle_of_nodes_ends() -> None:
+    """Nobody honest makes one."""
+    a = writer("A")
+    a.adopt([("X", 1, ("G1",), (("Y", 1),), None), ("Y", 1, ("G1",), (("X", 1),), None)], {})
+    assert set(a.graph) == {"X:1", "Y:1"}
+
+
 def test_what_follows_something_unstable_is_not_forgotten() -> None:
     a = writer("A", BOTH, deadlines=False)
     publish(a, "A:1", "G1")

@@ -53,6 +53,18 @@ def test_what_went_before_a_place_was_known_precedes_what_it_is_sent() -> None:
     assert a.matrix["A@E"] == 3, "once is enough"
 
 
+def test_what_its_sender_did_not_know_goes_here_is_addressed_here_all_the_same() -> None:
+    """A stamped A:1 before it knew of E, and it left for E after: B's answer must not overtake it there."""
+    a, b, late = writer("A"), writer("B"), MatrixWriter("E", Column(("G1",), "E"), RoundClock(10, 9))
+    first = publish(a, "A:1", "G1")
+    b.meet("E", ("G1",))
+    give(first, a, b)
+    answer = late.arrived(b.relay(publish(b, "B:2", "G1")))
+    assert answer.stamp.needs == (("A@E", 1),)
+    assert ("A@E", 1) in late.arrived(a.relay(first)).stamp.own
+    assert ("A@E", 2) not in late.arrived(a.relay(publish(a, "A:2", "G2"))).stamp.own, "not for it"
+
+
 def test_needs_are_the_receivers_own_column() -> None:
     a, b, c = writer("A"), writer("B"), writer("C")
     give(publish(a, "A:1", "G1"), a, b)

@@ -266,14 +266,15 @@ class GraphWriter:
         """Take in whole graphs, perhaps of several brokers: predecessors before what follows them."""
         raise_to(self.retired, retired)
         new = {f"{node[0]}:{node[1]}": node for node in nodes if f"{node[0]}:{node[1]}" not in self.graph}
-        stack = list(reversed(new))
+        stack, entered = list(reversed(new)), set[str]()
         while stack:
             message_id = stack[-1]
             if message_id in self.graph:
                 stack.pop()
                 continue
             before = [f"{sender}:{seq}" for sender, seq in new[message_id][3]]
-            missing = [one for one in before if one in new and one not in self.graph]
+            missing = [one for one in before if one in new and one not in self.graph and one not in entered]
+            entered.add(message_id)  # a circle, which nobody honest makes, ends here
             if missing:
                 stack.extend(missing)
             else:
@@ -311,7 +312,7 @@ class GraphWriter:
         stable = self.stable
         for message_id, entry in list(self.graph.items()):
             if entry.stable_us is None:
-                if all(n <= stable.get(stream, 0) for stream, n in entry.marks):
+                if entry.gone or all(n <= stable.get(stream, 0) for stream, n in entry.marks):
                     entry.stable_us = now_us
             elif now_us < entry.stable_us + self.grace_us:
                 continue

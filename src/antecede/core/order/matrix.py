@@ -81,12 +81,12 @@ class MatrixWriter:
     def meet(self, name: str, groups: Sequence[str]) -> None:
         """There is such a broker. What went to its groups before this one knew of it precedes what it will be sent."""
         place = place_of(name)
-        new = {group for group in groups if place not in self.carriers.get(group, ())}
+        new = [group for group in groups if place not in self.carriers.get(group, ())]
         for group in new:
             self.carriers.setdefault(group, set()).add(place)
         if new:
             for message_id, note in self._notes.items():
-                if not new.isdisjoint(note.groups):
+                if not set(new).isdisjoint(note.groups):
                     sender, seq = split_id(message_id)
                     raise_to(self.matrix, {stream_of(sender, place): seq})
 
@@ -115,16 +115,21 @@ class MatrixWriter:
         tops = self._tops(message, stamp)
         stamp.extra = tops
         self._notes[message.id] = Note(message.topics, message.seq, tops)
-        matrix = self.matrix
-        for stream, n in (*stamp.covers.items(), *stamp.own):
-            if n > matrix.get(stream, 0):
-                matrix[stream] = n
+        raise_to(self.matrix, stamp.covers)
+        raise_to(self.matrix, dict(stamp.own))
+        for topic in message.topics:
+            for place in sorted(self.carriers.get(topic, ())):
+                raise_to(self.matrix, {stream_of(message.sender, place): message.seq})
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def arrived(self, envelope: Envelope) -> Envelope:
+        """Its sender may not have known of this place: it is addressed to it all the same."""
         message, stamp = envelope.message, envelope.stamp
-        return Envelope(message, self._local(stamp.own, stamp.covers, message.seq))
+        own, here = stamp.own, (stream_of(message.sender, self.place), message.seq)
+        if here not in own and self.interest.wants(message.topics):
+            own = (*own, here)
+        return Envelope(message, self._local(own, stamp.covers, message.seq))
 
     def learn(self, envelope: Envelope) -> None:
         self._take_in(envelope.message, envelope.stamp)
