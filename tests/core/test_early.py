@@ -40,6 +40,7 @@ def test_what_clients_publish_through_a_broker_that_is_joining_is_kept() -> None
     one.view(view_of({"H": "G1", "B": "G1"}, "S1"), 0)
     one.start(0, joining=True)
     assert told(one.receive(Publish((grouped("S1:1", "G1"),)), "S1", 1)) == []
+    assert told(one.receive(Publish((grouped("S1:1", "G1"),)), "S1", 2)) == ["discard S1:1 duplicate"]
     one.view(view_of({"H": "G1", "B": "G1"}), 2)
     said = told(one.receive(Snapshot({}, ()), "B", 3))
     assert said[:3] == ["join at B cut ", "data to B: S1:1", "deliver S1:1 causes"]
@@ -50,3 +51,4 @@ def test_there_is_a_bound_and_what_is_beyond_is_said(monkeypatch: Any) -> None:
     one = newcomer()
     one.receive(Data((flat("A:1"),)), "A", 1)
     assert told(one.receive(Data((flat("A:2", {"A": 1}),)), "A", 1)) == ["discard A:2 overflow"]
+    assert told(one.receive(Data((flat("A:1"),)), "A", 1)) == ["discard A:1 duplicate"], "the first copy is kept"

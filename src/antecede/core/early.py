@@ -20,20 +20,26 @@ MAX_EARLY = 4096
 
 
 class Early:
-    __slots__ = ("_frames", "tier")
+    __slots__ = ("_frames", "_ids", "tier")
 
     def __init__(self, tier: Tier) -> None:
         self.tier = tier
         self._frames: list[tuple[Frame, str]] = []
+        self._ids: set[str] = set()
+        """What is in them."""
 
     def keep(self, frame: Frame, sender: str) -> None:
         if isinstance(frame, (Data, Publish, Rumours)):
-            if len(self._frames) < MAX_EARLY:
+            ids = [message.id for message in frame.messages()]
+            again = isinstance(frame, Publish) and self._ids.issuperset(ids)  # until it is acknowledged
+            if len(self._frames) < MAX_EARLY and not again:
                 self._frames.append((frame, sender))
+                self._ids.update(ids)
             else:
-                self.tier.out += [Discard(message.id, "overflow") for message in frame.messages()]
+                self.tier.out += [Discard(one, "duplicate" if one in self._ids else "overflow") for one in ids]
 
     def take(self, now_us: int) -> None:
         frames, self._frames = self._frames, []
+        self._ids.clear()
         for frame, sender in frames:
             self.tier.on_frame(frame, sender, now_us)

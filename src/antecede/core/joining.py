@@ -67,9 +67,9 @@ class Joining:
             self._join(now_us)  # alone in the world
 
     def _somebody_may_come(self, now_us: int) -> bool:
-        """Nobody is left to ask. Those who are joining too are asked once more: one may have begun since. If none has, the
-        first by name begins, and the others where it did. And where all that were there have left, others may have come
-        of whom nobody has told it yet."""
+        """Nobody is left to ask. Those who are joining too are asked once more: one may have begun since. If none has,
+        the first by name begins, and the others where it did. And where all that were there have left, others may have
+        come of whom nobody has told it yet."""
         broker = self.broker
         if self._alone_us is None:
             self._alone_us = now_us

@@ -51,6 +51,8 @@ def test_what_went_before_a_place_was_known_precedes_what_it_is_sent() -> None:
     assert late.arrived(a.relay(third)).stamp.needs == (("A@E", 1),)
     a.meet("E", ("G1",))
     assert a.matrix["A@E"] == 3, "once is enough"
+    a.meet("F", ("G1",))
+    assert publish(a, "A:4", "G1", after=[]).stamp.covers["A@F"] == 3, "whatever else it follows"
 
 
 def test_what_its_sender_did_not_know_goes_here_is_addressed_here_all_the_same() -> None:
@@ -62,7 +64,9 @@ def test_what_its_sender_did_not_know_goes_here_is_addressed_here_all_the_same()
     answer = late.arrived(b.relay(publish(b, "B:2", "G1")))
     assert answer.stamp.needs == (("A@E", 1),)
     assert ("A@E", 1) in late.arrived(a.relay(first)).stamp.own
-    assert ("A@E", 2) not in late.arrived(a.relay(publish(a, "A:2", "G2"))).stamp.own, "not for it"
+    second = late.arrived(a.relay(publish(a, "A:2", "G1")))
+    assert second.stamp.needs == (("A@E", 1),), "as it does elsewhere"
+    assert ("A@E", 3) not in late.arrived(a.relay(publish(a, "A:3", "G2"))).stamp.own, "not for it"
 
 
 def test_needs_are_the_receivers_own_column() -> None:

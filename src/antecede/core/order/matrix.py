@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from antecede.core.frames import Node
 from antecede.core.interest import Interest, group_of, stream_of
-from antecede.core.message import Envelope, Mark, Message, Stamp, raise_to, split_id
+from antecede.core.message import Envelope, Mark, Message, Stamp, newest_of, raise_to, split_id
 from antecede.core.order.rounds import own_below
 from antecede.core.order.vector import close
 from antecede.core.round_clock import RoundClock
@@ -102,6 +102,7 @@ class MatrixWriter:
             covers = dict(self.matrix)
         else:
             covers = close([*after, self._last] if self._last is not None else after)
+            raise_to(covers, {stream: self.matrix.get(stream, 0) for stream, _ in own})  # to places met since, too
         stamp = self._local(own, covers, message.seq)
         self._take_in(message, stamp)
         self._last = stamp
@@ -124,12 +125,15 @@ class MatrixWriter:
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def arrived(self, envelope: Envelope) -> Envelope:
-        """Its sender may not have known of this place: it is addressed to it all the same."""
+        """Its sender may not have known of this place: it is addressed to it all the same, and follows here, for all
+        anybody can tell, whatever it follows anywhere."""
         message, stamp = envelope.message, envelope.stamp
-        own, here = stamp.own, (stream_of(message.sender, self.place), message.seq)
+        own, covers, here = stamp.own, stamp.covers, (stream_of(message.sender, self.place), message.seq)
         if here not in own and self.interest.wants(message.topics):
-            own = (*own, here)
-        return Envelope(message, self._local(own, stamp.covers, message.seq))
+            own, covers = (*own, here), dict(covers)
+            for sender, n in newest_of(stamp.covers).items():
+                raise_to(covers, {stream_of(sender, self.place): n})
+        return Envelope(message, self._local(own, covers, message.seq))
 
     def learn(self, envelope: Envelope) -> None:
         self._take_in(envelope.message, envelope.stamp)
