@@ -279,7 +279,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("order/matrix.py", "                if not set(new).isdisjoint(note.groups):", "                if False:", "what went before a place was known precedes what it is sent"),
     Mutant("spread/loss.py", "        marks.update((want, None) for want in tier.wants.wants if id_of_mark(want) == message_id)\n", "", "what is given up is asked for in no stream"),
     Mutant("spread/digest.py", "return {stream: min(n, here.get(stream, n)) for stream, n in news.items()}", "return news", "what is lacking here is not stable"),
-    Mutant("spread/loss.py", "if set(tier.sources(mark)) <= self._lacks.get(m, set())]", "if True]", "its brokers say which of it cannot be had"),
+    Mutant("spread/loss.py", "if sources <= self._lacks.get(m, set())]", "if True]", "its brokers say which of it cannot be had"),
     Mutant("spread/answer.py", " and all(id_of_mark(one) != message_id for one in self.tier.wants.wants)", "", "what is still asked for is not said to be gone"),
     Mutant("spread/answer.py", "return message_id in self.tier.store.by_id or", "return", "what is here by another group is here"),
     Mutant("subscriber.py", "                self._passed.raise_to(self._cuts)\n", "                pass\n", "what it began behind elsewhere stays behind"),

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from antecede.core.cuts import Origins
 from antecede.core.effects import Effect, Send
-from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Snapshot, SnapshotRequest
+from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Origins, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
 from antecede.core.message import Envelope, Mark, Message, raise_to

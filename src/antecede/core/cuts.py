@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from antecede.core.effects import Join
+from antecede.core.frames import Origins
 from antecede.core.message import cut_of, raise_to, split_id
 from antecede.core.topics import matches
 
-__all__ = ["Cuts", "Origins"]
-
-Origins = tuple[tuple[str, tuple[str, ...]], ...]
-"""(group, what lies behind there too), as it travels."""
+__all__ = ["Cuts"]
 
 
 class Cuts:

@@ -27,6 +27,7 @@ __all__ = [
     "Item",
     "Items",
     "Node",
+    "Origins",
     "Out",
     "Ping",
     "PingRequest",
@@ -49,6 +50,9 @@ Node: TypeAlias = tuple[str, int, tuple[str, ...], tuple[tuple[str, int], ...], 
 
 Ranges: TypeAlias = tuple[tuple[str, int, int], ...]
 """(stream, low, high): the marks low < n <= high of a stream."""
+
+Origins: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""(group, message ids that lie behind there beyond a common cut)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -168,7 +172,7 @@ class Attached(Base):
     attachment: int
     start: Mapping[str, int]
     cut: tuple[str, ...]
-    origins: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    origins: Origins = ()
 
 
 @dataclass(slots=True, eq=False)

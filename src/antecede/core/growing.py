@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from antecede.core.cuts import Cuts, Origins
+from antecede.core.cuts import Cuts
 from antecede.core.effects import Leave, Send
-from antecede.core.frames import Grow
+from antecede.core.frames import Grow, Origins
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, cut_of, split_id
 

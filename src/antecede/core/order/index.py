@@ -12,8 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 
-from antecede.core.cuts import Origins
-from antecede.core.frames import Grown, Item
+from antecede.core.frames import Grown, Item, Origins
 from antecede.core.interest import Interest
 from antecede.core.message import LOOSE, Envelope, Mark, Stamp, raise_to
 from antecede.core.order.reader import Reader, everything

@@ -131,17 +131,17 @@ class Losses:
         tier.want_blocked(None, now_us)
 
     def _unknown_before(self, mark: Mark) -> list[Mark]:
-        """Of a message of which nothing is known nobody can say which of its sender's came before it to its group.
-
-        All were asked for with it, for at least `grace_us`; those that did not come are as lost as it is.
-        """
+        """Of a message of which nothing is known nobody can say which of its sender's came before it to its group,
+        unless every number stands for one. All were asked for with it, for at least `grace_us`; those that did not
+        come, and are not asked for on their own account, are as lost as it is."""
         tier = self.tier
         stream, n = mark
         if LOOSE in stream or tier.reader.dense or self._known(mark) is not None:
             return []  # they are asked for by themselves
         before = [(stream, k) for k in range(tier.reader.front.get(stream, 0) + 1, n)]
         if tier.writer is None:  # its brokers have passed all of that: they say which of it cannot be had
-            before = [m for m in before if set(tier.sources(mark)) <= self._lacks.get(m, set())]
+            sources = set(tier.sources(mark))
+            before = [m for m in before if sources <= self._lacks.get(m, set())]
         return [m for m in before if tier.is_missing(m) and id_of_mark(m) not in tier.inbox.seen]
 
     def _let_go(self, mark: Mark, known: Stamp | None) -> None:
