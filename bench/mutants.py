@@ -168,7 +168,6 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("spread/loss.py", " or not tier.is_missing(mark):", ":", "what came in the meantime is not given up"),
     Mutant("spread/answer.py", "found += [e for e in self._held_within(ranges)", "found += [e for e in ()", "what is held is answered too"),
     Mutant("spread/answer.py", "if not self._is_here((stream, n)) and (never or not tier.serves(peer)):", "if not self._is_here((stream, n)):", "a subscriber has nobody else to ask"),
-    Mutant("spread/loss.py", "marks.update((need, None) for need in held.envelope.stamp.needs if id_of_mark(need) == message_id)", "pass", "a message is given up in all its groups"),
     Mutant("spread/solicit.py", "want.hint, want.tries = peer, 0", "pass", "whoever offers it is asked first"),
     Mutant("spread/digest.py", "            return False\n    return True", "            pass\n    return True", "in step means all of it"),
     Mutant("spread/digest.py", "return [peer for peer in peers if in_step.get(peer, -1) < version]", "return [peer for peer in peers if peer not in in_step]", "news begin a new round"),

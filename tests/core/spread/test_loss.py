@@ -203,6 +203,18 @@ def test_an_unordered_message_is_given_up_alone() -> None:
     assert asked.lacks == (("A~", 3, 4),), "what lies between may not exist"
 
 
+def test_so_it_is_where_not_every_number_stands_for_a_message_of_the_group() -> None:
+    broker = machine("cbcast", "A", "broker", "G1", deadlines=False, grace_us=1000)
+    broker.view(view_of({"A": "G1", "B": "G1", "C": "G1"}), 0)
+    broker.start(0)
+    unordered = Message("B", 5, ("G1",), order="none")
+    broker.receive(Data((Envelope(unordered, Stamp((("B~@G1", 5),), (), {"B~@G1": 4})),)), "C", 0)
+    gone(broker, "B", now=0)
+    assert ("B~@G1", 4) in broker.wants.wants
+    said = told(broker.receive(Gone((), (("B~@G1", 3, 4),)), "C", 2000))
+    assert [line for line in said if "gone" in line] == ["discard B~:4 gone"]
+
+
 def test_who_missed_what_settled_gives_it_up_after_grace() -> None:
     one = member(deadlines=False)
     one.receive(Data((flat("A:2", {"A": 1}),)), "A", 0)

@@ -149,8 +149,6 @@ class Losses:
         tier = self.tier
         message_id = id_of_mark(mark)
         marks = {mark: None}
-        for held in tier.inbox.held.values():
-            marks.update((need, None) for need in held.envelope.stamp.needs if id_of_mark(need) == message_id)
         marks.update((want, None) for want in tier.wants.wants if id_of_mark(want) == message_id)
         if known is not None:
             marks.update(dict.fromkeys(known.own))
