@@ -11,6 +11,7 @@ import pytest
 from antecede.core.effects import Expelled, Send
 from antecede.core.frames import Out, Sync, Top
 from antecede.core.frozen import freeze, thaw
+from antecede.core.membership.managed import KNOCKS
 from antecede.core.membership.news import ALIVE, DEAD, LEFT, News
 from tests.core.membership.town import PERIOD_US, PROBING, Town
 
@@ -259,6 +260,24 @@ def test_only_who_was_unknown_at_the_last_knock_too_is_asked() -> None:
 
     assert knock() == []
     assert knock() == [("D", "sync")]
+
+
+def test_who_is_cut_off_is_knocked_at_whoever_else_has_crashed() -> None:
+    """After a partition heals, sides must find each other well within grace, or each gives up what the other has."""
+    names = [f"M{i}" for i in range(KNOCKS + 4)]
+    town = Town(" ".join(("A", *names)))
+    one = town.all["A"]
+    for name in names[1:]:
+        one.detector.learn(News(name, "member", ("G1",), state=DEAD))
+    one._flush()
+
+    def knocked() -> list[str]:
+        one._knock(0)
+        return [e.to[0] for e in one._flush() if isinstance(e, Send) and e.frame.kind == "out"]
+
+    first = knocked()
+    assert len(first) == len(set(first)) == KNOCKS and "M0" not in first
+    assert set(names[1:]) == {name for _ in range(20) for name in knocked()}, "sooner or later at everybody"
 
 
 def test_a_weaker_side_is_told_so_and_not_held_to_have_been_refused() -> None:

@@ -24,6 +24,10 @@ from antecede.core.spread.chance import some_of
 
 __all__ = ["Managed"]
 
+KNOCKS = 8
+"""How many are knocked at in one go. Raising it costs frames to the dead; lowering it, where many have crashed, the
+time until a side that was only cut off is found among them, and meanwhile each side gives up what the other has."""
+
 
 class Managed:
     def __init__(self, inner: Machine, peer: Peer, probing: Probing, dice: Dice, *, single: bool = False) -> None:
@@ -338,8 +342,8 @@ class Managed:
         return [*effects, *self._settle(now_us)]
 
     def _knock(self, at_us: int) -> None:
-        """One of those believed dead is told so, in case it is not, or a contact that has long been unknown is asked
-        who is there: so sides of a healed partition find each other, also those whose members have all come anew."""
+        """Some of those believed dead are told so, in case they are not, and contacts that have long been unknown are
+        asked who is there: so sides of a healed partition find each other, also if all their members came anew."""
         self._knock_at = at_us + self.probing.sync * self.probing.period_us
         if self.role == "subscriber":
             return
@@ -348,7 +352,7 @@ class Managed:
         unknown = [name for name in self._contacts if name not in entries and not self.table.is_out(name)]
         apart = [name for name in unknown if name in self._unknown and name != self.name]
         self._unknown = frozenset(unknown)
-        for name in some_of(self.dice, [*dead, *apart], 1):
+        for name in some_of(self.dice, [*dead, *apart], KNOCKS):
             if name in entries:
                 self._say_out(name)
             else:
