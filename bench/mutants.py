@@ -282,7 +282,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("spread/loss.py", "if sources <= self._lacks.get(m, set())]", "if True]", "its brokers say which of it cannot be had"),
     Mutant("spread/answer.py", " and all(id_of_mark(one) != message_id for one in self.tier.wants.wants)", "", "what is still asked for is not said to be gone"),
     Mutant("spread/answer.py", "return message_id in self.tier.store.by_id or", "return", "what is here by another group is here"),
-    Mutant("subscriber.py", "                self._passed.raise_to(self._cuts)\n", "                pass\n", "what it began behind elsewhere stays behind"),
+    Mutant("subscriber.py", "                self._passed.widen(self._cuts)\n", "                pass\n", "what it began behind elsewhere stays behind"),
     Mutant("cuts.py", "        raise_to(self._common, other._common)\n", "", "of two cuts the newer holds"),
     Mutant("spread/loss.py", "return mark in self._given_up and (known is None or self.tier.reader.blocker(known) is None)", "return mark in self._given_up", "a broker says what is gone when it waits for nothing before it"),
     Mutant("spread/loss.py", "for one in (*self._unknown_before(mark), mark):", "for one in (*(self._unknown_before(mark) if tier.writer is not None else ()), mark):", "a subscriber passes what came before what is gone"),

@@ -27,7 +27,7 @@ def test_a_row_of_its_own_where_more_lies_behind() -> None:
 
 def test_the_newer_of_two_group_by_group() -> None:
     cuts, other = Cuts(("p:3",), (("G2", ("q:4",)),)), Cuts(("p:2", "r:1"), (("G3", ("p:9",)),))
-    cuts.raise_to(other)
+    cuts.widen(other)
     assert cuts.within("G1") == {"p": 3, "r": 1} and cuts.within("G2") == {"p": 3, "q": 4, "r": 1}
     assert cuts.within("G3") == {"p": 9, "r": 1}
     assert other.within("G1") == {"p": 2, "r": 1} and other.within("G3") == {"p": 9, "r": 1}, (

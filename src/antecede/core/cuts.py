@@ -38,8 +38,8 @@ class Cuts:
         """The newest message of each sender that lies behind in that group."""
         return self._special.get(group, self._common)
 
-    def raise_to(self, other: Cuts) -> None:
-        """The newer of the two, group by group."""
+    def widen(self, other: Cuts) -> None:
+        """By another: the newer of the two, group by group."""
         for group in {**self._special, **other._special}:
             self._special[group] = {**self.within(group)}
             raise_to(self._special[group], other.within(group))

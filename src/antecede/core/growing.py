@@ -95,5 +95,5 @@ class Growing:
     def join(self, filters: tuple[str, ...], peer: str, cut: tuple[str, ...], origins: Origins = ()) -> None:
         self.owed += filters
         cuts = Cuts(cut, origins)
-        cuts.raise_to(Cuts(cut_of(self._missed)))
+        cuts.widen(Cuts(cut_of(self._missed)))
         self.client.out += cuts.joins(filters, peer, self.client.inbox.guard_us)

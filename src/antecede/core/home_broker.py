@@ -144,9 +144,7 @@ class HomeBroker(BrokerBase):
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         super().compared(frame, sender, now_us)
-        for stream, n in frame.have.items():
-            if n > self._elsewhere.get(stream, 0):
-                self._elsewhere[stream] = n
+        raise_to(self._elsewhere, frame.have)
         for message_id, (_, envelope) in list(self._unsafe.items()):
             if self._is_safe(envelope):
                 self._acknowledge(message_id)

@@ -107,7 +107,7 @@ class Subscriber(Tier):
             self._begun = True
             self._known = self.interest.filters
             if falls_short:
-                self._passed.raise_to(self._cuts)
+                self._passed.widen(self._cuts)
             else:
                 self._passed = Cuts()
             self._cuts = Cuts(frame.cut, frame.origins)
@@ -160,7 +160,7 @@ class Subscriber(Tier):
         if known is not None:
             filters = tuple(f for f in filters if any(matches(f, group) for group in known.groups))
         cuts = Cuts(reply.cut, reply.origins)
-        cuts.raise_to(self._passed)
+        cuts.widen(self._passed)
         self.out += cuts.joins(filters, broker, self.inbox.guard_us)
         if len(self._joined) == len(self._wanted):
             self._attach_at = None
