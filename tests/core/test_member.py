@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from antecede.core.frames import Data, Snapshot, SnapshotRequest
+from antecede.core.frames import Data, Gone, Request, Snapshot, SnapshotRequest
 from antecede.core.machine import Peer
 from antecede.core.message import Envelope, Message, Stamp
 from tests.core.kit import carry, flat, frame_to, machine, message, sent, told
@@ -91,6 +91,25 @@ def test_the_cut_it_gives_is_closed() -> None:
     a.receive(Data((flat("B:1"), flat("C:1", {"B": 2}, deadline_us=5))), "B", 9)
     given = frame_to(a.receive(SnapshotRequest(whole=False), "C", 10), "C", Snapshot)
     assert given.past.get("C", 0) == 0 and given.past["B"] == 1 and given.cut == ("B:1",)
+
+
+def test_a_newcomer_begins_behind_what_its_donor_began_behind() -> None:
+    """Its donor will never have that, and others may have let go of it."""
+    b = members(start=False)["B"]
+    b.start(0, joining=True)
+    b.receive(Snapshot({"A": 3, "C~": 5}, ("A:3", "C~:5")), "A", 1)
+    b.receive(Data((flat("A:4", {"A": 3}),)), "A", 2)
+    given = frame_to(b.receive(SnapshotRequest(whole=False), "C", 3), "C", Snapshot)
+    assert given.past == {"A": 4, "C~": 5} and given.cut == ("A:4", "C~:5")
+
+
+def test_who_began_behind_a_message_says_that_it_cannot_be_had_there() -> None:
+    """Although its sender is there: nobody else may have it any more, and who asks must come to an end."""
+    b = members(start=False, deadlines=False)["B"]
+    b.start(0, joining=True)
+    b.receive(Snapshot({"A": 3, "C~": 5}, ("A:3", "C~:5")), "A", 1)
+    gone = frame_to(b.receive(Request((("C~", 2, 3), ("A", 2, 4))), "C", 3), "C", Gone)
+    assert gone.lacks == (("C~", 2, 3), ("A", 2, 3))
 
 
 def test_newcomers_do_not_wait_for_each_other() -> None:

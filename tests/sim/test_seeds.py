@@ -121,6 +121,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(878787, "cbcast", 1027), {}, "who attaches to a broker begins behind what that one began behind"),
     (draw(878787, "graph", 2977), {}, "what is in two groups is asked for in the one that has brokers left"),
     (draw(969696, "solicit", 2130), {}, "sides of a healed partition find each other before they give up"),
+    (draw(101010, "solicit", 4360), {}, "who began behind a message says that it cannot be had there"),
     (draw(919191, "graph", 6199), {}, "what has expired everywhere is not named to who begins now"),
     (
         draw(1, "graph", 159),

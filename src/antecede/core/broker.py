@@ -13,7 +13,7 @@ from antecede.core.effects import Effect, Send
 from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Origins, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
-from antecede.core.message import Envelope, Mark, Message, raise_to
+from antecede.core.message import Envelope, Mark, Message
 from antecede.core.round_clock import RoundClock
 from antecede.core.spread.multicast import Multicast
 from antecede.core.tier import Parts, Tier
@@ -121,14 +121,8 @@ class BrokerBase(Tier):
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
         """Frames of the tier below."""
 
-    def beginning(self, interest: Interest) -> dict[str, int]:
-        """And behind whatever this broker itself began behind: it will never have it."""
-        past = super().beginning(interest)
-        raise_to(past, interest.among(self.reader.cut))
-        return past
-
     def origins_for(self, interest: Interest) -> Origins:
-        """The same as message ids, beyond `cut()`."""
+        """Where this broker itself began, as message ids, beyond `cut()`."""
         begun = self.joining.origins
         return tuple((group, cut) for group, (_, cut) in begun.items() if cut and interest.concerns_group(group))
 

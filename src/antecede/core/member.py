@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from antecede.core.effects import Effect, Join, Send
 from antecede.core.frames import Data, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, next_after
-from antecede.core.message import Envelope, Mark, Message
+from antecede.core.message import Envelope, Mark, Message, cut_of, raise_to, split_id
 from antecede.core.spread.flat import Flat
 from antecede.core.tier import Parts, Tier
 
@@ -24,11 +24,11 @@ class Member(Tier):
     others: tuple[str, ...] = ()
     _join_at: int | None = None
     _join_tries = 0
-    _began: Snapshot | None = None
-    """Where it began, as it was told."""
 
     def __init__(self, parts: Parts, spread: Callable[[Member], Flat] = Flat) -> None:
         super().__init__(parts)
+        self._began: dict[str, int] = {}
+        """Where it began, as it was told: the newest message of each sender."""
         self._blank: set[str] = set()
         self.spread = spread(self)
 
@@ -91,6 +91,12 @@ class Member(Tier):
         if self.spread.at_us is not None and now_us >= self.spread.at_us:
             self.spread.hold(now_us)
 
+    def cut(self) -> tuple[str, ...]:
+        """Who begins where this member is begins behind what it began behind, too."""
+        tops = dict(self.tops)
+        raise_to(tops, self._began)
+        return cut_of(tops)
+
     # -- out -------------------------------------------------------------------------------------------------------
 
     def publish(
@@ -119,15 +125,14 @@ class Member(Tier):
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         if self.joined:
             if isinstance(frame, SnapshotRequest):
-                began = self._began if not self.tops else None  # it has nothing of its own yet to begin behind
-                self.out.append(Send((sender,), began or Snapshot(self.beginning(self.interest), self.cut())))
+                self.out.append(Send((sender,), Snapshot(self.beginning(self.interest), self.cut())))
             else:
                 self.on_frame(frame, sender, now_us)
         elif isinstance(frame, SnapshotRequest):
             self.out.append(Send((sender,), Snapshot({}, (), blank=True)))
         elif isinstance(frame, Snapshot):
             if not frame.blank:
-                self._began = frame
+                self._began = dict(map(split_id, frame.cut))
                 self.reader.start_at(frame.past)
                 self._join(sender, frame.cut, now_us)
             else:

@@ -17,7 +17,7 @@ from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Peer, Settings
-from antecede.core.message import LOOSE, ORDERS, Envelope, Mark, Message, Stamp, cut_of, id_of_mark, sender_of
+from antecede.core.message import LOOSE, ORDERS, Envelope, Mark, Message, Stamp, cut_of, id_of_mark, raise_to, sender_of
 from antecede.core.order.loose import LooseWriter, asked_for
 from antecede.core.order.reader import Reader
 from antecede.core.order.writer import Writer
@@ -228,11 +228,14 @@ class Tier(ABC):
             self.rounds.begin(now_us)
 
     def beginning(self, interest: Interest) -> dict[str, int]:
-        """Where somebody may begin who is told `cut()`: behind what was delivered here and all that precedes it."""
+        """Where somebody may begin who is told `cut()`: behind what was delivered here and all that precedes it, and
+        behind whatever this process itself began behind: it will never have it."""
         past = {} if self.writer is None else dict(self.writer.past())
         for stream in [stream for stream in {**self.reader.front, **self.reader.over} if LOOSE in stream]:
             past[stream] = self.tops.get(stream.partition("@")[0], 0)
-        return interest.among(past)
+        past = interest.among(past)
+        raise_to(past, interest.among(self.reader.cut))
+        return past
 
     def cut(self) -> tuple[str, ...]:
         return cut_of(self.tops)

@@ -65,7 +65,8 @@ class Answers:
         return [h.envelope for h in tier.inbox.held.values() if any(mark in wanted for mark in h.envelope.stamp.own)]
 
     def _lacked(self, ranges: Ranges, peer: str, now_us: int) -> Ranges:
-        """Of senders that left, and of what settled: what cannot be had here, so that nobody waits for it for ever.
+        """Of senders that left, of what settled, and of what lies behind where this process began: what cannot be had
+        here, so that nobody waits for it for ever.
 
         To a peer: what is not here. To the tier below, which has nobody else to ask: what will never be, because this
         process gave it up, let it go or began behind it.
@@ -75,10 +76,10 @@ class Answers:
             return ()  # deadlines bound every wait
         lacks = []
         for stream, low, high in ranges:
-            settled = tier.stability.settled.get(stream, 0)
+            settled = max(tier.stability.settled.get(stream, 0), tier.reader.cut.get(stream, 0))
             for n in range(low + 1 if tier.reader.dense and LOOSE not in stream else high, high + 1):
                 if n <= settled or tier.absent_since((stream, n), now_us) is not None:
-                    never = n <= max(settled, tier.reader.cut.get(stream, 0)) or tier.losses.is_over((stream, n))
+                    never = n <= settled or tier.losses.is_over((stream, n))
                     if not self._is_here((stream, n)) and (never or not tier.serves(peer)):
                         if tier.serves(peer) and LOOSE not in stream:
                             lacks += [(stream, k - 1, k) for k in range(low + 1, n) if self._is_past((stream, k))]
