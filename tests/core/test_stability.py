@@ -10,7 +10,7 @@ from tests.core.kit import flat, frame_to, grouped, machine, told, view_of
 
 
 def member(names: str = "A B C", **knobs: Any) -> Any:
-    one = machine("solicit", "A", "member", "G1", deadlines=False, grace_us=1000, round_us=100, **knobs)
+    one = machine("solicit", "A", "member", "G1", **{"deadlines": False, "grace_us": 1000, "round_us": 100, **knobs})
     see(one, names)
     one.start(0)
     return one
@@ -93,7 +93,7 @@ def test_who_comes_into_view_begins_the_wait_anew() -> None:
 
 
 def test_what_has_a_deadline_is_not_touched() -> None:
-    one = member("A B")
+    one = member("A B", deadlines=True)
     one.publish(("G1",), b"", 0, deadline_us=10_000)
     one.publish(("G1",), b"", 0)
     says(one, "B", A=2)

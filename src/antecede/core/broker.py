@@ -14,6 +14,7 @@ from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Origin
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
 from antecede.core.message import Envelope, Mark, Message
+from antecede.core.publishing import compose
 from antecede.core.round_clock import RoundClock
 from antecede.core.spread.multicast import Multicast
 from antecede.core.tier import Parts, Tier
@@ -148,7 +149,7 @@ class Broker(BrokerBase):
         after: Sequence[str] | None = None,
         order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
-        envelope = self.compose(topics, payload, now_us, deadline_us, after, order)
+        envelope = compose(self, topics, payload, now_us, deadline_us, after, order)
         self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
 

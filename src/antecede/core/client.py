@@ -26,11 +26,11 @@ from antecede.core.frames import (
 )
 from antecede.core.growing import Growing
 from antecede.core.interest import Interest
-from antecede.core.message import LOOSE, Envelope, Mark, Message, Stamp, header_of, raise_to
+from antecede.core.message import Envelope, Mark, Message, Stamp, header_of, is_loose, raise_to
 from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
-from antecede.core.order.loose import asked_for
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import VectorWriter
+from antecede.core.publishing import accepted
 from antecede.core.spread.answer import in_time
 from antecede.core.tier import Parts, Tier
 
@@ -151,7 +151,7 @@ class Client(Tier):
         if self._fresh:
             self._fresh = False
             self._start = dict(frame.start)
-            self.heard.start_at({stream: n for stream, n in frame.start.items() if LOOSE in stream})
+            self.heard.start_at({stream: n for stream, n in frame.start.items() if is_loose(stream)})
             self.growing.join(self.interest.filters, sender, frame.cut, frame.origins)
         else:
             self.growing.confirmed(self.growing.change, sender, frame.cut)
@@ -169,18 +169,18 @@ class Client(Tier):
         order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         stamps: list[Stamp] | None = None
-        order, after = asked_for(order, after, self.orders)
+        different, order, after = accepted(self, topics, deadline_us, after, order)
         if after is not None:
             known = [self._stamps.get(one) for one in after]
-            stamps = [stamp for stamp in known if stamp is not None and LOOSE not in stamp.own[0][0]]
+            stamps = [stamp for stamp in known if stamp is not None and not is_loose(stamp.own[0][0])]
             if None in known:
                 stamps, after = None, None
         if order == "none":
-            envelope = self.loose.envelope(tuple(topics), payload, deadline_us, now_us)
+            envelope = self.loose.envelope(different, payload, deadline_us, now_us)
         else:
             self._seq += 1
             declared = None if after is None else tuple(after)
-            told = Message(self.name, self._seq, tuple(topics), payload, deadline_us, None, declared, order)
+            told = Message(self.name, self._seq, different, payload, deadline_us, None, declared, order)
             envelope = Envelope(told, self.upper.stamp(told, stamps))
         message = envelope.message
         self._remember(envelope)
@@ -226,9 +226,9 @@ class Client(Tier):
 
     def _remember(self, envelope: Envelope) -> None:
         message = envelope.message
-        sender = message.sender if message.order != "none" else message.sender + LOOSE
-        if message.seq > self.tops.get(sender, 0):
-            self.tops[sender] = message.seq
+        series = message.series
+        if message.seq > self.tops.get(series, 0):
+            self.tops[series] = message.seq
         stamps = self._stamps
         stamps[message.id] = envelope.stamp
         if len(stamps) > REMEMBERED:

@@ -32,13 +32,13 @@ from antecede.core.frames import (
 )
 from antecede.core.interest import Interest
 from antecede.core.message import (
-    LOOSE,
     Envelope,
     Mark,
     Message,
     cut_of,
     header_of,
     id_of_mark,
+    is_loose,
     newest_of,
     raise_to,
     sender_of,
@@ -92,7 +92,7 @@ class HomeBroker(BrokerBase):
         if left is not None:
             return left
         log = self.logs.get(sender_of(mark[0]))
-        published = 0 if log is None else log.loose if LOOSE in mark[0] else log.published
+        published = 0 if log is None else log.loose if is_loose(mark[0]) else log.published
         keeps = log is not None and (mark[1] > published or id_of_mark(mark) in log.unacked)
         return None if keeps else wanted_us
 
@@ -204,7 +204,7 @@ class HomeBroker(BrokerBase):
         if log is None or log.number < frame.attachment:
             interest = self.known_interest(frame.filters)
             start = self.beginning(interest) if fresh else frame.began
-            loose = {stream: n for stream, n in start.items() if LOOSE in stream}
+            loose = {stream: n for stream, n in start.items() if is_loose(stream)}
             log = Log(frame.attachment, interest, frame.frontier or loose, self.cut(), plain=self.plain)
             log.began, log.origins = start, self.origins_for(interest)
             self.logs[sender] = log
@@ -270,7 +270,7 @@ class HomeBroker(BrokerBase):
         lowest: dict[str, int] = {}
         for item in [item for item in items if not item.gone]:
             for stream, n in item.envelope.stamp.own:
-                if LOOSE not in stream:
+                if not is_loose(stream):
                     lowest[stream] = min(n, lowest.get(stream, n))
         tops = dict(self.tops)
         for envelope in (*self.store.by_id.values(), *self.store.kept_headers()):

@@ -13,6 +13,7 @@ from antecede.core.effects import Effect, Join, Send
 from antecede.core.frames import Data, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, next_after
 from antecede.core.message import Envelope, Mark, Message, cut_of, raise_to, split_id
+from antecede.core.publishing import compose
 from antecede.core.spread.flat import Flat
 from antecede.core.tier import Parts, Tier
 
@@ -109,7 +110,7 @@ class Member(Tier):
         after: Sequence[str] | None = None,
         order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
-        envelope = self.compose(topics, payload, now_us, deadline_us, after, order)
+        envelope = compose(self, topics, payload, now_us, deadline_us, after, order)
         self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
 

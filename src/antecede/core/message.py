@@ -18,6 +18,7 @@ __all__ = [
     "cut_of",
     "header_of",
     "id_of_mark",
+    "is_loose",
     "make_id",
     "newest_of",
     "raise_to",
@@ -47,6 +48,15 @@ def make_id(sender: str, seq: int) -> str:
 def id_of_mark(mark: Mark) -> str:
     """The message a mark of a sender's stream means."""
     return f"{mark[0].partition('@')[0]}:{mark[1]}"
+
+
+def is_loose(stream: str) -> bool:
+    """Whether it is a stream of unordered messages. A topic may hold any character.
+
+    >>> is_loose("p~"), is_loose("p~@G1"), is_loose("p@G1"), is_loose("p@home~ann")
+    (True, True, False, False)
+    """
+    return LOOSE in stream and stream.partition("@")[0].endswith(LOOSE)
 
 
 def sender_of(stream: str) -> str:
@@ -116,7 +126,12 @@ class Message:
     id: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.id = f"{self.sender}:{self.seq}" if self.order != "none" else f"{self.sender}{LOOSE}:{self.seq}"
+        self.id = f"{self.series}:{self.seq}"
+
+    @property
+    def series(self) -> str:
+        """Its sender's messages that are numbered with it: the ordered ones, or the others."""
+        return self.sender if self.order != "none" else self.sender + LOOSE
 
 
 @dataclass(slots=True, eq=False)

@@ -21,6 +21,7 @@ from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
 from antecede.core.member import Member
 from antecede.core.message import ORDERS
+from antecede.core.names import check_process
 from antecede.core.order.colour import ColourReader
 from antecede.core.order.delta import DeltaWriter
 from antecede.core.order.graph import GraphWriter
@@ -202,6 +203,7 @@ def build(
         recipe = recipe_named(recipe)
     if reading not in recipe.readings:
         raise InputError(f"Recipe {recipe.name!r} has no reading {reading!r}; it has {', '.join(recipe.readings)}.")
+    check_process(name)
     if recipe.make is not None:
         return recipe.make(name=name, role=role, groups=groups, settings=settings, dice=dice)
     if reading != "repaired":
@@ -232,7 +234,7 @@ def build(
         )
     parts = Parts(
         name, interest, settings, dice, writer, reader, guard_us, recipe.asks, recipe.digests, orders=recipe.orders,
-        inbox=DeltaInbox if recipe.order == "delta" else Inbox,
+        inbox=DeltaInbox if recipe.order == "delta" else Inbox, dated=recipe.deadlines in ("yes", "same"),
     )  # fmt: skip
     if recipe.flat:
         return Member(parts, FLAT_SPREADS[recipe.spread])

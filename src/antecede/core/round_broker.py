@@ -20,6 +20,7 @@ from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, newest_of
 from antecede.core.order.colour import ROUNDS
 from antecede.core.order.matrix import Column, MatrixWriter, place_of
+from antecede.core.publishing import compose
 from antecede.core.round_clock import RoundClock
 from antecede.core.spread.answer import in_time
 from antecede.core.spread.multicast import Multicast
@@ -74,7 +75,7 @@ class RoundBroker(Broker):
         after: Sequence[str] | None = None,
         order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
-        envelope = self.compose(topics, payload, now_us, deadline_us, after, order)
+        envelope = compose(self, topics, payload, now_us, deadline_us, after, order)
         self._waiting.append(envelope)
         self._send_waiting(now_us)
         return envelope.message, self.flush(now_us)
@@ -83,14 +84,14 @@ class RoundBroker(Broker):
         waiting, current = self._waiting, self.clock.round_at(now_us)
         while waiting and waiting[0].message.seq <= current:
             envelope = waiting.popleft()
-            super()._keep(envelope, now_us)
+            super().keep(envelope, now_us)
             if in_time(envelope, now_us):
                 self.spread.publish(envelope, now_us)
 
-    def _keep(self, envelope: Envelope, now_us: int) -> None:
+    def keep(self, envelope: Envelope, now_us: int) -> None:
         """Nobody is to hear of a message before its round; `_send_waiting` keeps it then."""
         if envelope.message.sender != self.name:
-            super()._keep(envelope, now_us)
+            super().keep(envelope, now_us)
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
         expires_us = envelope.message.expires_us

@@ -124,7 +124,8 @@ class Store:
             self._drop(self.headers, headers.popleft()[1])
 
     def let_go(self, envelope: Envelope) -> None:
-        del self.by_id[envelope.message.id]
+        if self.by_id.pop(envelope.message.id, None) is None:
+            return  # a spread that keeps little let go of it before it expired
         if envelope.message.deadline_us is None:
             self.lasting -= 1
         self._drop(self.index, envelope)

@@ -231,7 +231,7 @@ class Subscriber(Tier):
         if self.writer is not None:
             self.writer.forget(now_us)
 
-    def _keep(self, envelope: Envelope, now_us: int) -> None:
+    def keep(self, envelope: Envelope, now_us: int) -> None:
         """A subscriber answers nobody: nothing is kept but how far it has come."""
         sender, seq = split_id(envelope.message.id)
         if seq > self.tops.get(sender, 0):

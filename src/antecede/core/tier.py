@@ -17,8 +17,18 @@ from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Peer, Settings
-from antecede.core.message import LOOSE, ORDERS, Envelope, Mark, Message, Stamp, cut_of, id_of_mark, raise_to, sender_of
-from antecede.core.order.loose import LooseWriter, asked_for
+from antecede.core.message import (
+    ORDERS,
+    Envelope,
+    Mark,
+    Message,
+    cut_of,
+    id_of_mark,
+    is_loose,
+    raise_to,
+    sender_of,
+)
+from antecede.core.order.loose import LooseWriter
 from antecede.core.order.reader import Reader
 from antecede.core.order.writer import Writer
 from antecede.core.spread.answer import Answers
@@ -47,6 +57,8 @@ class Parts(NamedTuple):
     inbox: type[Inbox] = Inbox
     orders: tuple[str, ...] = ORDERS
     """What a publisher may ask for here; the first unless it says otherwise."""
+    dated: bool = False
+    """Whether every message needs a deadline."""
 
 
 class Tier(ABC):
@@ -62,7 +74,7 @@ class Tier(ABC):
         self.writer = parts.writer
         self.reader = parts.reader
         self.asks = parts.asks
-        self.orders = parts.orders
+        self.orders, self.dated = parts.orders, parts.dated
         self.loose = LooseWriter(parts.name, flat=parts.reader.dense, slack_us=settings.slack_us)
         self.out: list[Effect] = []
         self.store = Store(self.out, grace_us=settings.grace_us, slack_us=settings.slack_us)
@@ -215,14 +227,14 @@ class Tier(ABC):
         writer = self.writer
         if writer is not None and envelope.message.order != "none":
             writer.learn(envelope)
-        self._keep(envelope, now_us)
+        self.keep(envelope, now_us)
         self.forward(envelope, now_us)
 
-    def _keep(self, envelope: Envelope, now_us: int) -> None:
+    def keep(self, envelope: Envelope, now_us: int) -> None:
         message = envelope.message
-        sender = message.sender if message.order != "none" else message.sender + LOOSE
-        if message.seq > self.tops.get(sender, 0):
-            self.tops[sender] = message.seq
+        series = message.series
+        if message.seq > self.tops.get(series, 0):
+            self.tops[series] = message.seq
         self.store.add(envelope)
         if self.rounds.at_us is None and self.rounds.steady:
             self.rounds.begin(now_us)
@@ -231,7 +243,7 @@ class Tier(ABC):
         """Where somebody may begin who is told `cut()`: behind what was delivered here and all that precedes it, and
         behind whatever this process itself began behind: it will never have it."""
         past = {} if self.writer is None else dict(self.writer.past())
-        for stream in [stream for stream in {**self.reader.front, **self.reader.over} if LOOSE in stream]:
+        for stream in [stream for stream in {**self.reader.front, **self.reader.over} if is_loose(stream)]:
             past[stream] = self.tops.get(stream.partition("@")[0], 0)
         past = interest.among(past)
         raise_to(past, interest.among(self.reader.cut))
@@ -251,37 +263,6 @@ class Tier(ABC):
 
     def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
         return []
-
-    def compose(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        now_us: int,
-        deadline_us: int | None,
-        after: Sequence[str] | None,
-        order: str | None,
-    ) -> Envelope:
-        """A message of its own, stamped, behind it and kept. Declared causes that are no longer known here widen to
-        everything delivered so far."""
-        assert self.writer is not None
-        stamps: list[Stamp] | None = None
-        order, after = asked_for(order, after, self.orders)
-        if after is not None:
-            known = [self.store.by_id.get(one) for one in after]
-            stamps = [e.stamp for e in known if e is not None and e.message.order != "none"]
-            if None in known:
-                stamps, after = None, None
-        if order == "none":
-            envelope = self.loose.envelope(tuple(topics), payload, deadline_us, now_us)
-        else:
-            declared = None if after is None else tuple(after)
-            bare = Message(self.name, 0, tuple(topics), payload, deadline_us, None, declared, order)
-            message = self.new_message(bare, now_us)
-            envelope = Envelope(message, self.writer.stamp(message, stamps))
-        self.reader.delivered(envelope.stamp, forced=False)
-        self.inbox.seen[envelope.message.id] = now_us
-        self._keep(envelope, now_us)
-        return envelope
 
     def new_message(self, bare: Message, now_us: int) -> Message:
         """Its number; where an Order has lifetimes also its end."""
@@ -350,9 +331,9 @@ class Tier(ABC):
         return tuple(dict.fromkeys(map(id_of_mark, marks)))
 
     def request(self, marks: list[Mark]) -> Frame:
-        dense = [mark for mark in marks if LOOSE not in mark[0]] if self.reader.dense else []
-        sparse = [mark for mark in marks if LOOSE in mark[0]] if self.reader.dense else marks
-        loose = {stream: numbers for stream, numbers in self.reader.over.items() if LOOSE in stream}
+        dense = [mark for mark in marks if not is_loose(mark[0])] if self.reader.dense else []
+        sparse = [mark for mark in marks if is_loose(mark[0])] if self.reader.dense else marks
+        loose = {stream: numbers for stream, numbers in self.reader.over.items() if is_loose(stream)}
         return Request((*ranges_of(dense), *open_ranges(sparse, self.reader.front, {**self.inbox.marks, **loose})))
 
     def _ask(self, now_us: int) -> None:

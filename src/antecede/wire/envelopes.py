@@ -17,7 +17,7 @@ from typing import TypeAlias, cast
 from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from antecede.core.message import LOOSE, NO_STAMP, ORDERS, Envelope, Mark, Message, Stamp
+from antecede.core.message import NO_STAMP, ORDERS, Envelope, Mark, Message, Stamp
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.limits import MAX_NUMBER, MAX_PAYLOAD, MAX_RANK
 from antecede.wire.names import (
@@ -227,7 +227,7 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
         payload = b"" if bare else payloads[index]
         message = Message(sender, note.seq, topics, payload, deadline_us, expires_us, None, ORDERS[note.order])
         if message.order == "none":
-            own_streams = tuple([f"{sender}{LOOSE}@{topic}" for topic in topics])
+            own_streams = tuple([f"{message.series}@{topic}" for topic in topics])
         names = None if row_.nodes is None else tables[next(left)]
         envelope = Envelope(message, _read_stamp(message, row_, layout, own_streams, spare, names))
         envelope.wire = (head, layout, names, bytes(note_raw), bytes(stamp_raw))
@@ -259,10 +259,10 @@ def _stamp_row(
     own: int | list[int] = OWN_NONE
     own_at: list[int] | None = None
     if stamp.own:
-        if stamp.own == ((_stream_sender(message), message.seq),):
+        if stamp.own == ((message.series, message.seq),):
             own = OWN_SENDER
         else:
-            sender = _stream_sender(message)
+            sender = message.series
             streams = [f"{sender}@{topic}" for topic in message.topics]
             own = [n for _, n in stamp.own]
             if [stream for stream, _ in stamp.own] != streams:
@@ -297,10 +297,6 @@ def _stamp_row(
     return row, names
 
 
-def _stream_sender(message: Message) -> str:
-    return message.sender if message.order != "none" else message.sender + LOOSE
-
-
 def _read_head(head: bytes) -> Head:
     first, more, second = head.partition(b"\xff")
     sender, *topics = split_names(first)
@@ -324,7 +320,7 @@ def _read_stamp(
     covers = dict(zip(streams, numbers, strict=True))
     own: tuple[Mark, ...] = ()
     if row.own == OWN_SENDER:
-        own = ((_stream_sender(message), message.seq),)
+        own = ((message.series, message.seq),)
     elif row.own == OWN_TOPICS:
         own = tuple([(stream, covers.get(stream, 0) + 1) for stream in own_streams])
     elif row.own == OWN_SEQ:

@@ -98,7 +98,7 @@ def test_recipes_that_do_not_ask_ignore_offers() -> None:
     one.view({name: Peer(name, "member", ("G1",)) for name in "AB"}, 0)
     one.start(0)
     assert told(one.receive(Digest({"B": 4}, {}), "B", 0)) == []
-    one.publish(("G1",), b"", 0)
+    one.publish(("G1",), b"", 0, deadline_us=9_000_000)
     assert one.rounds.at_us is None
 
 

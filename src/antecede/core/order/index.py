@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from antecede.core.frames import Grown, Item, Origins
 from antecede.core.interest import Interest
-from antecede.core.message import LOOSE, Envelope, Mark, Stamp, raise_to
+from antecede.core.message import Envelope, Mark, Stamp, is_loose, raise_to
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import close
 
@@ -148,7 +148,7 @@ class Log:
         item = Item(self.top, self._after(envelope.stamp), envelope)
         self.entries[self.top] = item
         self._lower(own)
-        if not self.plain and LOOSE not in own[0][0]:
+        if not self.plain and not is_loose(own[0][0]):
             for stream, n in own:
                 chain = self._chains.get(stream)
                 if chain is None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from antecede.core.message import LOOSE, Envelope, Mark, Stamp, id_of_mark
+from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose
 
 __all__ = ["UNKNOWN", "Reader", "everything"]
 
@@ -191,7 +191,7 @@ class Reader:
 
     def delivered(self, stamp: Stamp, *, forced: bool) -> None:
         """`stamp`'s message and all it covers lie behind."""
-        if LOOSE in stamp.own[0][0]:
+        if is_loose(stamp.own[0][0]):
             self._put_loose(stamp.own, stamp.covers)
             return
         if forced or not self._sure(stamp):
@@ -207,7 +207,7 @@ class Reader:
 
     def skipped(self, own: tuple[Mark, ...], stamp: Stamp | None) -> None:
         """These marks alone lie behind; `stamp` says what whoever needs them needs instead (None: it is not known)."""
-        if LOOSE in own[0][0]:
+        if is_loose(own[0][0]):
             self._put_loose(own, {} if stamp is None else stamp.covers)
             return
         if stamp is None:
@@ -250,7 +250,7 @@ class Reader:
     def offered(self, stream: str, n: int) -> Iterable[int]:
         """Which numbers are to be looked at when somebody has n: where streams have no holes all up to it, in a loose
         one also those that others name as the one before them."""
-        if LOOSE in stream:
+        if is_loose(stream):
             return sorted({n, *self._before.get(stream, {}).values()})
         return range(self.front.get(stream, 0) + 1 if self.dense else n, n + 1)
 
@@ -259,7 +259,7 @@ class Reader:
         for stream, n in cut.items():
             if self._concerns(stream) and n > self.front.get(stream, 0):
                 self.cut[stream] = n
-                if LOOSE in stream:
+                if is_loose(stream):
                     self._reach(stream, n)
                 else:
                     self._advance(stream, n)

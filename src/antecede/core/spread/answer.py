@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from antecede.core.effects import Answer, Send
 from antecede.core.frames import Data, Gone, Ranges, Request
-from antecede.core.message import LOOSE, Envelope, Mark, header_of, id_of_mark
+from antecede.core.message import Envelope, Mark, header_of, id_of_mark, is_loose
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -77,11 +77,11 @@ class Answers:
         lacks = []
         for stream, low, high in ranges:
             settled = max(tier.stability.settled.get(stream, 0), tier.reader.cut.get(stream, 0))
-            for n in range(low + 1 if tier.reader.dense and LOOSE not in stream else high, high + 1):
+            for n in range(low + 1 if tier.reader.dense and not is_loose(stream) else high, high + 1):
                 if n <= settled or tier.absent_since((stream, n), now_us) is not None:
                     never = n <= settled or tier.losses.is_over((stream, n))
                     if not self._is_here((stream, n)) and (never or not tier.serves(peer)):
-                        if tier.serves(peer) and LOOSE not in stream:
+                        if tier.serves(peer) and not is_loose(stream):
                             lacks += [(stream, k - 1, k) for k in range(low + 1, n) if self._is_past((stream, k))]
                         lacks.append((stream, n - 1, n))
         return tuple(lacks)

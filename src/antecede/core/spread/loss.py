@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from antecede.core.effects import Discard
 from antecede.core.frames import Gone
-from antecede.core.message import LOOSE, Mark, Stamp, id_of_mark
+from antecede.core.message import Mark, Stamp, id_of_mark, is_loose
 from antecede.core.spread.solicit import TRIES_UNTIMED, Want
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Losses:
         come, and are not asked for on their own account, are as lost as it is."""
         tier = self.tier
         stream, n = mark
-        if LOOSE in stream or tier.reader.dense or self._known(mark) is not None:
+        if is_loose(stream) or tier.reader.dense or self._known(mark) is not None:
             return []  # they are asked for by themselves
         before = [(stream, k) for k in range(tier.reader.front.get(stream, 0) + 1, n)]
         if tier.writer is None:  # its brokers have passed all of that: they say which of it cannot be had

@@ -1,0 +1,71 @@
+"""What may be published here, and how a message of one's own comes about.
+
+Decided here, before anything has changed, so that a refusal costs nothing: topics, order and deadline. Declared causes
+that are no longer known widen to everything delivered so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.names import distinct_topics
+from antecede.core.order.loose import asked_for
+from antecede.errors import InputError
+
+if TYPE_CHECKING:
+    from antecede.core.tier import Tier
+
+__all__ = ["FOREVER_US", "accepted", "compose"]
+
+FOREVER_US = 2**62
+"""No deadline lies beyond: clocks, guards and the wire must still be able to add to it."""
+
+Accepted = tuple[tuple[str, ...], str, Sequence[str] | None]
+
+
+def accepted(
+    tier: Tier, topics: Sequence[str], deadline_us: int | None, after: Sequence[str] | None, order: str | None
+) -> Accepted:
+    """Its topics, its order and the causes it declares; or one sentence why it cannot be published here."""
+    different = distinct_topics(topics)
+    if deadline_us is None:
+        if tier.dated:
+            raise InputError("Every message needs a deadline here: the order of the others is told from it.")
+    elif not tier.settings.deadlines:
+        raise InputError("Nothing expires here: publish without a deadline, or set deadlines in the Settings of all.")
+    elif abs(deadline_us) > FOREVER_US:
+        raise InputError(f"No clock will ever show {deadline_us} us: publish without a deadline.")
+    return different, *asked_for(order, after, tier.orders)
+
+
+def compose(
+    tier: Tier,
+    topics: Sequence[str],
+    payload: bytes,
+    now_us: int,
+    deadline_us: int | None,
+    after: Sequence[str] | None,
+    order: str | None,
+) -> Envelope:
+    """A message of its own, stamped, behind it and kept."""
+    assert tier.writer is not None
+    stamps: list[Stamp] | None = None
+    different, order, after = accepted(tier, topics, deadline_us, after, order)
+    if after is not None:
+        known = [tier.store.by_id.get(one) for one in after]
+        stamps = [e.stamp for e in known if e is not None and e.message.order != "none"]
+        if None in known:
+            stamps, after = None, None
+    if order == "none":
+        envelope = tier.loose.envelope(different, payload, deadline_us, now_us)
+    else:
+        declared = None if after is None else tuple(after)
+        bare = Message(tier.name, 0, different, payload, deadline_us, None, declared, order)
+        message = tier.new_message(bare, now_us)
+        envelope = Envelope(message, tier.writer.stamp(message, stamps))
+    tier.reader.delivered(envelope.stamp, forced=False)
+    tier.inbox.seen[envelope.message.id] = now_us
+    tier.keep(envelope, now_us)
+    return envelope

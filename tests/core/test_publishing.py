@@ -1,0 +1,54 @@
+"""What is refused is refused before anything has changed; what is published twice to a topic is in it once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from antecede.core.effects import Deliver
+from antecede.core.frames import Data
+from antecede.errors import InputError
+from tests.core.kit import frame_to, machine, view_of
+
+PUBLISHERS = [("solicit", "member"), ("graph", "broker"), ("pull", "broker"), ("home", "subscriber")]
+
+
+def alone(recipe: str, role: str, **knobs: Any) -> Any:
+    one = machine(recipe, "A", role, "G1" if role != "subscriber" else "", **knobs)
+    one.view(view_of({"A": "G1", "B": "G1"}), 0)
+    one.start(0)
+    return one
+
+
+@pytest.mark.parametrize(("recipe", "role"), PUBLISHERS)
+@pytest.mark.parametrize("bad", [{"topics": ()}, {"topics": ("a\0b",)}, {"deadline_us": 2**63}, {"order": "odd"}])
+def test_a_refusal_costs_nothing(recipe: str, role: str, bad: dict[str, Any]) -> None:
+    one = alone(recipe, role)
+    what = {"topics": ("G1",), "payload": b"", "now_us": 0, **bad}
+    with pytest.raises(InputError):
+        one.publish(what.pop("topics"), what.pop("payload"), what.pop("now_us"), **what)
+    message, _ = one.publish(("G1",), b"", 0, deadline_us=9_000_000)
+    assert message.seq == 1 and len(one.tops) == 1
+
+
+@pytest.mark.parametrize("recipe", ["graph", "pull"])
+def test_a_topic_that_is_named_twice_counts_once(recipe: str) -> None:
+    """Held and taken again, it has one mark per stream."""
+    a = alone(recipe, "broker")
+    b = machine(recipe, "B", "broker", "G1")
+    b.view(view_of({"A": "G1", "B": "G1"}), 0)
+    b.start(0)
+    _, first = a.publish(("G1",), b"", 0, deadline_us=9_000_000)
+    message, second = a.publish(("G1", "G1"), b"", 0, deadline_us=9_000_000)
+    assert message.topics == ("G1",)
+    effects = b.receive(frame_to(second, "B", Data), "A", 1) + b.receive(frame_to(first, "B", Data), "A", 2)
+    assert [e.message.id for e in effects if isinstance(e, Deliver)] == ["A:1", "A:2"]
+
+
+def test_deadlines_are_kept_out_of_where_nothing_expires_and_asked_for_where_order_needs_them() -> None:
+    with pytest.raises(InputError, match="Nothing expires here"):
+        alone("solicit", "member", deadlines=False).publish(("G1",), b"", 0, deadline_us=5)
+    for recipe in ("dcco", "delta"):
+        with pytest.raises(InputError, match="needs a deadline"):
+            alone(recipe, "member").publish(("G1",), b"", 0)
