@@ -66,12 +66,12 @@ def test_what_expires_is_collected_in_whole_rounds() -> None:
 
 def test_a_view_with_somebody_new_looks_at_all_that_is_held_again() -> None:
     one = member("A B", deadlines=True)
-    one.receive(Data((flat("B:1", {"D": 1}),)), "B", 0)
-    for now in range(0, 2000, 10):
+    one.receive(Data((flat("B:1", {"D": 1}, deadline_us=9_000_000),)), "B", 0)
+    one.view({"A": Peer("A", "member", ("G1",))}, 10)
+    for now in range(10, 1_000, 10):
         one.wake(now)
-    assert not one.wants.wants, "it was asked for often enough"
-    effects = one.view({name: Peer(name, "member", ("G1",)) for name in "ABD"}, 2000)
-    assert "request to B" in told(effects)
+    assert not one.wants.wants, "nobody is there who could have it"
+    assert "request to B" in told(one.view({name: Peer(name, "member", ("G1",)) for name in "ABD"}, 1_000))
 
 
 def test_whoever_leaves_is_remembered_until_it_is_back() -> None:

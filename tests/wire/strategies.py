@@ -82,7 +82,7 @@ def digests(draw: Any) -> f.Digest:
 FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Data: st.builds(f.Data, BATCHES, st.booleans()),
     f.Digest: digests(),
-    f.Request: st.builds(f.Request, RANGES),
+    f.Request: st.builds(f.Request, RANGES, st.booleans()),
     f.Gone: st.builds(f.Gone, BATCHES, RANGES),
     f.Publish: st.builds(f.Publish, BATCHES, st.booleans()),
     f.Published: st.builds(f.Published, IDS),

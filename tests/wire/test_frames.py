@@ -26,7 +26,7 @@ def test_every_kind_of_frame_is_tried_here() -> None:
 FIELDS = {
     f.Data: "envelopes answer",
     f.Digest: "offer have done stable reply",
-    f.Request: "ranges",
+    f.Request: "ranges lasting",
     f.Gone: "headers lacks",
     f.Publish: "envelopes headers_only",
     f.Published: "ids",

@@ -70,6 +70,7 @@ def simulate(
         float | None, Option(help="When others learn of a crash or restart; swim: after four pings or so. [200]")
     ] = None,
     deadline_ms: Annotated[str | None, Option(metavar="LO:HI|none", help="[300:600 where the recipe has any]")] = None,
+    undated: Annotated[float | None, Option(help="Share without a deadline, though others have one. [0]")] = None,
     guard_ms: Annotated[float | None, Option(help="Stop waiting this long before a deadline. [the skew]")] = None,
     hop_ms: Annotated[float | None, Option(help="What brokers leave for the last hop. [1.5 times the delay]")] = None,
     spread: Annotated[str | None, Option(help="multicast, pull, gossip, lazy. [the recipe's own]")] = None,

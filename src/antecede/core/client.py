@@ -301,6 +301,8 @@ class Client(Tier):
         elif envelope.message.deadline_us is not None:
             if self.inbox.is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
                 self.inbox.skip(envelope, "expired", now_us)
+                if envelope.message.order == "none":
+                    self.heard.skipped(item.envelope.stamp.own, item.envelope.stamp)
         else:
             self.inbox.skip(envelope, "gone", now_us)
             raise_to(self._start, dict(item.envelope.stamp.own))
@@ -331,9 +333,10 @@ class Client(Tier):
         """Indexes that were passed over, from `first` on: lost or still on their way."""
         assert self.home is not None
         over, held, wants = self.reader.over.get(INDEX, ()), self.inbox.marks.get(INDEX, ()), self.wants
+        patience_us, backed = self.settings.patience_us, not self.settings.deadlines  # else the next TOP asks again
         for index in range(max(first, self.behind() + 1), self._top + 1):
             if index not in over and index not in held and (INDEX, index) not in wants.wants:
-                wants.want((INDEX, index), self.home, None, now_us, patience_us=self.settings.patience_us)
+                wants.want((INDEX, index), self.home, None, now_us, patience_us=patience_us, backed=backed)
         self._looked = self._top
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:

@@ -103,6 +103,8 @@ class Digest(Base):
 class Request(Base):
     kind: ClassVar[str] = "request"
     ranges: Ranges
+    lasting: bool = False
+    """Whether something that has no deadline waits for any of it: then it is said what cannot be had."""
 
 
 @dataclass(slots=True, eq=False)

@@ -225,6 +225,8 @@ class Subscriber(Tier):
                 self.out += [Discard(message.id, "foreign") for message in frame.messages()]
             if sender not in self._wanted or self._attach_at is None:  # none of ours, or we cannot begin
                 self.out.append(Send((sender,), Detach(self.attachment)))
+                if sender in self._wanted:
+                    self.attachment += 1  # it may be slow, and must not end what begins when that one is in view again
         return self.flush(now_us)
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:

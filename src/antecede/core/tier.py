@@ -41,6 +41,10 @@ from antecede.core.store import Store
 
 __all__ = ["Parts", "Tier"]
 
+INTERESTS = 1024
+"""Filters of peers that are remembered with what they match. Raising it costs memory; lowering it, where many come and
+go, the time to match anew."""
+
 
 class Parts(NamedTuple):
     """What a process is put together from."""
@@ -168,6 +172,8 @@ class Tier(ABC):
     def known_interest(self, filters: tuple[str, ...]) -> Interest:
         interest = self._interests.get(filters)
         if interest is None:
+            if len(self._interests) >= INTERESTS:
+                self._interests.clear()
             interest = self._interests[filters] = Interest(filters)
         return interest
 
@@ -197,7 +203,7 @@ class Tier(ABC):
         for envelope in envelopes:
             accept(arrived(envelope), now_us)
             if envelope.message.order == "none":
-                self.rounds.want_before(envelope.stamp, hint, now_us)
+                self.rounds.want_before(envelope, hint, now_us)
         if self.inbox.blocked:
             self.want_blocked(hint, now_us)
 
@@ -333,8 +339,10 @@ class Tier(ABC):
     def request(self, marks: list[Mark]) -> Frame:
         dense = [mark for mark in marks if not is_loose(mark[0])] if self.reader.dense else []
         sparse = [mark for mark in marks if is_loose(mark[0])] if self.reader.dense else marks
-        loose = {stream: numbers for stream, numbers in self.reader.over.items() if is_loose(stream)}
-        return Request((*ranges_of(dense), *open_ranges(sparse, self.reader.front, {**self.inbox.marks, **loose})))
+        over, held = self.reader.over, self.inbox.marks
+        here = {stream: {*over.get(stream, ()), *held.get(stream, ())} for stream, _ in sparse}
+        ranges = (*ranges_of(dense), *open_ranges(sparse, self.reader.front, here))
+        return Request(ranges, self.wants.any_endless(marks))
 
     def _ask(self, now_us: int) -> None:
         asks = self.wants.due(now_us, self.is_missing, self.losses.whom_to_ask, self.losses.orphaned)

@@ -103,6 +103,7 @@ def draw(
     drawn = _of_late(drawn, facts, stream(seed, "sweep-late", index))
     drawn = _growing(drawn, stream(seed, "sweep-growth", index))
     drawn = _of_members(drawn, stream(seed, "sweep-members", index))
+    drawn = _undated(drawn, facts, stream(seed, "sweep-undated", index))
     return _harsh(drawn, facts, stream(seed, "sweep-harsh", index)) if harsh else drawn
 
 
@@ -130,6 +131,7 @@ def _harsh(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:
         grow=pick(dice, (0.0, 2.0, 5.0)),
         partition=drawn.partition if drawn.brokers == brokers else "",
         deadline_ms=None if facts.deadlines in ("optional", "lifetime") else drawn.deadline_ms,
+        undated=0.0,
     )
 
 
@@ -137,6 +139,13 @@ def _growing(drawn: Scenario, dice: Random) -> Scenario:
     """In a quarter of the scenarios subscribers change what they want."""
     grow = round(between(dice, 0.5, 4.0), 3)
     return replace(drawn, grow=grow) if dice.random() < 0.25 and drawn.reading == "repaired" else drawn
+
+
+def _undated(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:
+    """In a quarter of the scenarios with deadlines some messages have none."""
+    undated, mixed = round(between(dice, 0.05, 0.8), 3), dice.random() < 0.25
+    possible = drawn.deadline_ms is not None and facts.deadlines == "optional" and drawn.reading == "repaired"
+    return replace(drawn, undated=undated) if mixed and possible else drawn
 
 
 def _of_late(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:

@@ -80,6 +80,7 @@ class Driver:
         self.expelled: Callable[[Process, int], None] = _nobody_is
         """What to do with a process that others have declared dead."""
         self._deadline_dice = stream(scenario.seed, "deadlines")
+        self._undated_dice = stream(scenario.seed, "undated")
         self._publishers: list[Process] | None = None
 
     # -- the loop --------------------------------------------------------------------------------------------------
@@ -232,6 +233,8 @@ class Driver:
         deadline_us = None
         if scenario.deadline_ms is not None:
             deadline_us = local_us + int(between(self._deadline_dice, *scenario.deadline_ms) * 1000)
+            if scenario.undated and self._undated_dice.random() < scenario.undated:
+                deadline_us = None
         payload = b"x" * scenario.payload_bytes
         if scenario.witness:
             payload = _testament(process, after, order)

@@ -121,6 +121,8 @@ class Scenario:
     dead."""
     deadline_ms: tuple[float, float] | None = None
     """A message must be delivered within a time drawn from here after it was published; None: no deadlines."""
+    undated: float = 0.0
+    """Share of publications that have no deadline though others do: they are waited for as long as it takes."""
     guard_ms: float | None = None
     """How long before a deadline a process stops waiting; None: the skew, a leap and a nap. Costs delivery time."""
     hop_ms: float | None = None
@@ -160,7 +162,7 @@ class Scenario:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, (float(value[0]), float(value[1])))
-        for name in ("loss", "duplicate", "spike", "crash", "restart", "reply", "declare", "near"):
+        for name in ("loss", "duplicate", "spike", "crash", "restart", "reply", "declare", "near", "undated"):
             value = getattr(self, name)
             if not 0.0 <= value <= 1.0:
                 raise InputError(f"{name} is {value}: a probability lies between 0 and 1.")
@@ -272,6 +274,11 @@ class Scenario:
             raise InputError(f"Recipe {self.recipe} has no deadlines: use --deadline-ms none.")
         if self.deadline_ms is None and facts.deadlines in ("yes", "same"):
             raise InputError(f"Recipe {self.recipe} needs deadlines: give --deadline-ms LO:HI.")
+        if self.undated and (self.deadline_ms is None or facts.deadlines != "optional"):
+            raise InputError(
+                "--undated is for messages without a deadline among others: it goes with --deadline-ms LO:HI, and with "
+                "recipes that can do without."
+            )
         if facts.deadlines == "same" and self.deadline_ms is not None and self.deadline_ms[0] != self.deadline_ms[1]:
             raise InputError(f"In recipe {self.recipe} all messages live equally long: give --deadline-ms X:X.")
         for order in parse_mix(self.mix):

@@ -28,7 +28,6 @@ from antecede.core.frames import (
     Items,
     Publish,
     Published,
-    Ranges,
     Received,
     Request,
     Rumours,
@@ -41,7 +40,17 @@ from antecede.core.message import Envelope, make_id
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.envelopes import BatchRow, batch_row, batch_size, pack, packed_batch, read_batch
 from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
-from antecede.wire.names import deltas, joined, layout_for, read_layout, split_names, sums
+from antecede.wire.names import (
+    RangesRow,
+    deltas,
+    joined,
+    layout_for,
+    ranges_row,
+    read_layout,
+    read_ranges,
+    split_names,
+    sums,
+)
 from antecede.wire.news import NEWS_KINDS
 from antecede.wire.nodes import NodesRow, decode_nodes, encode_nodes
 
@@ -56,7 +65,6 @@ NextMapRow: TypeAlias = tuple[bytes | None, list[int]]
 """A map after another one; without a layout: the same streams, and how much less each is (none: equal)."""
 DigestRow: TypeAlias = tuple[bool, list[NextMapRow]]
 """reply; offer and have, or offer, have, done, stable."""
-RangesRow: TypeAlias = tuple[bytes, list[int], list[int], list[int]]
 ItemsRow: TypeAlias = tuple[Number, list[int], list[int | bytes], list[int]]
 """attachment, indexes, `after` bitmaps, positions of the gone."""
 
@@ -227,22 +235,6 @@ def _items_size(frame: Items | Grown) -> tuple[int, int]:
     return 3 + own + size, own + control
 
 
-def _ranges(row: RangesRow) -> Ranges:
-    raw, places, lows, widths = row
-    streams = read_layout(raw, len(places)).streams
-    below = sums(lows)
-    highs = [low + width for low, width in zip(below, widths, strict=True)]
-    if highs and not 0 <= min(highs) <= max(highs) <= MAX_NUMBER:
-        raise RemoteProtocolError("a range outside 0..2^63-1")
-    return tuple(zip([streams[place] for place in sums(places)], below, highs, strict=True))
-
-
-def _ranges_row(ranges: Ranges) -> RangesRow:
-    layout = layout_for([stream for stream, _, _ in ranges])
-    places = deltas([layout.at[stream] for stream, _, _ in ranges])
-    return layout.raw, places, deltas([low for _, low, _ in ranges]), [high - low for _, low, high in ranges]
-
-
 def _envelopes(row: BatchRow | None, bare: bool = False) -> tuple[Envelope, ...]:
     return () if row is None else read_batch(row, bare)
 
@@ -282,13 +274,19 @@ _kind(
     1, Data, lambda f: (f.answer, batch_row(f.envelopes)), tuple[bool, BatchRow], lambda r: Data(read_batch(r[1]), r[0])
 )
 _kind(2, Digest, _digest_row, DigestRow, _digest)
-_kind(3, Request, lambda f: _ranges_row(f.ranges), RangesRow, lambda r: Request(_ranges(r)))
+_kind(
+    3,
+    Request,
+    lambda f: (ranges_row(f.ranges), f.lasting),
+    tuple[RangesRow, bool],
+    lambda r: Request(read_ranges(r[0]), r[1]),
+)
 _kind(
     4,
     Gone,
-    lambda f: (_ranges_row(f.lacks), batch_row(f.headers, True) if f.headers else None),
+    lambda f: (ranges_row(f.lacks), batch_row(f.headers, True) if f.headers else None),
     tuple[RangesRow, BatchRow | None],
-    lambda r: Gone(_envelopes(r[1], True), _ranges(r[0])),
+    lambda r: Gone(_envelopes(r[1], True), read_ranges(r[0])),
 )
 _kind(
     5,
@@ -375,11 +373,11 @@ _kind(
     Rumours,
     lambda f: (
         batch_row(f.envelopes) if f.envelopes else None,
-        _ranges_row(f.digest),
+        ranges_row(f.digest),
         _names_row(f.names),
     ),
     tuple[BatchRow | None, RangesRow, bytes | None],
-    lambda r: Rumours(_envelopes(r[0]), _ranges(r[1]), _names(r[2])),
+    lambda r: Rumours(_envelopes(r[0]), read_ranges(r[1]), _names(r[2])),
 )
 _kind(
     24,

@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import accumulate, compress
 from operator import itemgetter, sub
 from sys import intern
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
+from antecede.core.frames import Ranges
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.limits import MAX_MARKS, MAX_NAME, MAX_NUMBER
 
@@ -26,17 +27,22 @@ __all__ = [
     "EMPTY",
     "Layout",
     "Memo",
+    "RangesRow",
     "bits_of",
     "deltas",
     "joined",
     "layout_for",
     "marked",
+    "ranges_row",
     "read_layout",
+    "read_ranges",
     "split_names",
     "sums",
 ]
 
 V = TypeVar("V")
+RangesRow: TypeAlias = tuple[bytes, list[int], list[int], list[int]]
+"""A layout; for each range the place of its stream there, where it begins and how wide it is."""
 
 
 class Memo(dict[object, V], Generic[V]):
@@ -213,3 +219,19 @@ def _cut(raw: bytes) -> tuple[str, ...]:
     if max(map(len, names)) > MAX_NAME:
         raise RemoteProtocolError(f"a name has more than {MAX_NAME} characters")
     return names
+
+
+def read_ranges(row: RangesRow) -> Ranges:
+    raw, places, lows, widths = row
+    streams = read_layout(raw, len(places)).streams
+    below = sums(lows)
+    highs = [low + width for low, width in zip(below, widths, strict=True)]
+    if highs and not 0 <= min(highs) <= max(highs) <= MAX_NUMBER:
+        raise RemoteProtocolError("a range outside 0..2^63-1")
+    return tuple(zip([streams[place] for place in sums(places)], below, highs, strict=True))
+
+
+def ranges_row(ranges: Ranges) -> RangesRow:
+    layout = layout_for([stream for stream, _, _ in ranges])
+    places = deltas([layout.at[stream] for stream, _, _ in ranges])
+    return layout.raw, places, deltas([low for _, low, _ in ranges]), [high - low for _, low, high in ranges]

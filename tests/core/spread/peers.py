@@ -21,5 +21,5 @@ def gone(one: Any, *names: str, now: int = 0) -> None:
     one.view({name: peer for name, peer in one.members.items() if name not in names}, now)
 
 
-def ask(one: Any, *ranges: tuple[str, int, int], by: str = "C", now: int = 0) -> list[Effect]:
-    return one.receive(Request(ranges), by, now)
+def ask(one: Any, *ranges: tuple[str, int, int], by: str = "C", now: int = 0, lasting: bool = False) -> list[Effect]:
+    return one.receive(Request(ranges, lasting), by, now)

@@ -73,7 +73,7 @@ def test_what_is_lacked_is_said_only_of_senders_that_left() -> None:
     one.receive(Data((flat("A:1"), flat("A:3", {"A": 2}))), "A", 0)
     assert sent(ask(one, ("A", 1, 3)), Gone) == []
     gone(one, "A")
-    assert frame_to(ask(one, ("A", 0, 4)), "C", Gone).lacks == (("A", 1, 2), ("A", 3, 4))
+    assert frame_to(ask(one, ("A", 1, 2), ("A", 3, 4)), "C", Gone).lacks == (("A", 1, 2), ("A", 3, 4))
     assert sent(ask(one, ("C", 0, 4)), Gone) == []
 
 
@@ -136,7 +136,27 @@ def test_a_subscriber_is_told_that_its_broker_began_behind_something() -> None:
 
 def test_what_settled_cannot_be_had_though_its_sender_is_there() -> None:
     one = member(deadlines=False)
-    one.stability.settled["A"] = 2
+    one.receive(Data((flat("A:1"), flat("A:2", {"A": 1}))), "A", 0)
+    one.store.let_go(one.store.by_id["A:2"])
+    assert frame_to(ask(one, ("A", 1, 4)), "C", Gone).lacks == (("A", 1, 2),)
+    one.store.let_go(one.store.by_id["A:1"])
     assert frame_to(ask(one, ("A", 0, 4)), "C", Gone).lacks == (("A", 0, 1), ("A", 1, 2))
-    one.receive(Data((flat("A:1"),)), "A", 0)
-    assert frame_to(ask(one, ("A", 0, 4)), "C", Gone).lacks == (("A", 1, 2),), "it is here after all"
+
+
+def test_with_deadlines_it_is_said_where_something_waits_that_has_none() -> None:
+    """What lies behind here and is not kept has expired or was passed over: it will never be here."""
+    one = member()
+    one.receive(Data((flat("A:2", {"A": 1}, deadline_us=5),)), "A", 0)
+    one.wake(5)
+    assert one.reader.behind("A", 1)
+    assert ask(one, ("A", 0, 1)) == []
+    assert frame_to(ask(one, ("A", 0, 1), lasting=True), "C", Gone).lacks == (("A", 0, 1),)
+
+
+def test_nothing_is_called_gone_of_a_range_of_which_something_is_sent() -> None:
+    """That could come first, or alone; and whoever gives up a message passes what its sender sent before it."""
+    one = member(deadlines=False)
+    one.receive(Data((flat("A:1"), flat("A:2", {"A": 1}))), "A", 0)
+    gone(one, "A")
+    assert told(ask(one, ("A", 0, 3))) == ["answer C with A:1,A:2", "data to C: A:1,A:2"]
+    assert frame_to(ask(one, ("A", 2, 3)), "C", Gone).lacks == (("A", 2, 3),)

@@ -134,8 +134,18 @@ def test_only_a_graph_without_deadlines_says_what_is_done_though_it_is_all_there
         one = machine(recipe, "A", "broker", "G1", round_us=100, deadlines=deadlines)
         one.view(view_of({"A": "G1", "B": "G1"}), 0)
         one.start(0)
-        one.publish(("G1",), b"", 0)
+        one.publish(("G1",), b"", 0, deadline_us=9_000_000 if deadlines else None)
         assert frame_to(one.wake(one.rounds.at_us), "B", Digest).done == done
+
+
+def test_a_graph_with_deadlines_says_what_is_done_once_there_is_a_message_without() -> None:
+    """Its node does not retire by itself, nor do those that follow it."""
+    one = machine("graph", "A", "broker", "G1", round_us=100)
+    one.view(view_of({"A": "G1", "B": "G1"}), 0)
+    one.start(0)
+    one.publish(("G1",), b"", 0)
+    one.publish(("G1",), b"", 0, deadline_us=9_000_000)
+    assert frame_to(one.wake(one.rounds.at_us), "B", Digest).done == {"A@G1": 2}
 
 
 def test_what_is_lacking_here_is_not_stable_whoever_had_it_once() -> None:

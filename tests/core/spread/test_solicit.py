@@ -18,8 +18,11 @@ class Asker:
         self.here: set[Mark] = set()
         self.again_us: int | None = None
 
-    def want(self, mark: Mark, until_us: int | None, now_us: int = 0, patience_us: int = 0) -> None:
-        self.wants.want(mark, self.peers[0] if self.peers else "A", until_us, now_us, patience_us=patience_us)
+    def want(
+        self, mark: Mark, until_us: int | None, now_us: int = 0, patience_us: int = 0, backed: bool = True
+    ) -> None:
+        hint = self.peers[0] if self.peers else "A"
+        self.wants.want(mark, hint, until_us, now_us, patience_us=patience_us, backed=backed)
 
     def due(self, now_us: int) -> dict[str, list[Mark]]:
         return self.wants.due(
@@ -85,10 +88,24 @@ def asked(asker: Asker, until_us: int) -> list[int]:
 
 def test_without_a_time_it_is_asked_for_a_bounded_number_of_times() -> None:
     asker = Asker()
-    asker.want(A1, None)
+    asker.want(A1, None, backed=False)
     assert len(asked(asker, 1000)) == TRIES_UNTIMED and not asker.wants.wants
-    asker.want(A1, None, 1000)
+    asker.want(A1, None, 1000, backed=False)
     assert asker.due(1000) == {"A": [A1]}, "whoever offers it again wakes it again"
+
+
+def test_what_something_without_a_deadline_needs_is_asked_for_whoever_else_needs_it() -> None:
+    """Messages with deadlines and without mix: neither the time of one nor a mere offer ends the other's wait."""
+    for first, second in ((None, 20), (20, None)):
+        asker = Asker()
+        asker.want(A1, first)
+        asker.want(A1, second)
+        asker.wants.offered(A1, "B", 0, patience_us=0)
+        assert len(asked(asker, 1000)) > TRIES_UNTIMED and asker.wants.any_endless([A1])
+    asker = Asker()
+    asker.want(A1, 20)
+    asker.wants.offered(A1, "B", 0, patience_us=0)
+    assert asked(asker, 1000)[-1] < 20 and not asker.wants.any_endless([A1])
 
 
 def test_without_deadlines_it_is_asked_for_as_long_as_it_takes_ever_more_rarely() -> None:

@@ -60,7 +60,8 @@ class GraphWriter:
         """As it went there, while it is the same for all."""
         self.deadlines = deadlines
         self.cuts = not deadlines
-        """With deadlines nodes retire by themselves; what is stable need not be found out."""
+        """Whether what is stable must be found out. With deadlines nodes retire by themselves, unless there is one that
+        has none, or follows such a one."""
         self.slack_us = slack_us
         self.grace_us = grace_us
         self.graph: dict[str, Entry] = {}
@@ -120,6 +121,8 @@ class GraphWriter:
                 if until is not None:
                     until = None if pred.until_us is None else max(until, pred.until_us)
         entry.until_us = until
+        if until is None:
+            self.cuts = True
         if self.deadlines:
             entry.tops = self._alive(_merge(entry.preds))
             for stream, n in entry.marks:
@@ -304,11 +307,11 @@ class GraphWriter:
         expiry = self._expiry
         while expiry and expiry[0][0] < now_us:
             message_id = heappop(expiry)[2]
-            entry = self.graph[message_id]
-            self._retire(message_id, entry)
-            for stream, n in entry.marks:
-                if self._newest.get(stream) == n:
-                    del self._newest[stream]
+            entry = self.graph.get(message_id)
+            if entry is not None:
+                self._retire(message_id, entry)
+        if not self.cuts:
+            return
         stable = self.stable
         for message_id, entry in list(self.graph.items()):
             if entry.stable_us is None:
@@ -332,6 +335,9 @@ class GraphWriter:
         self.leaves.pop(message_id, None)
         entry.retired = True
         entry.preds = []
+        for stream, n in entry.marks:
+            if self._newest.get(stream) == n:
+                del self._newest[stream]
 
 
 def _merge(preds: Sequence[Entry]) -> dict[str, int]:

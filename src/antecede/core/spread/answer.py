@@ -1,9 +1,9 @@
 """Answering requests (PROTOCOLS s3.1, s3.6): what is sent, and what is said to be gone.
 
 An answer holds what was asked for and is kept or held here, is wanted by the asker and still in time; there are no
-empty answers. For what expired its header is sent, so that nobody waits for it. Where there are no deadlines and a
-message can no longer come from its sender, or was let go of because everybody had it, it is said that it cannot be had
-here. What the asker makes of that is decided in `loss.py`.
+empty answers. For what expired its header is sent, so that nobody waits for it. Where something waits that has no
+deadline, it is said of a message that can no longer come from its sender, or lies behind here and is not kept, that it
+cannot be had here. What the asker makes of that is decided in `loss.py`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ class Answers:
         headers = [e for e in tier.store.find(ranges) if not in_time(e, now_us)]
         headers += tier.store.find_headers(ranges)
         gone = tuple(tier.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
-        lacks = self._lacked(ranges, sender, now_us)
+        lacks: Ranges = ()
+        if frame.lasting or not tier.settings.deadlines:
+            lacks = self._lacked(_where_none_is(found, ranges), sender, now_us)
         if gone or lacks:
             tier.out.append(Send((sender,), Gone(tuple(map(header_of, gone)), lacks)))
 
@@ -65,26 +67,34 @@ class Answers:
         return [h.envelope for h in tier.inbox.held.values() if any(mark in wanted for mark in h.envelope.stamp.own)]
 
     def _lacked(self, ranges: Ranges, peer: str, now_us: int) -> Ranges:
-        """Of senders that left, of what settled, and of what lies behind where this process began: what cannot be had
-        here, so that nobody waits for it for ever.
+        """Of senders that left, and of what lies behind here: what cannot be had here, so that nobody waits for it for
+        ever.
 
         To a peer: what is not here. To the tier below, which has nobody else to ask: what will never be, because this
-        process gave it up, let it go or began behind it.
+        process gave it up, let it go, passed it or began behind it.
         """
         tier = self.tier
-        if tier.settings.deadlines:
-            return ()  # deadlines bound every wait
         lacks = []
         for stream, low, high in ranges:
-            settled = max(tier.stability.settled.get(stream, 0), tier.reader.cut.get(stream, 0))
             for n in range(low + 1 if tier.reader.dense and not is_loose(stream) else high, high + 1):
-                if n <= settled or tier.absent_since((stream, n), now_us) is not None:
-                    never = n <= settled or tier.losses.is_over((stream, n))
-                    if not self._is_here((stream, n)) and (never or not tier.serves(peer)):
-                        if tier.serves(peer) and not is_loose(stream):
+                mark = (stream, n)
+                passed = tier.reader.behind(stream, n)
+                if (passed or self._cannot_come(mark, now_us)) and not self._is_here(mark):
+                    if not tier.serves(peer):
+                        lacks.append((stream, n - 1, n))
+                    elif tier.losses.is_over(mark) if tier.losses.gave_up(mark) else passed:
+                        if not is_loose(stream):
                             lacks += [(stream, k - 1, k) for k in range(low + 1, n) if self._is_past((stream, k))]
                         lacks.append((stream, n - 1, n))
         return tuple(lacks)
+
+    def _cannot_come(self, mark: Mark, now_us: int) -> bool:
+        """Not from its sender; or it was asked for in vain, and others that lack it wait for this one to say so."""
+        tier = self.tier
+        if tier.absent_since(mark, now_us) is not None:
+            return True
+        want = tier.wants.wants.get(mark)
+        return want is not None and want.endless and now_us >= want.since_us + tier.settings.grace_us
 
     def _is_past(self, mark: Mark) -> bool:
         """Neither here nor waited for."""
@@ -95,3 +105,10 @@ class Answers:
         """The message, by whatever group: not every number of its sender stands for one in this group."""
         message_id = id_of_mark(mark)
         return message_id in self.tier.store.by_id or message_id in self.tier.inbox.held
+
+
+def _where_none_is(found: list[Envelope], ranges: Ranges) -> Ranges:
+    """The ranges of which nothing is sent. What is said to be gone could overtake what is sent, and whoever gives up a
+    message passes what came before it: it asks for the rest again."""
+    here = [mark for envelope in found for mark in envelope.stamp.own]
+    return tuple([r for r in ranges if not any(r[0] == stream and r[1] < n <= r[2] for stream, n in here)])

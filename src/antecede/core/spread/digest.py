@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Send
 from antecede.core.frames import Digest
 from antecede.core.interest import Interest
-from antecede.core.message import Stamp
+from antecede.core.message import Envelope
 from antecede.core.spread.chance import some_of
 
 if TYPE_CHECKING:
@@ -125,14 +125,19 @@ class Rounds:
         newcomers = [name for name in self._newcomers if name in equals]
         return list(dict.fromkeys((*tier.neighbours(), *tier.local.names, *newcomers, *below)))
 
-    def want_before(self, stamp: Stamp, hint: str, now_us: int) -> None:
+    def want_before(self, envelope: Envelope, hint: str, now_us: int) -> None:
         """What an unordered message names as the one before it is not waited for, but must not stay away either (unless
-        it may be lost for good: where nobody compares, nothing is promised)."""
+        it may be lost for good: where nobody compares, nothing is promised). Below one that has no deadline it is asked
+        for until it comes or is known to be gone: until then nobody is in step."""
         tier = self.tier
-        if tier.asks and self.enabled and self.steady:
-            for mark in stamp.covers.items():
-                if tier.interest.concerns(mark[0]) and tier.is_missing(mark):
-                    tier.wants.want(mark, hint, None, now_us, patience_us=tier.settings.patience_us)
+        if tier.asks and ((self.enabled and self.steady) or tier.role == "subscriber"):  # its broker compares
+            patience_us, own = tier.settings.patience_us, envelope.stamp.own
+            lasting = envelope.message.deadline_us is None or tier.wants.any_endless(own)  # so is what led to it
+            for stream, n in envelope.stamp.covers.items():
+                if tier.interest.concerns(stream):
+                    for mark in [(stream, k) for k in (tier.reader.offered(stream, n) if lasting else (n,))]:
+                        if tier.is_missing(mark):
+                            tier.wants.want(mark, hint, None, now_us, patience_us=patience_us, backed=lasting)
 
     def on_digest(self, frame: Digest, sender: str, now_us: int) -> None:
         tier = self.tier

@@ -1,8 +1,8 @@
 """What cannot be had (PROTOCOLS s3.1, s3.6): who says so, whom to ask then, and when it is given up.
 
-Deadlines bound every wait. Where there are none, a message that can no longer come from its sender, or was let go of
-because everybody had it, is said to be gone by whoever is asked for it; after `grace_us`, when everybody who could have
-it lacks it, it is given up: nothing waits without a bound.
+A deadline bounds the wait of what has one. For what has none: a message that can no longer come from its sender, or was
+let go of because everybody had it, is said to be gone by whoever is asked for it; after `grace_us`, when everybody who
+could have it lacks it, it is given up: nothing waits without a bound.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Losses:
         have it lacks it."""
         tier = self.tier
         want = tier.wants.wants.get(mark)
-        if want is None or tier.settings.deadlines or not tier.is_missing(mark):
+        if want is None or not want.endless or not tier.is_missing(mark):
             return
         left = tier.absent_since(mark, want.since_us)
         if left is None:
@@ -114,7 +114,7 @@ class Losses:
         tier = self.tier
         want = tier.wants.wants[mark]
         left = tier.absent_since(mark, want.since_us)
-        if left is None or tier.settings.deadlines or not want.backed:
+        if left is None or not want.endless:
             return None  # whoever comes into view makes it wanted again
         if now_us < left + tier.settings.grace_us:
             return left + tier.settings.grace_us
@@ -158,7 +158,8 @@ class Losses:
             self._heard_us.pop(one, None)
             self._given_up.add(one)
         self._lost.add(message_id)
-        tier.out.append(Discard(message_id, "gone"))
+        if tier.role != "subscriber" or not tier.settings.deadlines:  # its broker may have passed it at a deadline
+            tier.out.append(Discard(message_id, "gone"))
         tier.reader.skipped(tuple(marks), known)
 
     def _known(self, mark: Mark) -> Stamp | None:
@@ -166,6 +167,9 @@ class Losses:
         return None if self.tier.writer is None else self.tier.writer.known(mark)
 
     # -- what was given up -----------------------------------------------------------------------------------------
+
+    def gave_up(self, mark: Mark) -> bool:
+        return mark in self._given_up
 
     def is_over(self, mark: Mark) -> bool:
         """It was given up here, and nothing that is known to precede it is waited for any more: whoever is told so

@@ -3,7 +3,8 @@
 Each missing mark is asked for after `patience_us`, first of whoever should have it (the sender of what needs it), then
 of the others in turn, one request per peer and moment for all that is due. No request leaves whose answer could not
 come before the last message that needs it must go out. What somebody merely has is asked for a bounded number of times
-(the next digest wakes it again); what something held needs is waited for when there are no deadlines at all.
+(the next digest wakes it again); what something held needs that has no deadline is asked for until it comes, or is
+known to be gone.
 """
 
 from __future__ import annotations
@@ -21,18 +22,19 @@ TRIES_UNTIMED = 6
 
 
 class Want:
-    __slots__ = ("backed", "hint", "next_us", "since_us", "timed", "tries", "until_us")
+    __slots__ = ("endless", "hint", "next_us", "since_us", "tries", "until_us")
 
-    def __init__(self, hint: str, until_us: int | None, since_us: int, *, timed: bool) -> None:
+    def __init__(self, hint: str, since_us: int) -> None:
         self.hint = hint
         self.since_us = since_us
-        self.until_us = until_us
-        self.timed = timed
+        self.until_us: int | None = None
+        """When the last that needs it must go out; None: nothing with a deadline does."""
+        self.endless = False
+        """Something held needs it that has no deadline. Without this and a time somebody merely has it, and will say so
+        again."""
         self.tries = 0
         self.next_us = 0
         """When it is asked for next."""
-        self.backed = False
-        """Something held needs it; otherwise somebody merely has it, and will say so again."""
 
 
 class Solicitation:
@@ -47,21 +49,16 @@ class Solicitation:
     def want(
         self, mark: Mark, hint: str, until_us: int | None, now_us: int, *, patience_us: int, backed: bool = True
     ) -> None:
-        """`until_us`: when whatever needs it must go out at the latest; None: not known, or never."""
+        """`backed`: something held needs it. `until_us`: when that must go out at the latest; None: no deadline."""
         want = self.wants.get(mark)
-        if want is not None and backed:
-            want.backed = True
         if want is None:
-            want = self.wants[mark] = Want(hint, until_us, now_us, timed=until_us is not None)
-            want.backed = backed
+            want = self.wants[mark] = Want(hint, now_us)
             self._schedule(mark, want, now_us + patience_us)
-            return
-        if until_us is None:
-            if not self.settings.deadlines:
-                want.until_us = None
-        elif not want.timed or (want.until_us is not None and until_us > want.until_us):
-            want.until_us = until_us
-            want.timed = True
+        if until_us is not None:
+            if want.until_us is None or until_us > want.until_us:
+                want.until_us = until_us
+        elif backed:
+            want.endless = True
 
     def offered(self, mark: Mark, peer: str, now_us: int, *, patience_us: int) -> None:
         """`peer` says it has it: from now on it is asked first."""
@@ -115,18 +112,20 @@ class Solicitation:
         return asks
 
     def _hopeless(self, want: Want, now_us: int) -> bool:
-        settings = self.settings
-        if want.until_us is None and not (want.backed and not settings.deadlines):
-            return want.tries >= TRIES_UNTIMED
-        if want.until_us is None:
+        if want.endless:
             return False
-        return now_us + settings.trip_us > want.until_us
+        if want.until_us is None:
+            return want.tries >= TRIES_UNTIMED
+        return now_us + self.settings.trip_us > want.until_us
 
     def _pause_us(self, want: Want) -> int:
         """A round trip; longer after many tries without a bound, so that a long partition costs little."""
-        if want.until_us is not None or want.tries <= 4:
+        if want.tries <= 4 or (want.until_us is not None and not want.endless):
             return self.settings.retry_us
         return self.settings.retry_us * min(8, want.tries - 3)
+
+    def any_endless(self, marks: Iterable[Mark]) -> bool:
+        return any(mark in self.wants and self.wants[mark].endless for mark in marks)
 
     def drop(self, mark: Mark) -> None:
         self.wants.pop(mark, None)
