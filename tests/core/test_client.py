@@ -284,6 +284,14 @@ def test_also_when_only_its_header_is_left() -> None:
     assert items(one, gone, frm="N", number=2, now=30) == [] and one.reader.front == {"": 1}
 
 
+def test_an_unordered_one_that_has_expired_lies_behind_for_those_after_it() -> None:
+    """Otherwise every later one would be remembered by itself, for good."""
+    one = client()
+    items(one, item(1, unordered(1)))
+    items(one, item(2, unordered(2, 1, deadline_us=20), gone=True), item(3, unordered(3, 2)), now=30)
+    assert one.heard.front == {"X~@G1": 3} and not one.heard.over
+
+
 def test_what_those_after_it_say_has_expired_is_late_and_no_repeat() -> None:
     one = client()
     items(one, item(2, unordered(5)))

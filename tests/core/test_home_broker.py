@@ -99,6 +99,16 @@ def test_a_known_publication_is_dropped_but_acknowledged_again() -> None:
     assert publish(one, grouped("S1:1", "G1")) == ["discard S1:1 duplicate", "published to S1"]
 
 
+def test_what_was_passed_over_here_gets_to_others_as_often_as_its_client_publishes_it() -> None:
+    """A message with a deadline could not wait for it; elsewhere it may still be in time, and nobody else has it."""
+    one = home()
+    late = grouped("S1:1")
+    publish(one, grouped("S1:2", needs=[("S1@G1", 1)], deadline_us=100))
+    one.wake(100)
+    assert "discard S1:1 superseded" in publish(one, late, now=101)
+    assert any(line.startswith("data to B") for line in publish(one, late, now=500))
+
+
 def test_a_home_in_none_of_the_groups_keeps_and_relays_it() -> None:
     """H11: the member that lost it asks the relay."""
     one = home()

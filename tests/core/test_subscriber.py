@@ -300,3 +300,13 @@ def test_what_is_in_two_groups_is_asked_for_where_brokers_are_left() -> None:
     asked = [line for _ in range(60) if one.next_wake() for line in told(one.wake(one.next_wake())) if "ask" in line]
     assert set(asked) == {"ask B for X:1"} and one.next_wake() is None, "but not for ever"
     assert told(one.receive(Data((grouped("X:1", "G1", "G2"),)), "B", 10**6))[:1] == ["deliver X:1 causes"]
+
+
+def test_a_slow_good_bye_does_not_end_what_begins_later() -> None:
+    """A sent something before its answer came, and was out of view for a moment: it was sent away."""
+    one = subscriber("A")
+    one.view(view_of({}, "S"), 5)
+    one.wake(20)
+    away = frame_to(one.receive(Data((grouped("A:1"),)), "A", 21), "A", Detach)
+    again = frame_to(one.view(view_of(VIEW, "S"), 22), "A", Attach)
+    assert again.attachment > away.attachment

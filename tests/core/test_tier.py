@@ -6,6 +6,7 @@ from typing import Any
 
 from antecede.core.frames import Data, Request
 from antecede.core.machine import Peer
+from antecede.core.tier import INTERESTS
 from tests.core.kit import flat, frame_to, grouped, machine, sent, told, view_of
 
 
@@ -105,3 +106,10 @@ def test_the_cut_names_the_newest_delivered_per_sender() -> None:
     one = member()
     one.receive(Data((flat("C:1"), flat("B:1"), flat("B:2", {"B": 1}), flat("D:2", {"D": 1}))), "B", 0)
     assert one.cut() == ("B:2", "C:1")
+
+
+def test_filters_of_those_who_left_are_forgotten() -> None:
+    one = member("A B")
+    for n in range(3 * INTERESTS):
+        one.known_interest((f"room/{n}",))
+    assert one.known_interest(("room/1",)) is one.known_interest(("room/1",)) and len(one._interests) <= INTERESTS

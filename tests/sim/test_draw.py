@@ -60,15 +60,16 @@ def test_all_live_equally_long_where_they_must() -> None:
 
 def test_what_came_later_changes_nothing_else() -> None:
     facts = Facts(orders=("causal", "none"))
-    mixed = viewed = placed = grows = 0
+    mixed = viewed = placed = grows = undated = 0
     for index in range(300):
         early, drawn = (draw(1, "echo", index, facts=facts, early=early) for early in (True, False))
         split = {"partition": early.partition} if drawn.membership == "swim" else {}
-        assert replace(drawn, mix="", view=0, near=0.0, sites=1, grow=0.0, **NO_CHANGES, **split) == early
+        assert replace(drawn, mix="", view=0, near=0.0, sites=1, grow=0.0, undated=0.0, **NO_CHANGES, **split) == early
         drawn.fits(facts)
-        grows += bool(drawn.grow)
+        grows, undated = grows + bool(drawn.grow), undated + bool(drawn.undated)
         mixed, viewed, placed = mixed + bool(drawn.mix), viewed + bool(drawn.view), placed + (drawn.sites > 1)
     assert 60 < mixed < 120 and 60 < viewed < 120 and 20 < placed < 80 and 50 < grows < 100
+    assert 30 < undated < 90
     assert not any(draw(1, "echo", i, facts=TWO_TIERS).mix for i in range(50)), "there is one order"
     assert not any(draw(1, "echo", i, "printed", facts=facts).mix for i in range(50)), "the papers have one"
     assert not any(draw(1, "echo", i, "printed", facts=facts).grow for i in range(50)), "nobody changes in the papers"

@@ -81,9 +81,16 @@ def before_churn(seed: int, recipe: str, index: int) -> Scenario:
     return replace(drawn, join=0.0, leave=0.0, perturb="", membership="told", partition=split)
 
 
-LONG = {"deadline_ms": None, "messages": 400, "rate": 50.0, "crash": 0.4, "restart": 1.0}
+LONG = {"deadline_ms": None, "undated": 0.0, "messages": 400, "rate": 50.0, "crash": 0.4, "restart": 1.0}
 """So long that what everybody has is let go of, with brokers that come back empty."""
-STORM: dict[str, Any] = {"deadline_ms": None, "restart": 1.0, "loss": 0.1, "messages": 200, "partition": ""}
+STORM: dict[str, Any] = {
+    "deadline_ms": None,
+    "undated": 0.0,
+    "restart": 1.0,
+    "loss": 0.1,
+    "messages": 200,
+    "partition": "",
+}
 """With these, and more churn than is usually drawn, groups lose all their brokers and begin again."""
 GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (before_churn(9, "home", 16), {"grow": 4.0}, "another copy of what was not wanted is a repeat"),

@@ -108,6 +108,8 @@ class HomeBroker(BrokerBase):
                     self._skip_unsent(envelope, others, now_us)
             elif message_id in self.inbox.seen:
                 self.out.append(Discard(message_id, "duplicate"))
+                if others and message_id not in self.store.by_id and message_id not in self.inbox.held:
+                    self.out.append(Send(others, Data((envelope,))))  # passed over here: only its client has it
             else:
                 if others:
                     self.out.append(Send(others, Data((envelope,))))

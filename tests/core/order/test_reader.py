@@ -154,6 +154,15 @@ def test_of_what_is_gone_all_it_may_have_stood_for_is_needed() -> None:
     assert reader.blocker(stamp) is None
 
 
+def test_also_what_stands_before_one_that_is_known_to_be_over() -> None:
+    """A:3 is gone and may have followed B:2, which has expired; of that it is known that it followed C:1."""
+    reader = sparse()
+    reader.skipped((("B", 2),), needing(("C", 1), own=("B", 2)))
+    reader.skipped((("A", 3),), None)
+    stamp = Stamp((("Z", 1),), (("A", 3),), {"A": 3, "B": 2})
+    assert reader.blocker(stamp) == ("C", 1) and reader.missing(stamp) == [("C", 1)]
+
+
 def test_what_is_held_stands_before_what_was_given_up_of_the_same_sender() -> None:
     """A:5 is gone, and nothing is known of it but that A:4 came before: whatever follows A:5 follows A:4."""
     reader = sparse()

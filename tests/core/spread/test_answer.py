@@ -160,3 +160,11 @@ def test_nothing_is_called_gone_of_a_range_of_which_something_is_sent() -> None:
     gone(one, "A")
     assert told(ask(one, ("A", 0, 3))) == ["answer C with A:1,A:2", "data to C: A:1,A:2"]
     assert frame_to(ask(one, ("A", 2, 3)), "C", Gone).lacks == (("A", 2, 3),)
+
+
+def test_those_who_lack_the_same_say_so_to_each_other_after_a_while() -> None:
+    """Its sender is there and has let go of it; each of the others waits for the rest to say that they lack it."""
+    one = member()
+    one.receive(Data((flat("B:1", {"A": 1}),)), "B", 0)
+    assert ask(one, ("A", 0, 1), lasting=True, now=999) == []
+    assert frame_to(ask(one, ("A", 0, 1), lasting=True, now=1000), "C", Gone).lacks == (("A", 0, 1),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from antecede.core.effects import Effect
-from antecede.core.frames import Data, Digest, Gone
+from antecede.core.frames import Data, Digest, Gone, Request
 from antecede.core.machine import Peer
 from antecede.core.message import Envelope, Message, Stamp
 from tests.core.kit import flat, frame_to, grouped, machine, sent, told, view_of
@@ -81,8 +81,23 @@ def test_a_message_is_given_up_in_all_its_groups_at_once() -> None:
     broker.start(0)
     broker.receive(Data((grouped("C:1", needs=[("B@G1", 2), ("B@G2", 2)]),)), "C", 0)
     gone(broker, "B", now=0)
-    said = told(broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000))
+    assert told(broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000)) == ["ask C for B:2", "request to C"]
+    said = told(broker.receive(Gone((), (("B@G2", 1, 2),)), "C", 2001))
     assert said == ["discard B:1 gone", "discard B:2 gone", "deliver C:1 causes"] and not broker.wants.wants
+
+
+def test_in_each_group_what_stands_before_it_comes_first() -> None:
+    """B:2 is lost, and was in both groups. In G1 nothing of B came before it; in G2 B:1 did, and C has it."""
+    broker = machine("cbcast", "A", "broker", "G1 G2", deadlines=False, grace_us=1000)
+    broker.view(view_of({"A": "G1 G2", "B": "G1 G2", "C": "G1 G2"}), 0)
+    broker.start(0)
+    broker.receive(Data((grouped("C:1", needs=[("B@G1", 2), ("B@G2", 2)]),)), "C", 0)
+    gone(broker, "B", now=0)
+    asked_in = frame_to(broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000), "C", Request).ranges
+    assert asked_in == (("B@G1", 0, 2), ("B@G2", 0, 2))
+    assert told(broker.receive(Data((grouped("B:1", "G2"),)), "C", 2001)) == ["deliver B:1 causes"]
+    said = told(broker.receive(Gone((), (("B@G2", 1, 2),)), "C", 2002))
+    assert said == ["discard B:2 gone", "deliver C:1 causes"]
 
 
 def test_whoever_waits_for_it_in_another_group_is_freed_with_the_others() -> None:
@@ -91,8 +106,9 @@ def test_whoever_waits_for_it_in_another_group_is_freed_with_the_others() -> Non
     broker.start(0)
     broker.receive(Data((grouped("C:1", needs=[("B@G1", 2)]), grouped("C:2", "G2", needs=[("B@G2", 2)]))), "C", 0)
     gone(broker, "B", now=0)
-    said = told(broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000))
-    assert said == ["discard B:1 gone", "discard B:2 gone", "deliver C:1 causes", "deliver C:2 causes"]
+    broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000)
+    said = told(broker.receive(Gone((), (("B@G2", 1, 2),)), "C", 2001))
+    assert said == ["discard B:1 gone", "discard B:2 gone", "deliver C:2 causes", "deliver C:1 causes"]
 
 
 def test_what_was_given_up_in_one_group_is_not_waited_for_in_another() -> None:

@@ -172,7 +172,9 @@ class Reader:
                 skipped = here.get(n) if here else None
                 if skipped is UNKNOWN:  # then all that it may have stood for
                     if one.covers:
-                        yield Stamp((), tuple(one.covers.items()))
+                        whole = Stamp((), tuple(one.covers.items()))
+                        stack.append(whole)
+                        yield whole
                 elif skipped is not None and id(skipped) not in seen:
                     seen.add(id(skipped))
                     stack.append(skipped)

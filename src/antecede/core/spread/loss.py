@@ -22,7 +22,7 @@ __all__ = ["Losses"]
 
 
 class Losses:
-    __slots__ = ("_given_up", "_heard_us", "_lacks", "_lost", "tier")
+    __slots__ = ("_doomed", "_given_up", "_heard_us", "_lacks", "_lost", "tier")
 
     def __init__(self, tier: Tier) -> None:
         self.tier = tier
@@ -33,6 +33,8 @@ class Losses:
         """The messages those marks mean: given up in one stream, a message is lost in all."""
         self._heard_us: dict[Mark, int] = {}
         """When somebody first said that a mark cannot be had there, although its sender is in view."""
+        self._doomed: set[str] = set()
+        """Messages that everybody lacks in one stream: they are given up when that holds of their other streams too."""
 
     # -- whom to ask -----------------------------------------------------------------------------------------------
 
@@ -40,6 +42,7 @@ class Losses:
         """The view changed: whoever left may have passed on, before, what others said they lack."""
         self._lacks.clear()
         self._heard_us.clear()
+        self._doomed.clear()
 
     def has(self, mark: Mark, peer: str) -> None:
         """It got it after all."""
@@ -80,6 +83,8 @@ class Losses:
             deadline = envelope.message.deadline_us
             if deadline is not None and now_us > deadline:
                 tier.skip_expired(tier.arrived(envelope), now_us)
+                if envelope.message.order == "none":
+                    tier.rounds.want_before(envelope, sender, now_us)
         for stream, _, n in frame.lacks:
             if tier.writer is None and (stream, n) not in tier.wants.wants:
                 self._lacks.setdefault((stream, n), set()).add(sender)
@@ -97,7 +102,7 @@ class Losses:
         left = tier.absent_since(mark, want.since_us)
         if left is None:
             left = self._heard_us.setdefault(mark, now_us)
-        if now_us < left + tier.settings.grace_us:
+        if now_us < left + tier.settings.grace_us and id_of_mark(mark) not in self._doomed:
             return
         lacking = self._lacks.setdefault(mark, set())
         if peer not in lacking:
@@ -106,8 +111,29 @@ class Losses:
         sources = tier.sources(mark)
         if not sources or not all(source in lacking for source in sources):
             return  # where there are none it is `orphaned`
-        if all(earlier not in tier.wants.wants for earlier in self._unknown_before(mark)):  # they come or go first
+        if any(earlier in tier.wants.wants for earlier in self._unknown_before(mark)):
+            return  # they come or go first
+        if self._lacked_elsewhere(mark, peer, now_us):
             self._give_up(mark, now_us)
+
+    def _lacked_elsewhere(self, mark: Mark, hint: str, now_us: int) -> bool:
+        """In each stream others of its sender may stand before it, of which nothing is known. So what is to be given up
+        must have been asked for in all that name it: whatever stands there has come then."""
+        tier = self.tier
+        if tier.reader.dense or is_loose(mark[0]) or self._known(mark) is not None:
+            return True
+        message_id, over = id_of_mark(mark), True
+        self._doomed.add(message_id)
+        named = {need: None for held in tier.inbox.held.values() for need in held.envelope.stamp.needs}
+        for one in [m for m in named if m != mark and id_of_mark(m) == message_id and tier.is_missing(m)]:
+            if tier.interest.concerns(one[0]):
+                lacking = self._lacks.get(one, set())
+                if one not in tier.wants.wants:
+                    tier.wants.want(one, hint, None, now_us, patience_us=0)
+                    over = False
+                elif not lacking.issuperset(tier.sources(one)):
+                    over = False
+        return over
 
     def orphaned(self, mark: Mark, now_us: int) -> int | None:
         """Nobody is left to ask: when to look again; None: not at all."""
@@ -118,6 +144,8 @@ class Losses:
             return None  # whoever comes into view makes it wanted again
         if now_us < left + tier.settings.grace_us:
             return left + tier.settings.grace_us
+        if not self._lacked_elsewhere(mark, want.hint, now_us):
+            return now_us + tier.settings.retry_us
         self._give_up(mark, now_us)
         return None
 
@@ -158,6 +186,7 @@ class Losses:
             self._heard_us.pop(one, None)
             self._given_up.add(one)
         self._lost.add(message_id)
+        self._doomed.discard(message_id)
         if tier.role != "subscriber" or not tier.settings.deadlines:  # its broker may have passed it at a deadline
             tier.out.append(Discard(message_id, "gone"))
         tier.reader.skipped(tuple(marks), known)
