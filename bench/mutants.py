@@ -111,7 +111,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("order/graph.py", "while expiry and expiry[0][0] < now_us:", "while expiry and expiry[0][0] <= now_us:", "a node lives through its last microsecond"),
     Mutant("order/graph.py", "                    stack.append(pred)\n", "                    pass\n", "all unstable ancestors travel"),
     # -- index -----------------------------------------------------------------------------------------------------
-    Mutant("order/index.py", "index - low.bit_length()", "index - low.bit_length() + 1", "the bitmap counts from one below"),
+    Mutant("order/index.py", "index - 1 - bit", "index - bit", "the bitmap counts from one below"),
     Mutant("order/index.py", "return after & ((1 << (self.top - 1 - self.acked)) - 1)", "return after", "what is acknowledged is not named"),
     Mutant("order/index.py", "after |= chain.up_to(newest, self.top)", "after = chain.up_to(newest, self.top)", "causes of all streams are named"),
     Mutant("order/index.py", "after |= chain.up_to(newest, self.top)", "after |= chain.up_to(newest, self.top) & 1", "all causes are named, not the nearest"),
@@ -319,6 +319,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("home_broker.py", " and not had(topics) and in_time(envelope, soonest_us)", " and not had(topics)", "only what is in time is replayed"),
     Mutant("home_broker.py", "and frame.attachment > log.number:", "and frame.attachment >= log.number:", "whose detach"),
     Mutant("client.py", "if sender == self.home and frame.attachment == self.attachment and", "if sender == self.home and", "the attachment is checked"),
+    Mutant("client.py", "            if item.index > reach:", "            if False:", "no home is further ahead than its window"),
+    Mutant("client.py", "min(frame.top, self._reach())", "frame.top", "nor are there numbers to ask for beyond it"),
+    Mutant("client.py", "min(frame.first - 1, self._reach())", "frame.first - 1", "nor does a change begin beyond it"),
     Mutant("client.py", "        self._index().restart()\n", "", "indexes of the old attachment mean nothing"),
     Mutant("client.py", "        self.upper.learn(original)\n", "", "the frontier is carried as causes"),
     Mutant("client.py", "over = not in_time(one.envelope, now_us - self.settings.slack_us)", "over = False", "late publications are resent as headers"),

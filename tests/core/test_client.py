@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from antecede.core.frames import Ack, Attach, Attached, Detach, Item, Items, Publish, Published, Received, Top, Want
+from antecede.core.frames import (
+    Ack,
+    Attach,
+    Attached,
+    Detach,
+    Grown,
+    Item,
+    Items,
+    Publish,
+    Published,
+    Received,
+    Top,
+    Want,
+)
 from antecede.core.message import Envelope, Message, Stamp, header_of
 from antecede.core.order.index import WINDOW
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
@@ -78,6 +91,26 @@ def test_missing_indexes_are_wanted_and_the_end_found_by_its_top() -> None:
     assert frame_to(effects, "H", Want).indexes == (1, 2) and "ask H for " in told(effects)
     effects = one.receive(Top(1, 5), "H", 3)
     assert frame_to(effects, "H", Want).indexes == (4, 5)
+
+
+def test_nothing_is_believed_of_numbers_that_no_home_can_have_reached() -> None:
+    one = client(deadlines=False)
+    reach = 2 * WINDOW
+    assert items(one, item(reach + 1, grouped("X:9"))) == ["discard X:9 foreign"]
+    assert items(one, Item(2**40, 0, grouped("X:9"))) == ["discard X:9 foreign"]
+    assert not one.wants.wants
+    one.receive(Top(1, 2**40), "H", 3)
+    assert len(one.wants.wants) == reach
+    assert items(one, item(reach, grouped("X:8"))) == ["deliver X:8 causes"], "as far as that it may be true"
+    assert items(one, *(item(n, grouped(f"X:{n + 9}")) for n in (1, 2)))
+    one.receive(Top(1, 2**40), "H", 4)
+    assert max(n for _, n in one.wants.wants) == reach + 2, "the next one goes on from there"
+
+
+def test_a_change_of_filters_does_not_begin_beyond_that_either() -> None:
+    one = client(deadlines=False)
+    one.receive(Grown(1, 1, 2**40, ()), "H", 2)
+    assert len(one.wants.wants) == 2 * WINDOW
 
 
 def test_what_lies_behind_is_acknowledged_soon_and_at_once_when_nothing_is_missing() -> None:

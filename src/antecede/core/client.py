@@ -206,8 +206,7 @@ class Client(Tier):
 
     def _publish_again(self, now_us: int) -> None:
         for one in self.unacked.values():
-            one.resend_at = now_us
-            one.tries = 0
+            one.resend_at, one.tries = now_us, 0
         self._resend(now_us)
 
     def _resend(self, now_us: int) -> None:
@@ -250,7 +249,7 @@ class Client(Tier):
                     self._on_top(frame, now_us)
                 else:  # they say as much as ATTACHED
                     if isinstance(frame, Grown):
-                        self._top = max(self._top, frame.first - 1)
+                        self._top = max(self._top, min(frame.first - 1, self._reach()))
                         self.growing.confirmed(frame.change, sender, frame.cut)
                     self._on_items(frame.items, now_us)
             else:
@@ -266,8 +265,12 @@ class Client(Tier):
 
     def _on_items(self, items: tuple[Item, ...], now_us: int) -> None:
         assert self.home is not None
+        reach = self._reach()
         for item in items:
             message = item.envelope.message
+            if item.index > reach:
+                self.out.append(Discard(message.id, "foreign"))
+                continue
             envelope = Envelope(message, item_stamp(item, self.behind()))
             if message.order == "none" and self._has(item, now_us):
                 self._pass(envelope, now_us)
@@ -291,8 +294,8 @@ class Client(Tier):
             self.want_blocked(self.home, now_us)
         if self.behind() - self._acked >= WINDOW // 2:
             self._acknowledge(now_us)
-        elif items:
-            self._acknowledge_soon(now_us)
+        elif items and self._ack_at is None:  # soon
+            self._ack_at = now_us + (self.settings.retry_us >> 1)
 
     def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
         """Expired, or everybody else had it before this client came back: then no home need speak of it again (H13)."""
@@ -324,10 +327,14 @@ class Client(Tier):
         return True
 
     def _on_top(self, frame: Top, now_us: int) -> None:
-        self._top = max(self._top, frame.top)
+        self._top = max(self._top, min(frame.top, self._reach()))
         self._want_missing(self.behind() + 1, now_us)
         if self.behind() >= frame.top:
             self._acknowledge(now_us)
+
+    def _reach(self) -> int:
+        """No home has more than WINDOW on its way: a number beyond twice that is not believed."""
+        return self.behind() + 2 * WINDOW
 
     def _want_missing(self, first: int, now_us: int) -> None:
         """Indexes that were passed over, from `first` on: lost or still on their way."""
@@ -348,10 +355,6 @@ class Client(Tier):
         else:
             self.upper.learn(original)
         self._remember(original)
-
-    def _acknowledge_soon(self, now_us: int) -> None:
-        if self._ack_at is None:
-            self._ack_at = now_us + (self.settings.retry_us >> 1)
 
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None

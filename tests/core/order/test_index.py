@@ -121,6 +121,13 @@ def test_the_stamp_of_an_item() -> None:
     assert set(stamp.needs) == {(INDEX, 8), (INDEX, 3), (INDEX, 1)}
 
 
+def test_a_wide_bitmap_is_read_in_one_go() -> None:
+    """Bit by bit it would take minutes."""
+    wide = 2**20
+    needs = item_stamp(Item(wide + 1, (1 << wide) - 1, grouped("p:1", "G1")), 0).needs
+    assert len(needs) == wide and needs[0] == (INDEX, wide) and needs[-1] == (INDEX, 1)
+
+
 def test_an_index_lies_behind_by_itself() -> None:
     reader = IndexReader()
     five, nine = Stamp(((INDEX, 5),), ((INDEX, 2),)), Stamp(((INDEX, 9),), ((INDEX, 5), (INDEX, 2)))

@@ -60,14 +60,16 @@ class IndexReader(Reader):
 
 def item_stamp(item: Item, behind: int) -> Stamp:
     """The index tier's stamp of an item, without what lies behind anyway: all indexes up to `behind`. The stamp its
-    publisher gave it rides along."""
+    publisher gave it rides along. (Digits are read one by one: taking bits from a wide number costs its width each.)"""
     index = item.index
     after = item.after & ((1 << max(index - 1 - behind, 0)) - 1)
     needs = []
-    while after:
-        low = after & -after
-        needs.append((INDEX, index - low.bit_length()))
-        after ^= low
+    if after:
+        digits = bin(after)[:1:-1]
+        bit = digits.find("1")
+        while bit >= 0:
+            needs.append((INDEX, index - 1 - bit))
+            bit = digits.find("1", bit + 1)
     return Stamp(((INDEX, index),), tuple(needs), {}, index, item.envelope.stamp)
 
 
