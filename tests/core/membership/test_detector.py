@@ -164,6 +164,12 @@ def test_a_suspect_refutes_with_a_greater_number() -> None:
     assert other.state("A") == ALIVE, "its time is not up: it has refuted"
 
 
+def test_a_claim_that_leaves_no_greater_number_is_not_taken_up() -> None:
+    lone = Lone("B")
+    ((_, pong),) = lone.get(Ping(1, (News("A", "member", number=2**63 - 1, state=SUSPECT),)), "B")
+    assert pong.news[0].number == 0, "what it says of itself can still be sent"
+
+
 def test_suspicion_lasts_longer_in_larger_views() -> None:
     times = [Lone(*(f"m{i}" for i in range(n))).detector.suspicion_us() for n in (1, 7, 63)]
     assert times == [6 * PERIOD, 12 * PERIOD, 21 * PERIOD]

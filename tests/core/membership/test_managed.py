@@ -11,8 +11,9 @@ import pytest
 from antecede.core.effects import Expelled, Send
 from antecede.core.frames import Out, Sync, Top
 from antecede.core.frozen import freeze, thaw
-from antecede.core.membership.managed import KNOCKS
+from antecede.core.membership.managed import KNOCKS, STRANGERS
 from antecede.core.membership.news import ALIVE, DEAD, LEFT, News
+from antecede.errors import InputError
 from tests.core.membership.town import PERIOD_US, PROBING, Town
 
 LONG = 60
@@ -24,6 +25,19 @@ def test_the_founders_begin_with_each_other() -> None:
     assert town.agree("A", "B", "C")
     assert [town.inner(name).begun for name in "ABC"] == [False] * 3
     assert town.all["A"].epoch == 1
+
+
+def test_no_founder_is_called_like_a_later_life_of_another() -> None:
+    """Each would end the other."""
+    with pytest.raises(InputError, match=r"10\.0\.0\.2 .*10\.0\.0\.1"):
+        Town("10.0.0.1 10.0.0.2")
+
+
+def test_of_strangers_only_so_many_are_remembered() -> None:
+    town = Town("A B")
+    for i in range(STRANGERS + 9):
+        town.all["A"].receive(Top(1, 1), f"X{i}", town.now_us)
+    assert len(town.all["A"]._strangers) == STRANGERS and "X8" not in town.all["A"]._strangers
 
 
 # -- joining and leaving -------------------------------------------------------------------------------------------

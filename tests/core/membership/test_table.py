@@ -44,6 +44,12 @@ def test_a_later_incarnation_ends_the_earlier_ones() -> None:
     assert "B" not in made.entries, "what is replaced is not kept"
 
 
+def test_an_incarnation_far_ahead_is_taken_as_fast_as_the_next() -> None:
+    made = table(B)
+    for name in ("B.7", "B.800000000", "B.900000000"):
+        assert made.merge(replace(B, name=name)) and sorted(made.entries) == ["A", name]
+
+
 def test_a_subscriber_knows_brokers_only_and_mirrors_what_they_say() -> None:
     made = table(B, replace(C, state=DEAD), me=S)
     assert sorted(made.view()) == ["B", "S1"]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from antecede.core.effects import Effect, Send
 from antecede.core.frames import Ping, PingRequest, Pong, Sync
 from antecede.core.machine import Dice
-from antecede.core.membership.news import ALIVE, DEAD, SUSPECT, News, split_name
+from antecede.core.membership.news import ALIVE, DEAD, SUSPECT, News, beats, split_name
 from antecede.core.membership.table import Table
 from antecede.core.spread.chance import some_of
 
@@ -213,7 +213,7 @@ class Detector:
             if one.name == me.name:
                 if one.final:
                     self.expelled_by = sender
-                elif one.state == SUSPECT and one.number >= self.table.me.number:
+                elif one.state == SUSPECT and beats(one, self.table.me):
                     self.table.entries[me.name] = replace(self.table.me, number=one.number)
                     self.say(state=ALIVE)
             elif one.name == sender or self._believes(sender):

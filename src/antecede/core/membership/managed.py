@@ -15,18 +15,23 @@ from antecede.core.effects import Effect, Expelled, Send
 from antecede.core.frames import Frame, Out, Ping, PingRequest, Pong, Sync
 from antecede.core.machine import Dice, Machine, Peer
 from antecede.core.membership.detector import Detector, Probing
-from antecede.core.membership.news import DEAD, LEFT, News
+from antecede.core.membership.news import DEAD, LEFT, News, split_name
 from antecede.core.membership.places import choose
 from antecede.core.membership.steady import Steady
 from antecede.core.membership.table import Claim, Table, claim_of
 from antecede.core.message import Message
 from antecede.core.spread.chance import some_of
+from antecede.errors import InputError
 
 __all__ = ["Managed"]
 
 KNOCKS = 8
 """How many are knocked at in one go. Raising it costs frames to the dead; lowering it, where many have crashed, the
 time until a side that was only cut off is found among them, and meanwhile each side gives up what the other has."""
+
+STRANGERS = 1024
+"""Of so many is it remembered that they were listened to before anything was known of them. Raising it costs time with
+every frame while there are any; lowering it, where so many come at once and go unnoticed, what is kept for them."""
 
 
 class Managed:
@@ -74,6 +79,11 @@ class Managed:
         for peer in members.values():
             if self.role == "subscriber" == peer.role:
                 continue
+            (base, life), (own, mine) = split_name(peer.name), split_name(self.name)
+            if base == own and life > mine:
+                raise InputError(
+                    f"{peer.name} reads as a later life of {self.name}: end names otherwise than in .digits"
+                )
             self.table.merge(News(peer.name, peer.role, peer.groups, peer.site))
         return []
 
@@ -212,6 +222,8 @@ class Managed:
             if not isinstance(frame, Ping | PingRequest | Pong | Sync):
                 if sender not in self._view:
                     self._strangers[sender] = None
+                    if len(self._strangers) > STRANGERS:
+                        del self._strangers[next(iter(self._strangers))]
                 return [*self.inner.receive(frame, sender, now_us), *self._settle(now_us)]
             if isinstance(frame, Sync) and self._is_apart(frame, sender):
                 self._stand_against(claim_of(frame.news, sender))

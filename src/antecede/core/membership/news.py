@@ -3,7 +3,8 @@
 Decided here: dead and left are final - a name that is out stays out, whoever comes back takes its next incarnation.
 Otherwise the greater number counts, which only the process itself raises, to refute a suspicion or to say where it is
 attached now; at the same number suspicion counts more than life. And whoever is heard of under a later incarnation has
-no earlier one any more.
+no earlier one any more. A number so far ahead that nobody can have counted there is nobody's: believed, it would leave
+the process it speaks of no greater one to refute with.
 """
 
 from __future__ import annotations
@@ -13,6 +14,12 @@ from dataclasses import dataclass
 __all__ = ["ALIVE", "DEAD", "LEFT", "STATES", "SUSPECT", "News", "beats", "split_name"]
 
 ALIVE, SUSPECT, DEAD, LEFT = STATES = ("alive", "suspect", "dead", "left")
+
+LEAP = 2**32
+"""So much may one saying be ahead of what was known: a process raises its number by one each time. Lowering it would
+part those who have long not heard of each other; raising it lets fewer false claims use up all numbers."""
+LIFE_DIGITS = 9
+"""More digits after the dot are part of a name: no process comes back so often."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -36,13 +43,17 @@ def beats(new: News, old: News) -> bool:
     """Whether `new` says more of a process than `old`."""
     if old.final or new.final:
         return new.final and not old.final
+    if new.number > old.number + LEAP:
+        return False
     return (new.number, new.state == SUSPECT) > (old.number, old.state == SUSPECT)
 
 
 def split_name(name: str) -> tuple[str, int]:
+    """The name without its incarnation, and that. There is one way to write each.
+
+    >>> split_name("A.2"), split_name("A"), split_name("10.0.0.1:7400"), split_name("A.02")
+    (('A', 2), ('A', 0), ('10.0.0.1:7400', 0), ('A.02', 0))
     """
-    >>> split_name("A.2"), split_name("A"), split_name("10.0.0.1:7400")
-    (('A', 2), ('A', 0), ('10.0.0.1:7400', 0))
-    """
-    base, dot, life = name.rpartition(".")
-    return (base, int(life)) if dot and life.isascii() and life.isdigit() else (name, 0)
+    base, _, life = name.rpartition(".")
+    is_life = base and life.isascii() and life.isdigit() and len(life) <= LIFE_DIGITS and life[0] != "0"
+    return (base, int(life)) if is_life else (name, 0)

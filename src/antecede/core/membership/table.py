@@ -81,9 +81,8 @@ class Table:
     def _note_life(self, name: str) -> None:
         base, life = split_name(name)
         before = self._latest.get(base, 0)
-        if life > before:
-            for number in range(before, life):
-                self.entries.pop(f"{base}.{number}" if number else base, None)
+        if life > before:  # of those before only the latest was kept
+            self.entries.pop(f"{base}.{before}" if before else base, None)
         self._latest[base] = max(life, before)
 
     def keep_only(self, named: set[str]) -> None:
