@@ -12,7 +12,7 @@ from typing import Any
 from antecede.core.effects import Deliver, Discard, Effect, Join, Leave, Move, Send
 from antecede.core.frames import Attach, Attached, Data, Frame, Publish
 from antecede.core.machine import Peer
-from antecede.core.message import NO_STAMP, Envelope, Message
+from antecede.core.message import Envelope, Message, Stamp
 
 RETRY_US = 40_000
 
@@ -71,7 +71,7 @@ class Echo:
         causes = None if after is None else tuple(after)
         message = Message(self.name, self.seq, tuple(topics), payload, deadline_us, None, causes)
         self.seen.add(message.id)
-        envelope = Envelope(message, NO_STAMP)
+        envelope = Envelope(message, Stamp(((self.name, self.seq),)))
         if self.role == "subscriber":
             return message, [Send(self.at, Publish((envelope,)))]
         return message, self._spread(envelope, "") + self._forward(envelope)

@@ -8,7 +8,7 @@ import pytest
 
 from antecede.core.effects import Effect, Send
 from antecede.core.frames import Data
-from antecede.core.message import NO_STAMP, Envelope, Message
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.sim import driver as driver_module
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
@@ -64,7 +64,7 @@ class Batcher(Echo):
     """One frame of three messages: the rows share its bytes."""
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
-        batch = tuple(Envelope(Message(self.name, n, ("G1",), b"12345"), NO_STAMP) for n in (1, 2, 3))
+        batch = tuple(Envelope(Message(self.name, n, ("G1",), b"12345"), Stamp(((self.name, n),))) for n in (1, 2, 3))
         return [Send(("B",), Data(batch))] if self.name == "A" else []
 
 

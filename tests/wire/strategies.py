@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from antecede.core import frames as f
 from antecede.core.membership.news import STATES, News
-from antecede.core.message import LOOSE, NO_STAMP, ORDERS, Envelope, Message, Stamp
+from antecede.core.message import LOOSE, ORDERS, Envelope, Message, Stamp
 from antecede.wire import MAX_NUMBER
 
 __all__ = ["ANY_FRAME", "FRAMES", "NODES", "STREAMS", "envelopes", "plain"]
@@ -20,12 +20,14 @@ STREAMS = st.one_of(SENDERS, st.builds("{}@{}".format, SENDERS, NAMES))
 MAPS = st.dictionaries(STREAMS, NUMBERS, max_size=12)
 MARKS = st.lists(st.tuples(STREAMS, NUMBERS), max_size=6).map(tuple)
 IDS = st.lists(st.builds("{}:{}".format, SENDERS, NUMBERS), max_size=5).map(tuple)
+TOPICS = st.lists(NAMES, min_size=1, max_size=3, unique=True).map(tuple)
+PLACES = st.dictionaries(NAMES, NUMBERS, min_size=1, max_size=4)
 TIMES = st.none() | st.integers(-1000, 2**50)
 NODES = st.lists(
     st.tuples(
         SENDERS,
         NUMBERS,
-        st.lists(NAMES, max_size=3).map(tuple),
+        TOPICS,
         st.lists(st.tuples(SENDERS, st.integers(0, 9)), max_size=3).map(tuple),
         TIMES,
     ),
@@ -38,7 +40,7 @@ def envelopes(draw: Any) -> Envelope:
     message = Message(
         draw(SENDERS),
         draw(NUMBERS),
-        draw(st.lists(NAMES, max_size=3).map(tuple)),
+        draw(TOPICS),
         draw(st.binary(max_size=300)),
         draw(TIMES),
         draw(TIMES),
@@ -46,11 +48,12 @@ def envelopes(draw: Any) -> Envelope:
     )
     sender = message.sender + (LOOSE if message.order == "none" else "")
     if draw(st.booleans()):
-        return Envelope(message, NO_STAMP)
+        return Envelope(message, Stamp(((sender, message.seq),)))
     covers = draw(MAPS)
     per_topic = tuple((f"{sender}@{topic}", covers.get(f"{sender}@{topic}", 0) + 1) for topic in message.topics)
     per_seq = tuple((f"{sender}@{topic}", message.seq) for topic in message.topics)
-    own = draw(st.sampled_from([(), ((sender, message.seq),), per_topic, per_seq]) | MARKS)
+    elsewhere = tuple((f"{sender}@{place}", n) for place, n in draw(PLACES).items())
+    own = draw(st.sampled_from([((sender, message.seq),), ((sender, 7),), per_topic, per_seq, elsewhere]))
     some = tuple((s, n) for s, n in covers.items() if draw(st.booleans()))
     needs = draw(st.sampled_from([(), tuple(covers.items()), some]) | MARKS)
     extra = draw(st.none() | NODES | st.just({stream: 1000 + n // 4 for stream, n in covers.items()}))

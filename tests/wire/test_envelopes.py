@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antecede.core import frames as f
-from antecede.core.message import NO_STAMP, Envelope, Message, Stamp
+from antecede.core.message import Envelope, Message, Stamp
+from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import decode, encode, measure, weigh
+from antecede.wire import envelopes as module
+from antecede.wire.limits import MAX_CELLS, MAX_TOPICS
 from tests.wire.strategies import envelopes, plain
 
 
@@ -22,7 +26,9 @@ def test_a_frame_costs_the_same_whatever_its_envelopes_went_through(batch: list[
 
 
 def test_sizes_hold_for_batches_with_hundreds_of_tables() -> None:
-    batch = tuple(Envelope(Message(f"p{i}", i, ("t",)), Stamp((), covers={f"q{i}": 1})) for i in range(700))
+    batch = tuple(
+        Envelope(Message(f"p{i}", i, ("t",)), Stamp(((f"p{i}", i),), covers={f"q{i}": 1})) for i in range(700)
+    )
     frame = f.Data(batch)
     assert measure(frame)[0] == len(encode(frame))
     assert plain(decode(encode(frame))) == plain(frame)
@@ -58,7 +64,73 @@ def test_an_envelope_that_travels_on_is_not_encoded_again() -> None:
     assert weigh(arrived.envelopes[0]) == weigh(envelope)
 
 
-def test_a_message_without_a_stamp_shares_the_one_empty_stamp() -> None:
-    arrived = decode(encode(f.Data((Envelope(Message("p", 1, ("g",)), NO_STAMP),))))
-    assert isinstance(arrived, f.Data)
-    assert arrived.envelopes[0].stamp is NO_STAMP
+TOO_MANY = tuple(f"g{i}" for i in range(MAX_TOPICS + 1))
+
+
+@pytest.mark.parametrize(
+    ("topics", "own"),
+    [
+        ((), (("p", 1),)),
+        (("g", "g"), (("p", 1),)),
+        (TOO_MANY, (("p", 1),)),
+        (("g",), ()),
+        (("g",), (("p@g", 1), ("p@g", 1))),
+        (("g",), (("p@g", 1), ("p@g", 2))),
+        (("g",), (("q@g", 1),)),
+        (("g",), (("p", 1), ("q", 1))),
+    ],
+)
+def test_topics_and_own_marks_that_no_order_makes_are_neither_sent_nor_read(
+    topics: tuple[str, ...], own: tuple[tuple[str, int], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = f.Data((Envelope(Message("p", 1, topics), Stamp(own)),))
+    with pytest.raises(InputError):
+        encode(frame)
+    hostile(monkeypatch)
+    raw = encode(frame)
+    monkeypatch.undo()
+    with pytest.raises(RemoteProtocolError):
+        decode(raw)
+
+
+def hostile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who sends anything."""
+    monkeypatch.setattr(module, "are_groups", lambda topics: True)
+    monkeypatch.setattr(module, "_is_of", lambda stream, sender: True)
+    monkeypatch.setattr(module, "cells_of", lambda stamp: 0)
+    monkeypatch.setattr(module, "_are_own", lambda own: True)
+
+
+def test_as_many_topics_as_allowed_come_back() -> None:
+    topics = TOO_MANY[1:]
+    frame = f.Data((Envelope(Message("p", 1, topics), Stamp(tuple((f"p@{topic}", 1) for topic in topics))),))
+    assert plain(decode(encode(frame))) == plain(frame)
+
+
+def test_topics_that_many_messages_share_are_counted_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    topics = TOO_MANY[1:]
+    batch = [
+        Envelope(Message("p", n, topics), Stamp(tuple((f"p@{topic}", n) for topic in topics)))
+        for n in range(MAX_CELLS // MAX_TOPICS + 1)
+    ]
+    assert len(encode(f.Data(tuple(batch[:-1])))) < 12 * len(batch)
+    with pytest.raises(InputError):
+        encode(f.Data(tuple(batch)))
+    hostile(monkeypatch)
+    raw = encode(f.Data(tuple(batch)))
+    monkeypatch.undo()
+    with pytest.raises(RemoteProtocolError):
+        decode(raw)
+
+
+def test_so_are_groups_that_many_nodes_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    topics = TOO_MANY[1:]
+    nodes = tuple(("p", n, topics, (), None) for n in range(1, 1001))
+    batch = tuple(Envelope(Message("p", n, ("g",)), Stamp((("p", n),), extra=nodes)) for n in (1, 2, 3))
+    with pytest.raises(InputError):
+        encode(f.Data(batch))
+    hostile(monkeypatch)
+    raw = encode(f.Data(batch))
+    monkeypatch.undo()
+    with pytest.raises(RemoteProtocolError):
+        decode(raw)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from antecede.core import frames as f
 from antecede.core.membership.news import News
-from antecede.core.message import NO_STAMP, Envelope, Message, Stamp
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import MAX_PAYLOAD, decode, encode, measure
 from tests.wire.strategies import ANY_FRAME, FRAMES, plain
@@ -117,9 +117,9 @@ def test_a_foreign_version_is_named() -> None:
 def test_what_a_peer_would_refuse_is_not_sent() -> None:
     for sender in ("nul\0", "x" * 600, "\ud800"):
         with pytest.raises(InputError):
-            encode(f.Data((Envelope(Message(sender, 1, ()), NO_STAMP),)))
+            encode(f.Data((Envelope(Message(sender, 1, ("g",)), Stamp(((sender, 1),))),)))
     with pytest.raises(InputError):
-        encode(f.Data((Envelope(Message("a", 1, (), bytes(MAX_PAYLOAD + 1)), NO_STAMP),)))
+        encode(f.Data((Envelope(Message("a", 1, ("g",), bytes(MAX_PAYLOAD + 1)), Stamp((("a", 1),))),)))
     with pytest.raises(InputError):
         encode(f.Top(2**70, 0))
     with pytest.raises(InputError):

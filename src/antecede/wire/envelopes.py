@@ -5,6 +5,7 @@ the tables of names they refer to. A frame is its envelopes' parts with each dis
 is a sum, and measuring is adding. Derived instead of written: `own` where it follows from sender, seq, topics and
 `covers`; `needs` as indexes into `covers`; deadlines relative to the rank (close where the rank is a clock).
 The marks of `needs` come back in the layout's order: they are a set.
+A message has topics and own marks, none of them twice, the marks in streams of its sender: orders count on it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from typing import TypeAlias, cast
 from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from antecede.core.message import NO_STAMP, ORDERS, Envelope, Mark, Message, Stamp
+from antecede.core.message import ORDERS, Envelope, Mark, Message, Stamp
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire.limits import MAX_NUMBER, MAX_PAYLOAD, MAX_RANK
+from antecede.wire.limits import MAX_CELLS, MAX_NUMBER, MAX_PAYLOAD, MAX_RANK, MAX_TOPICS
 from antecede.wire.names import (
     BUDGET,
     Layout,
@@ -33,7 +34,7 @@ from antecede.wire.names import (
     split_names,
     sums,
 )
-from antecede.wire.nodes import Node, NodesRow, decode_nodes, encode_nodes
+from antecede.wire.nodes import Node, NodesRow, are_groups, cells_of, decode_nodes, encode_nodes
 
 __all__ = [
     "BatchRow",
@@ -52,7 +53,7 @@ __all__ = [
 pack = Encoder().encode
 
 OWN_NONE, OWN_SENDER, OWN_TOPICS, OWN_SEQ = 0, 1, 2, 3
-"""No own marks; (sender, seq); one per topic: one above what `covers` says of that stream, or the message's seq."""
+"""None (refused); (sender, seq); one per topic: one above what `covers` says of that stream, or the message's seq."""
 NEEDS_NONE, NEEDS_ALL = 0, 1
 
 
@@ -107,6 +108,8 @@ def parts_of(envelope: Envelope) -> Parts:
     message, stamp = envelope.message, envelope.stamp
     if len(message.payload) > MAX_PAYLOAD:
         raise InputError(f"the payload of {message.id} has {len(message.payload)} bytes; at most {MAX_PAYLOAD} travel")
+    if not are_groups(message.topics) or not _are_own(stamp.own):
+        raise InputError(f"{message.id} has none or too many of topics or own marks, or one of them twice")
     layout = layout_for(stamp.covers)
     spare: dict[str, int] = {}
     row, names = _stamp_row(message, stamp, layout, spare)
@@ -148,7 +151,9 @@ def batch_row(envelopes: Iterable[Envelope], bare: bool = False) -> BatchRow:
     notes: list[Raw] = []
     stamps: list[Raw] = []
     payloads: list[bytes] = []
+    cells = 0
     for envelope in envelopes:
+        cells += cells_of(envelope.stamp)
         head, layout, names, note, stamp = parts_of(envelope)
         refs.append(heads.setdefault(head, len(heads)))
         refs.append(tables.setdefault(layout, len(tables)))
@@ -158,6 +163,8 @@ def batch_row(envelopes: Iterable[Envelope], bare: bool = False) -> BatchRow:
         stamps.append(Raw(stamp))
         if not bare:
             payloads.append(envelope.message.payload)
+    if cells > MAX_CELLS:
+        raise InputError(f"{cells} own marks and groups of nodes in one batch; at most {MAX_CELLS} are sent")
     return list(heads), list(tables), refs, notes, stamps, payloads
 
 
@@ -210,9 +217,9 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
         raise RemoteProtocolError("a reference to no table")
     left = iter(refs)
     envelopes = []
-    for index, note_raw in enumerate(notes):
+    cells = 0
+    for index, (note_raw, stamp_raw) in enumerate(zip(notes, stamps, strict=True)):
         head, layout = heads[next(left)], tables[next(left)]
-        stamp_raw = stamps[index]
         note, row_ = read_note(note_raw), read_stamp(stamp_raw)
         rank, deadline_us, expires_us = row_.rank, note.deadline, note.expires
         if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK and 0 <= note.order < len(ORDERS)):
@@ -232,6 +239,9 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
         envelope = Envelope(message, _read_stamp(message, row_, layout, own_streams, spare, names))
         envelope.wire = (head, layout, names, bytes(note_raw), bytes(stamp_raw))
         envelopes.append(envelope)
+        cells += cells_of(envelope.stamp)
+        if cells > MAX_CELLS:
+            raise RemoteProtocolError(f"more than {MAX_CELLS} own marks and groups of nodes in one batch")
     if next(left, None) is not None:
         raise RemoteProtocolError("more references than envelopes")
     return tuple(envelopes)
@@ -256,21 +266,20 @@ def _stamp_row(
         here = at.get(stream)
         return total + spare.setdefault(stream, len(spare)) if here is None else here
 
-    own: int | list[int] = OWN_NONE
+    own: int | list[int] = OWN_SENDER
     own_at: list[int] | None = None
-    if stamp.own:
-        if stamp.own == ((message.series, message.seq),):
-            own = OWN_SENDER
-        else:
-            sender = message.series
-            streams = [f"{sender}@{topic}" for topic in message.topics]
-            own = [n for _, n in stamp.own]
-            if [stream for stream, _ in stamp.own] != streams:
-                own_at = [index_of(stream) for stream, _ in stamp.own]
-            elif own == [covers.get(stream, 0) + 1 for stream in streams]:
-                own = OWN_TOPICS
-            elif own == [message.seq] * len(own):
-                own = OWN_SEQ
+    sender = message.series
+    if stamp.own != ((sender, message.seq),):
+        streams = [f"{sender}@{topic}" for topic in message.topics]
+        own = [n for _, n in stamp.own]
+        if [stream for stream, _ in stamp.own] != streams:
+            if not all(_is_of(stream, sender) for stream, _ in stamp.own):
+                raise InputError(f"{message.id} has an own mark in a stream of others")
+            own_at = [index_of(stream) for stream, _ in stamp.own]
+        elif own == [covers.get(stream, 0) + 1 for stream in streams]:
+            own = OWN_TOPICS
+        elif own == [message.seq] * len(own):
+            own = OWN_SEQ
     needs: int | bytes | list[int] = NEEDS_NONE
     lag: list[int] = []
     if stamp.needs:
@@ -297,9 +306,19 @@ def _stamp_row(
     return row, names
 
 
+def _is_of(stream: str, sender: str) -> bool:
+    return stream.partition("@")[0] == sender
+
+
+def _are_own(own: tuple[Mark, ...]) -> bool:
+    return bool(own) and len(dict(own)) == len(own)
+
+
 def _read_head(head: bytes) -> Head:
     first, more, second = head.partition(b"\xff")
     sender, *topics = split_names(first)
+    if not are_groups(topics):
+        raise RemoteProtocolError(f"a message without topics, with one twice, or with more than {MAX_TOPICS}")
     spare = split_names(second) if more else ()
     streams = tuple(intern(f"{sender}@{topic}") for topic in topics)
     return _heads.put(head, (sender, tuple(topics), streams, spare), 2 + 2 * len(topics) + len(spare))
@@ -329,11 +348,13 @@ def _read_stamp(
         at = own_streams
         if row.own_at is not None:
             at = tuple([_stream(streams, spare, index) for index in row.own_at])
+            if not all(_is_of(stream, message.series) for stream in at):
+                raise RemoteProtocolError("an own mark in a stream of others")
         if min(row.own, default=0) < 0 or max(row.own, default=0) > MAX_NUMBER:
             raise RemoteProtocolError("an own mark outside 0..2^63-1")
         own = tuple(zip(at, row.own, strict=True))
-    elif row.own != OWN_NONE:
-        raise RemoteProtocolError("an unknown form of own marks")
+    if not _are_own(own):
+        raise RemoteProtocolError("no own marks, an unknown form of them, or a stream twice")
     needs = _read_needs(row, streams, spare, covers, numbers) if row.needs else ()
     if row.nodes is not None and names is not None:
         return Stamp(own, needs, covers, row.rank, decode_nodes(names, row.nodes))
@@ -342,7 +363,7 @@ def _read_stamp(
         if times and not -MAX_NUMBER <= min(times) <= max(times) <= MAX_NUMBER:
             raise RemoteProtocolError("a time that no clock can show")
         return Stamp(own, needs, covers, row.rank, dict(zip(streams, times, strict=True)))
-    return Stamp(own, needs, covers, row.rank) if own or covers or needs or row.rank else NO_STAMP
+    return Stamp(own, needs, covers, row.rank)
 
 
 def _read_needs(

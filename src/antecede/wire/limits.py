@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["MAX_DATAGRAM", "MAX_FRAME", "MAX_MARKS", "MAX_NAME", "MAX_NEWS", "MAX_NUMBER", "MAX_PAYLOAD", "MAX_RANK"]
+__all__ = [
+    "MAX_CELLS",
+    "MAX_DATAGRAM",
+    "MAX_FRAME",
+    "MAX_MARKS",
+    "MAX_NAME",
+    "MAX_NEWS",
+    "MAX_NUMBER",
+    "MAX_PAYLOAD",
+    "MAX_RANK",
+    "MAX_TOPICS",
+]
 
 MAX_FRAME = 16 * 2**20
 """Bytes. Everything decoded is bounded by a small multiple of this; a snapshot of a well filled store still fits.
@@ -20,6 +31,14 @@ MAX_NAME = 512
 
 MAX_MARKS = 2**16
 """Marks in one stamp or digest. Reaching it means that streams are not collected; it bounds a hostile grid of names."""
+
+MAX_TOPICS = 256
+"""Topics of one message, groups of one node. Raising it costs a mark each with every message that has them, also where
+a few bytes on the wire say so; lowering it, those who publish to many at once."""
+
+MAX_CELLS = 2**19
+"""Own marks of messages, and groups of nodes, in one batch: topics are written once for many messages, so bytes do not
+bound them. Raising it costs memory, about 100 bytes each; lowering it, how full a store one snapshot can tell of."""
 
 MAX_NEWS = 2**14
 """Items of news in one frame: as many processes as a full exchange can tell of. A table beyond it is hostile."""

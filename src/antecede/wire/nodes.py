@@ -6,15 +6,17 @@ the same list is written as the distance back to it, so a chain costs one byte p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta
 
-from antecede.errors import RemoteProtocolError
-from antecede.wire.limits import MAX_NUMBER
+from antecede.core.message import Stamp
+from antecede.errors import InputError, RemoteProtocolError
+from antecede.wire.limits import MAX_CELLS, MAX_NUMBER, MAX_TOPICS
 from antecede.wire.names import joined, split_names
 
-__all__ = ["Node", "NodesRow", "decode_nodes", "encode_nodes"]
+__all__ = ["Node", "NodesRow", "are_groups", "cells_of", "decode_nodes", "encode_nodes"]
 
 Node: TypeAlias = tuple[str, int, tuple[str, ...], tuple[tuple[str, int], ...], int | None]
 Index: TypeAlias = Annotated[int, Meta(ge=0)]
@@ -47,6 +49,8 @@ def encode_nodes(nodes: tuple[Node, ...]) -> tuple[bytes, NodesRow]:
         deadlines.append(None if deadline_us is None else deadline_us - last_us)
         if deadline_us is not None:
             last_us = deadline_us
+    if not all(map(are_groups, sets)) or sum(len(node[2]) for node in nodes) > MAX_CELLS:
+        raise InputError(f"{len(nodes)} nodes, in too many groups, in none, or in one twice")
     group_rows = [[names.setdefault(group, len(names)) for group in groups] for groups in sets]
     return joined(tuple(names)) if names else b"", (numbers, group_rows, deadlines)
 
@@ -55,12 +59,17 @@ def decode_nodes(table: bytes, row: NodesRow) -> tuple[Node, ...]:
     names = split_names(table)
     numbers, group_rows, deadlines = row
     sets = [tuple(names[index] for index in groups) for groups in group_rows]
+    if not all(map(are_groups, sets)):
+        raise RemoteProtocolError(f"a node in no group, in one twice, or in more than {MAX_TOPICS}")
     left = iter(numbers)
     take = left.__next__
     nodes: list[Node] = []
-    seq = last_us = 0
+    seq = last_us = cells = 0
     for rest in deadlines:
         sender, seq, groups = names[_index(take())], seq + take(), sets[_index(take())]
+        cells += len(groups)
+        if cells > MAX_CELLS:
+            raise RemoteProtocolError(f"nodes in more than {MAX_CELLS} groups")
         preds = []
         for _ in range(_index(take())):
             back = take()
@@ -74,6 +83,17 @@ def decode_nodes(table: bytes, row: NodesRow) -> tuple[Node, ...]:
     if next(left, None) is not None:
         raise RemoteProtocolError("a graph with more numbers than nodes")
     return tuple(nodes)
+
+
+def are_groups(groups: Sequence[str]) -> bool:
+    """Whether a message or a node can be in these: some, not too many, none of them twice."""
+    return 1 <= len(groups) <= MAX_TOPICS and len(set(groups)) == len(groups)
+
+
+def cells_of(stamp: Stamp) -> int:
+    """How many own marks and groups of nodes it brings: no byte need speak of them."""
+    nodes = stamp.extra if isinstance(stamp.extra, tuple) else ()
+    return len(stamp.own) + sum([len(node[2]) for node in nodes])
 
 
 def _index(number: int) -> int:
