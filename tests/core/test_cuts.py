@@ -25,6 +25,15 @@ def test_a_row_of_its_own_where_more_lies_behind() -> None:
     )
 
 
+def test_however_many_groups_begin_elsewhere_the_common_cut_is_there_once() -> None:
+    many = tuple(f"s{i}:1" for i in range(1000))
+    cuts = Cuts(many, tuple((f"G{i}", ("q:1",)) for i in range(1000)))
+    assert all(own == {"q": 1} for own in cuts._special.values())
+    within = cuts.within("G7")
+    assert len(within) == 1001 and within["s9"] == within["q"] == 1 and within.get("r", 0) == 0
+    assert dict(within) == {**cuts.within("nowhere"), "q": 1}
+
+
 def test_the_newer_of_two_group_by_group() -> None:
     cuts, other = Cuts(("p:3",), (("G2", ("q:4",)),)), Cuts(("p:2", "r:1"), (("G3", ("p:9",)),))
     cuts.widen(other)

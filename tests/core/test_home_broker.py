@@ -191,6 +191,13 @@ def test_wanted_indexes_come_again_and_expired_ones_as_headers() -> None:
     assert one.receive(Want(2, (1,)), "S1", 51) == [] and one.receive(Want(1, (1,)), "S2", 51) == []
 
 
+def test_an_index_that_is_wanted_twice_comes_once() -> None:
+    one = home()
+    attach(one, "S1", "G1")
+    one.receive(Data((grouped("X:1", "G1"), grouped("X:2", "G1"))), "B", 0)
+    assert indexes(one.receive(Want(1, (2, 1) * 1000), "S1", 50), "S1") == [(2, "X:2", False), (1, "X:1", False)]
+
+
 def test_acknowledged_items_are_dropped_of_this_attachment_only() -> None:
     one = home()
     attach(one, "S1", "G1", number=2)

@@ -97,6 +97,7 @@ def test_subscribers_ask_by_sender_or_by_round() -> None:
         assert got(Request((("A", 0, 3),))) == ["A:1", "A:3"], "A:2 is not for it"
         assert got(Request((("A", 1, 2),))) == [] and got(Request((("*", 2, 3),))) == ["A:3"]
         assert got(Request((("B", 0, 3),))) == []
+        assert len(a.ranges_from("S", (("A", 0, 3), ("A", 0, 3)))) == len(a.ranges_from("S", (("A", 0, 3),)))
 
 
 def test_a_digest_below_names_senders_and_in_colour_their_rounds() -> None:

@@ -30,6 +30,8 @@ def test_ranges_are_open_below_and_closed_above() -> None:
     assert ids(store.find([("A", 1, 3)])) == ["A:2", "A:3"]
     assert ids(store.find([("A", 0, 1000)])) == ["A:1", "A:2", "A:3", "A:5"]
     assert ids(store.find([("A", 3, 4), ("B", 0, 9)])) == []
+    store.add(flat("A:200"))
+    assert ids(store.find([("A", 5, 199)])) == [] and ids(store.find([("A", 3, 200)])) == ["A:5", "A:200"]
 
 
 def test_streams_in_the_order_asked_each_message_once() -> None:
@@ -95,6 +97,29 @@ def test_headers_are_listed_in_the_order_in_which_they_expired() -> None:
     assert store.kept_headers() == []
 
 
+class Counting(dict[int, Envelope]):
+    looks = 0
+
+    def __getitem__(self, n: int) -> Envelope:
+        self.looks += 1
+        return super().__getitem__(n)
+
+
+def test_however_often_ranges_repeat_or_overlap_what_is_kept_is_looked_through_once() -> None:
+    store, _ = made()
+    for n in range(1, 101):
+        store.add(flat(f"A:{n}"))
+    for ranges, found in (
+        ([("A", 0, 10**12)] * 50, 100),
+        ([("A", 0, 10**12 + k) for k in range(50)], 100),
+        ([("A", k, 10**12) for k in range(50, 0, -1)], 99),
+        ([("A", 10, 20)] * 50, 10),
+    ):
+        here = store.index["A"] = Counting(store.index["A"])
+        assert len(ids(store.find(ranges))) == here.looks == found
+
+
+HIGH = st.integers(0, 12) | st.just(1000)
 STEPS = st.lists(
     st.tuples(st.sampled_from("ABC"), st.integers(1, 12), st.none() | st.integers(0, 60), st.integers(0, 9)),
     max_size=30,
@@ -102,7 +127,7 @@ STEPS = st.lists(
 
 
 @settings(max_examples=200)
-@given(STEPS, st.integers(0, 5), st.lists(st.tuples(st.sampled_from("ABC"), st.integers(0, 12), st.integers(0, 12))))
+@given(STEPS, st.integers(0, 5), st.lists(st.tuples(st.sampled_from("ABC"), st.integers(0, 12), HIGH)))
 def test_agrees_with_a_dict(steps, slack_us, ranges) -> None:
     store, out = made(grace_us=20, slack_us=slack_us)
     kept: dict[tuple[str, int], Envelope] = {}

@@ -8,7 +8,7 @@ import pytest
 
 from antecede.core.effects import Send
 from antecede.core.frames import Data, Gone, Grown, Item, Items, Publish, Published, Received, Request, Top, Want
-from antecede.core.message import NO_STAMP, Envelope, Message
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.index import WINDOW
 from antecede.errors import RemoteProtocolError
 from antecede.live.datagram import MAX_BODY, bundle, halves, pack, prefix_for, unpack
@@ -16,7 +16,7 @@ from antecede.wire import MAX_DATAGRAM, encode, measure
 
 
 def envelope(n: int, size: int = 100) -> Envelope:
-    return Envelope(Message("p", n, ("t",), bytes(size)), NO_STAMP)
+    return Envelope(Message("p", n, ("t",), bytes(size)), Stamp((("p", n),)))
 
 
 def test_messages_for_the_same_peers_share_a_frame() -> None:

@@ -13,7 +13,7 @@ import pytest
 from antecede.core.effects import Deliver, Discard, Effect, Send
 from antecede.core.frames import Data, Frame
 from antecede.core.machine import Peer, Settings
-from antecede.core.message import NO_STAMP, Envelope, Message
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.index import WINDOW
 from antecede.core.recipes import RECIPES, build
 from antecede.errors import InputError
@@ -22,6 +22,7 @@ from antecede.live.node import Clock, Node
 from antecede.live.transport import MemoryNetwork
 from antecede.trace.check import check
 from antecede.wire import MAX_PAYLOAD
+from antecede.wire.limits import MAX_TOPICS
 from tests.live.cluster import Cluster, until
 
 
@@ -64,7 +65,7 @@ class Echo:
     ) -> tuple[Message, list[Effect]]:
         self.sent += 1
         message = Message(self.name, self.sent, tuple(topics), payload, deadline_us)
-        return message, [Send(self.others, Data((Envelope(message, NO_STAMP),)))]
+        return message, [Send(self.others, Data((Envelope(message, Stamp(((self.name, self.sent),))),)))]
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         return [Deliver(m, "causes") if m.payload else Discard(m.id, "foreign") for m in frame.messages()]
@@ -193,6 +194,19 @@ def test_a_payload_that_cannot_travel_is_refused_at_once() -> None:
     asyncio.run(main())
 
 
+def test_topics_that_cannot_travel_are_refused_at_once() -> None:
+    async def main() -> None:
+        node = Node(Echo("a"), MemoryNetwork().transport("a"))
+        node.start(everyone("a"))
+        for topics in ((), ("t", "t"), tuple(map(str, range(MAX_TOPICS + 1)))):
+            with pytest.raises(InputError, match=f"{len(topics)} topics"):
+                node.publish(topics, b"")
+        assert node.publish(("t",), b"").seq == 1
+        node.close()
+
+    asyncio.run(main())
+
+
 def test_a_client_that_lacks_all_it_may_be_sent_gets_it() -> None:
     """Asked for at once it is more than one datagram holds, the more so with a bitmap of hundreds of causes each."""
 
@@ -234,7 +248,7 @@ def test_an_application_that_fails_does_not_hold_back_the_machine() -> None:
 
         node.on_deliver = fail
         with pytest.raises(ZeroDivisionError):
-            node.arrived([("b", Data((Envelope(Message("b", 1, ("t",), b"x"), NO_STAMP),)))])
+            node.arrived([("b", Data((Envelope(Message("b", 1, ("t",), b"x"), Stamp((("b", 1),))),)))])
         assert node.transport.counts.unsent == 1  # it was handed to the transport; there is no b
         node.close()
 

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from antecede.core.frames import Attached, Data, Frame, Grown, Item, Top, Want
-from antecede.core.message import NO_STAMP, Envelope, Message
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live.transport import MemoryNetwork, Received, UdpTransport
 
@@ -50,7 +50,7 @@ def test_large_frames_take_several_datagrams_and_what_cannot_be_cut_is_counted()
         a.know({"b": b.address})
         got: list[Frame] = []
         b.open(lambda batch: got.extend(frame for _, frame in batch))
-        big = Data((Envelope(Message("a", 1, ("t",), bytes(40_000)), NO_STAMP),))
+        big = Data((Envelope(Message("a", 1, ("t",), bytes(40_000)), Stamp((("a", 1),))),))
         huge = Grown(1, 1, 1, (), tuple(Item(n, 0, big.envelopes[0]) for n in (1, 2, 3)))
         whole = Attached(1, {}, tuple(f"{n:0500}:1" for n in range(200)))
         try:

@@ -7,7 +7,7 @@ there may precede it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from antecede.core.effects import Join
 from antecede.core.frames import Origins
@@ -17,10 +17,30 @@ from antecede.core.topics import matches
 __all__ = ["Cuts"]
 
 
+class Within(Mapping[str, int]):
+    """The newer of two, name by name, without putting them together: groups may be many, and a cut long."""
+
+    __slots__ = ("_common", "_own")
+
+    def __init__(self, common: Mapping[str, int], own: Mapping[str, int]) -> None:
+        self._common, self._own = common, own
+
+    def __getitem__(self, name: str) -> int:
+        if name not in self._own:
+            return self._common[name]
+        return max(self._own[name], self._common.get(name, 0))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._common, **self._own})
+
+    def __len__(self) -> int:
+        return len({**self._common, **self._own})
+
+
 class Cuts:
     """
     >>> cuts = Cuts(("p:3",), (("G2", ("p:2", "q:4")),))
-    >>> cuts.within("G1"), cuts.within("G2")
+    >>> dict(cuts.within("G1")), dict(cuts.within("G2"))
     ({'p': 3}, {'p': 3, 'q': 4})
     >>> [(join.filters, join.cut) for join in cuts.joins(("G1", "G2", "G3"), "B", 0)]
     [(('G1', 'G3'), ('p:3',)), (('G2',), ('p:3', 'q:4'))]
@@ -30,19 +50,20 @@ class Cuts:
 
     def __init__(self, cut: Sequence[str] = (), origins: Origins = ()) -> None:
         self._common = dict(map(split_id, cut))
-        self._special = {group: {**self._common} for group, _ in origins}
+        self._special: dict[str, dict[str, int]] = {}
+        """Per group, what lies behind there beyond that."""
         for group, own in origins:
-            raise_to(self._special[group], dict(map(split_id, own)))
+            raise_to(self._special.setdefault(group, {}), dict(map(split_id, own)))
 
     def within(self, group: str) -> Mapping[str, int]:
         """The newest message of each sender that lies behind in that group."""
-        return self._special.get(group, self._common)
+        own = self._special.get(group)
+        return self._common if own is None else Within(self._common, own)
 
     def widen(self, other: Cuts) -> None:
         """By another: the newer of the two, group by group."""
-        for group in {**self._special, **other._special}:
-            self._special[group] = {**self.within(group)}
-            raise_to(self._special[group], other.within(group))
+        for group, own in other._special.items():
+            raise_to(self._special.setdefault(group, {}), own)
         raise_to(self._common, other._common)
 
     def joins(self, filters: Sequence[str], peer: str, guard_us: int) -> list[Join]:

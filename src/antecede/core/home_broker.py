@@ -299,8 +299,8 @@ class HomeBroker(BrokerBase):
             self.out.append(Send((client,), _numbered(log, tuple(items[start : start + BATCH]))))
 
     def _resend(self, log: Log, frame: Want, client: str, now_us: int) -> None:
-        asked = [log.entries[index] for index in frame.indexes if index in log.entries and index <= log.sent]
-        self._send_items(client, log, asked, now_us)
+        asked = [log.entries[index] for index in dict.fromkeys(frame.indexes) if index in log.entries]
+        self._send_items(client, log, [item for item in asked if item.index <= log.sent], now_us)
 
     def rounded(self, now_us: int) -> bool:
         settled = self.stability.settled

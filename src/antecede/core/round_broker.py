@@ -179,8 +179,9 @@ class RoundBroker(Broker):
         concerns = self.interest.concerns
         kept = (self.store.index, self.store.headers, self.inbox.marks)
         streams = {stream for names in kept for stream in names if concerns(stream)}
-        found = []
-        for sender, low, high in ranges:
-            wanted = [s for s in streams if sender in (ROUNDS, s.partition("@")[0])]
-            found += [(stream, low, high) for stream in sorted(wanted)]
-        return tuple(found)
+        wanted: dict[str, list[str]] = {}
+        for stream in sorted(streams):
+            wanted.setdefault(stream.partition("@")[0], []).append(stream)
+        wanted[ROUNDS] = sorted(streams)
+        once = dict.fromkeys(ranges)
+        return tuple([(stream, low, high) for sender, low, high in once for stream in wanted.get(sender, ())])

@@ -6,6 +6,7 @@ deadline stay until they are stable (`stability.py`), and their headers longer: 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
@@ -15,6 +16,10 @@ from antecede.core.interest import Interest, group_of
 from antecede.core.message import Envelope, header_of
 
 __all__ = ["Store"]
+
+NARROW = 64
+"""So many numbers of a range are looked up one by one. Raising it costs those who are asked for what they do not have;
+lowering it, whenever something is asked for, a look at all that is kept of its stream."""
 
 
 class Store:
@@ -161,15 +166,22 @@ class Store:
 
 
 def _within(index: dict[str, dict[int, Envelope]], ranges: Iterable[tuple[str, int, int]]) -> Iterator[Envelope]:
+    """However often ranges repeat or overlap, what is kept is looked through once."""
     given: set[str] = set()
-    for stream, low, high in ranges:
+    left: dict[str, list[int]] = {}
+    for stream, low, high in dict.fromkeys(ranges):
         here = index.get(stream)
         if not here:
             continue
-        if high - low <= len(here):
+        if high - low <= NARROW:
             numbers = [n for n in range(low + 1, high + 1) if n in here]
         else:
-            numbers = sorted(n for n in here if low < n <= high)
+            rest = left.get(stream)
+            if rest is None:
+                rest = left[stream] = sorted(here)
+            start, end = bisect_right(rest, low), bisect_right(rest, high)
+            numbers = rest[start:end]
+            del rest[start:end]
         for n in numbers:
             envelope = here[n]
             if envelope.message.id not in given:
