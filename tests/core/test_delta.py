@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from antecede.core.delta import DeltaInbox
 from antecede.core.effects import Effect
-from antecede.core.message import Envelope, Stamp
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.reader import Reader
 from tests.core.kit import message, told
 
@@ -31,6 +31,29 @@ def test_it_goes_out_when_its_missing_cause_has_expired_and_not_at_its_own_deadl
     assert told(out) == []
     one.wake(101)
     assert told(out) == ["discard A:1 expired", "deliver B:1 causes"]
+
+
+def test_what_does_not_say_when_all_of_it_expires_is_not_taken_in() -> None:
+    one, out = inbox()
+    whole = timed("B:1", 200, {"A": (1, 100)})
+    stamp, needs = whole.stamp, whole.stamp.needs
+    for deadline_us, causes, extra in (
+        (None, needs, stamp.extra), (200, needs, None), (200, needs, {}), (200, (("C", 1),), {"A": 9}),
+    ):  # fmt: skip
+        bare = message("B:1", deadline_us=deadline_us)
+        one.accept(Envelope(bare, Stamp(stamp.own, causes, stamp.covers, 1, extra)), 50)
+        assert told(out) == ["discard B:1 foreign"] and not one.held
+        out.clear()
+    one.accept(whole, 50)
+    assert list(one.held) == ["B:1"]
+
+
+def test_an_unordered_one_has_no_causes_and_says_nothing_of_them() -> None:
+    one, out = inbox()
+    for n, needs in ((1, ()), (2, (("A", 1),))):
+        loose = Message("C", n, ("G1",), b"", 200, order="none")
+        one.accept(Envelope(loose, Stamp((("C~", n),), needs, {"C~": n - 1} if n > 1 else {})), 50)
+    assert told(out) == ["deliver C~:1 causes", "discard C~:2 foreign"]
 
 
 def test_the_guard_counts_for_the_cause_too() -> None:

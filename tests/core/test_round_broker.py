@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from antecede.core.frames import Attach, Attached, Data, Digest, Gone, Request
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.matrix import Column
-from tests.core.kit import frame_to, machine, sent, view_of
+from tests.core.kit import frame_to, machine, sent, told, view_of
 
 ROUND = 50_000
 VIEW = view_of({"A": "G1 G2", "B": "G1", "C": "G2"}, "S")
@@ -79,6 +80,18 @@ def test_what_has_outlived_its_lifetime_goes_to_brokers_only() -> None:
     frame = sent(b.publish(("G1",), b"", 0, deadline_us=9 * ROUND)[1], Data)[0][1]
     late = a.receive(frame, "B", 3 * ROUND)
     assert "B:1" in a.store.by_id and not sent(late, Data)
+
+
+@pytest.mark.parametrize("recipe", ["rounds", "colour"])
+def test_what_is_of_a_round_that_nobody_can_have_reached_is_not_taken_in(recipe: str) -> None:
+    a = broker(recipe)
+    far = Message("B", 2**40, ("G1",), b"", 2**62, 2**62)
+    near = Message("B", 5, ("G1",), b"", 2**62, 2**62)
+    envelopes = tuple(
+        Envelope(one, Stamp(((f"B@{'A' if recipe == 'colour' else 'G1'}", one.seq),))) for one in (far, near)
+    )
+    assert told(a.receive(Data(envelopes), "B", 10))[:2] == [f"discard {far.id} foreign", "deliver B:5 causes"]
+    assert a.publish(("G1",), b"", ROUND)[0].seq == 6, "what is published next does not wait for that round"
 
 
 def test_subscribers_ask_by_sender_or_by_round() -> None:

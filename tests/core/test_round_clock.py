@@ -32,6 +32,25 @@ def test_a_message_gets_a_round_greater_than_all_before() -> None:
     assert clock.take(100) == 15
 
 
+@given(st.integers(1, 9), st.integers(1, 50), st.integers(0, 60), st.integers(0, 100), st.integers(0, 999))
+def test_wherever_clocks_are_what_was_sent_may_be(
+    colours: int, round_us: int, bound_us: int, guard_us: int, now_us: int
+) -> None:
+    clock, settings = RoundClock(round_us, colours), Settings(clock_bound_us=bound_us, guard_us=guard_us)
+    try:
+        clock.check("x", settings)
+    except InputError:
+        return
+    assert clock.may_be(clock.round_at(now_us + settings.slack_us), now_us), "its sender's clock is ahead by all it may"
+
+
+def test_a_round_that_no_clock_can_have_reached_is_known() -> None:
+    clock = RoundClock(10, 3)
+    clock.check("x", Settings(clock_bound_us=19, guard_us=29))
+    assert clock.round_at(9 + 38) == 5 and clock.may_be(5, 9)
+    assert [clock.may_be(n, 9) for n in (5, 6, 2**40)] == [True, False, False]
+
+
 @given(st.integers(1, 9), st.integers(1, 10_000), st.integers(1, 30))
 def test_a_colour_is_the_newest_round_that_has_it(colours: int, below: int, back: int) -> None:
     clock, number = RoundClock(10, colours), below - back

@@ -10,12 +10,27 @@ from heapq import heappush
 
 from antecede.core.effects import Discard
 from antecede.core.inbox import Held, Inbox
-from antecede.core.message import Mark, Stamp, id_of_mark
+from antecede.core.message import Envelope, Mark, Stamp, id_of_mark
 
 __all__ = ["DeltaInbox"]
 
 
+def says_when(envelope: Envelope) -> bool:
+    """Whether it expires, and says of all its causes when they do. An unordered one has no causes."""
+    message, stamp, until = envelope.message, envelope.stamp, envelope.stamp.extra
+    if message.order == "none":
+        return not stamp.needs
+    named = {*stamp.covers, *dict(stamp.needs)}
+    return message.deadline_us is not None and isinstance(until, dict) and named <= until.keys()
+
+
 class DeltaInbox(Inbox):
+    def accept(self, envelope: Envelope, now_us: int) -> None:
+        if says_when(envelope):
+            super().accept(envelope, now_us)
+        else:
+            self.out.append(Discard(envelope.message.id, "foreign"))
+
     def _due_us(self, stamp: Stamp, deadline_us: int) -> int:
         """When the first of its missing causes has expired, or it must go out itself."""
         return min([deadline_us, *(until_us + 1 for _, until_us in self._awaited(stamp))]) - self.guard_us

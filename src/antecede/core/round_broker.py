@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from antecede.core.broker import Broker
-from antecede.core.effects import Effect
+from antecede.core.effects import Discard, Effect
 from antecede.core.frames import Ranges
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, newest_of
@@ -108,6 +108,14 @@ class RoundBroker(Broker):
     def woken(self, now_us: int) -> None:
         self._send_waiting(now_us)
         super().woken(now_us)
+
+    def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
+        """Not of a round that nobody can have reached: what is sent here after it would have to wait for that round."""
+        far = [e for e in envelopes if not self.clock.may_be(e.message.seq, now_us)]
+        if far:
+            self.out += [Discard(e.message.id, "foreign") for e in far]
+            envelopes = [e for e in envelopes if self.clock.may_be(e.message.seq, now_us)]
+        super().take(envelopes, hint, now_us)
 
     # -- among brokers ---------------------------------------------------------------------------------------------
 

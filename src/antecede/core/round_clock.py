@@ -64,6 +64,11 @@ class RoundClock:
         """The last microsecond in which a message of that round lives: expired means current - round >= colours."""
         return self.start_us(number + self.colours) - 1
 
+    def may_be(self, number: int, now_us: int) -> bool:
+        """Whether some clock can have reached that round. Two differ by less than a round and the guard (`check`), and
+        the guard is shorter than a lifetime: so none is ahead by more than a lifetime and one round."""
+        return number <= self.round_at(now_us) + self.colours + 1
+
     def take(self, now_us: int) -> int:
         """The round of a message that is published now."""
         self.newest = max(self.round_at(now_us), self.newest + 1)

@@ -8,7 +8,8 @@ import pytest
 
 from antecede.core.frames import Data, Request, Rumours
 from antecede.core.machine import Peer
-from antecede.core.spread.lpbcast import lifetime
+from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.spread.lpbcast import NAMED, lifetime
 from tests.core.kit import frame_to, machine, sent, told
 
 ROUND_US = 100
@@ -77,6 +78,22 @@ def test_who_lacks_what_is_named_asks_a_round_later_and_whoever_named_it_first()
     assert told(effects) == ["ask C for A~:1", "request to C"]
     answer = frame_to(a.receive(frame_to(effects, "C", Request), "B", 0), "B", Data)
     assert told(b.receive(answer, "A", ROUND_US + 1))[0] == "deliver A~:1 causes"
+
+
+def test_of_what_is_named_only_so_much_is_looked_at_and_the_newest() -> None:
+    b = member("lpbcast-once", "B")
+    b.receive(Rumours((), (("A~", 5, 2**40),)), "C", 0)
+    assert len(b.wants.wants) == NAMED and ("A~", 2**40) in b.wants.wants
+    b = member("lpbcast-once", "B")
+    b.receive(Rumours((), tuple((f"x{i}~", i, i + 1000) for i in range(100))), "C", 0)
+    assert len(b.wants.wants) == NAMED, "of all ranges together"
+
+
+def test_what_has_expired_need_not_be_let_go_of() -> None:
+    b = member("lpbcast-once", "B")
+    one = Message("A", 1, ("G1",), b"", 60, None, None, "none")
+    b.receive(Rumours((Envelope(one, Stamp((("A~", 1),))),)), "A", 1)
+    assert len(rounds(b)) >= lifetime(5) and not b.store.by_id
 
 
 def test_without_digests_nobody_asks() -> None:

@@ -28,6 +28,10 @@ UNLIMITED = 1 << 30
 ALPHA = 3
 """Rounds beyond log2 n: with a fan-out of 3 a message has then reached all with probability 0.99 and more."""
 
+NAMED = 2**14
+"""So many of the messages that one frame names are looked at, the newest of each range: the others are named again.
+Raising it costs time for a frame that names what nobody sent; lowering it, rounds until all of a burst is asked for."""
+
 
 def lifetime(count: int) -> int:
     """How many rounds a message is gossiped about among so many processes.
@@ -86,7 +90,7 @@ class Lpbcast(Flat):
         over = lifetime(len(member.members))
         self._kept = {id_: (e, age + 1) for id_, (e, age) in kept.items() if age + 1 < over}
         for message_id, (envelope, _) in kept.items():
-            if message_id not in self._kept:
+            if message_id not in self._kept and message_id in member.store.by_id:  # else it has expired before
                 member.store.let_go(envelope)
         self.at_us = now_us + member.settings.round_us if self._kept else None
 
@@ -114,8 +118,12 @@ class Lpbcast(Flat):
         member.local.learn(frame.names)
         member.take(frame.envelopes, sender, now_us)
         if member.asks:
+            left = NAMED
             for stream, low, high in frame.digest:
-                for mark in ((stream, n) for n in range(low + 1, high + 1)):
-                    if member.interest.concerns(stream) and member.is_missing(mark):
-                        member.wants.offered(mark, sender, now_us, patience_us=member.settings.round_us)
+                if member.interest.concerns(stream):
+                    low = max(low, high - left)
+                    left -= max(high - low, 0)
+                    for mark in ((stream, n) for n in range(low + 1, high + 1)):
+                        if member.is_missing(mark):
+                            member.wants.offered(mark, sender, now_us, patience_us=member.settings.round_us)
         return True
