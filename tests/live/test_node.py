@@ -16,7 +16,7 @@ from antecede.core.machine import Peer, Settings
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.index import WINDOW
 from antecede.core.recipes import RECIPES, build
-from antecede.errors import InputError
+from antecede.errors import InputError, RemoteProtocolError
 from antecede.live.datagram import Outgoing
 from antecede.live.node import Clock, Node
 from antecede.live.transport import MemoryNetwork
@@ -250,6 +250,36 @@ def test_an_application_that_fails_does_not_hold_back_the_machine() -> None:
         with pytest.raises(ZeroDivisionError):
             node.arrived([("b", Data((Envelope(Message("b", 1, ("t",), b"x"), Stamp((("b", 1),))),)))])
         assert node.transport.counts.unsent == 1  # it was handed to the transport; there is no b
+        node.close()
+
+    asyncio.run(main())
+
+
+class Picky(Echo):
+    def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
+        if sender == "liar":
+            raise RemoteProtocolError("nonsense")
+        if sender.startswith("trap"):
+            raise KeyError(sender)
+        return super().receive(frame, sender, now_us)
+
+
+def test_a_frame_that_is_refused_or_fails_takes_no_other_with_it() -> None:
+    async def main() -> None:
+        got: list[str] = []
+        node = Node(Picky("a"), MemoryNetwork().transport("a"), on_deliver=lambda message: got.append(message.id))
+        node.start(everyone("a"))
+        batch = [
+            (who, Data((Envelope(Message(who, 1, ("t",), b"x"), Stamp(((who, 1),))),)))
+            for who in ("b", "liar", "c", "trap1", "d", "trap2", "e")
+        ]
+        node.arrived(batch[:3])
+        assert got == ["b:1", "c:1"] and node.transport.counts.refused == 1
+        got.clear()
+        with pytest.raises(KeyError, match="trap1") as failed:  # the first: nothing fails unseen
+            node.arrived(batch)
+        assert failed.value.__notes__ == ["at a, on a data frame from trap1"]
+        assert got == ["b:1", "c:1", "d:1", "e:1"]
         node.close()
 
     asyncio.run(main())

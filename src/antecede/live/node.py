@@ -8,6 +8,8 @@
 Decided here: what one turn is (everything the socket held, and everything published within one turn of the event loop),
 that rows are on disk before the frames they tell of leave, and that the application hears of deliveries after the
 machine has finished, so that what it publishes then follows all of them. The clock is read here and nowhere else.
+And what a frame spoils: itself. If its sender is at fault it is counted; if the machine fails on it that is a mistake
+of ours, raised when the rest of the batch, which may be from others, has been seen to.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any, Protocol
 from antecede.core.effects import Deliver, Effect, Send
 from antecede.core.machine import Machine, Peer
 from antecede.core.message import Message
-from antecede.errors import InputError
+from antecede.errors import InputError, RemoteProtocolError
 from antecede.live.datagram import bundle
 from antecede.live.transport import Received, Transport
 from antecede.trace.record import Recorder
@@ -94,13 +96,27 @@ class Node:
     def arrived(self, batch: Received) -> None:
         now_us = self.clock.now_us()
         receive, perform, recording = self.machine.receive, self._perform, self._records is not None
+        failed: Exception | None = None
         for sender, frame in batch:
-            if recording:
-                self._note_arrival(frame, sender, now_us)
-            effects = receive(frame, sender, now_us)
+            try:
+                if recording:
+                    self._note_arrival(frame, sender, now_us)
+                effects = receive(frame, sender, now_us)
+            except RemoteProtocolError:
+                self.transport.counts.refused += 1
+                continue
+            except Exception as fault:
+                if failed is None:
+                    failed = fault
+                    fault.add_note(f"at {self.machine.name}, on a {frame.kind} frame from {sender}")
+                continue
             if effects:
                 perform(effects, now_us)
-        self._finish()
+        try:
+            self._finish()
+        finally:
+            if failed is not None:
+                raise failed
 
     def _time_has_come(self) -> None:
         self._timer = self._due_us = None

@@ -44,7 +44,7 @@ class Counts:
     lost: int = 0
     """By injected loss."""
     refused: int = 0
-    """Malformed; nothing of it was used."""
+    """Malformed; nothing of it was used. And single frames that a machine refused."""
     unsent: int = 0
     """To a peer without an address, too large, or the socket was full."""
 
