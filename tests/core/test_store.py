@@ -54,6 +54,17 @@ def test_kept_until_the_deadline_and_the_slack_then_only_as_a_header() -> None:
     assert store.next_expiry() is None and "A" not in store.index
 
 
+def test_two_of_one_name_are_let_go_of_once() -> None:
+    """Somebody else took a name that was given."""
+    store, out = made()
+    for one in (first := grouped("A:1", "G1"), second := grouped("A:1", "G2", deadline_us=9)):
+        store.add(one)
+    for one in (first, second):
+        store.let_go(one)
+    assert told(out) == ["collect A:1"] and not store.by_id and not store.index and not any(store.tops.values())
+    assert store.lasting == 0
+
+
 def test_headers_stay_for_the_grace() -> None:
     store, _ = made(grace_us=100)
     store.add(flat("A:1", deadline_us=10))

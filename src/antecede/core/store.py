@@ -70,8 +70,8 @@ class Store:
 
     def add(self, envelope: Envelope) -> None:
         message = envelope.message
-        if message.deadline_us is None and message.id not in self.by_id:
-            self.lasting += 1
+        before = self.by_id.get(message.id)
+        self.lasting += (message.deadline_us is None) - (before is not None and before.message.deadline_us is None)
         self.by_id[message.id] = envelope
         for stream, n in envelope.stamp.own:
             here = self.index.get(stream)
@@ -129,9 +129,9 @@ class Store:
             self._drop(self.headers, headers.popleft()[1])
 
     def let_go(self, envelope: Envelope) -> None:
-        if self.by_id.pop(envelope.message.id, None) is None:
-            return  # a spread that keeps little let go of it before it expired
-        if envelope.message.deadline_us is None:
+        """Also of one that has expired meanwhile, or whose name another had: then there is nothing more to say."""
+        known = self.by_id.pop(envelope.message.id, None)
+        if known is not None and known.message.deadline_us is None:
             self.lasting -= 1
         self._drop(self.index, envelope)
         for stream, n in envelope.stamp.own:
@@ -142,7 +142,8 @@ class Store:
                 else:
                     del tops[stream]
         self._offers.clear()
-        self.out.append(Collect(envelope.message.id))
+        if known is not None:
+            self.out.append(Collect(envelope.message.id))
 
     def kept_headers(self) -> list[Envelope]:
         """Headers of what expired not long ago, in the order in which it did."""

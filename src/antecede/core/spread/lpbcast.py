@@ -90,7 +90,7 @@ class Lpbcast(Flat):
         over = lifetime(len(member.members))
         self._kept = {id_: (e, age + 1) for id_, (e, age) in kept.items() if age + 1 < over}
         for message_id, (envelope, _) in kept.items():
-            if message_id not in self._kept and message_id in member.store.by_id:  # else it has expired before
+            if message_id not in self._kept:
                 member.store.let_go(envelope)
         self.at_us = now_us + member.settings.round_us if self._kept else None
 
