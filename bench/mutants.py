@@ -334,7 +334,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("client.py", "            if item.index > reach:", "            if False:", "no home is further ahead than its window"),
     Mutant("client.py", "min(frame.top, self._reach())", "frame.top", "nor are there numbers to ask for beyond it"),
     Mutant("client.py", "min(frame.first - 1, self._reach())", "frame.first - 1", "nor does a change begin beyond it"),
-    Mutant("client.py", "        self._index().restart()\n", "", "indexes of the old attachment mean nothing"),
+    Mutant("client.py", "        self.reader.restart()\n", "", "indexes of the old attachment mean nothing"),
     Mutant("client.py", "        self.upper.learn(original)\n", "", "the frontier is carried as causes"),
     Mutant("client.py", "over = not in_time(one.envelope, now_us - self.settings.slack_us)", "over = False", "late publications are resent as headers"),
     Mutant("client.py", "None if self._fresh else frontier", "None", "the next home is told the frontier"),

@@ -113,17 +113,14 @@ class Client(Tier):
         self.attachment += 1
         self.home, self.joined = home, False
         self.inbox.clear()
-        self._index().restart()
+        assert isinstance(self.reader, IndexReader)
+        self.reader.restart()
         self.wants.wants.clear()
         self._top = self._looked = self._acked = 0
         self._ack_at = None
         self.growing.attached()
         self._send_attach(now_us)
         self._publish_again(now_us)
-
-    def _index(self) -> IndexReader:
-        assert isinstance(self.reader, IndexReader)
-        return self.reader
 
     def past(self) -> tuple[dict[str, int], dict[str, int]]:
         """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
@@ -199,10 +196,8 @@ class Client(Tier):
         return 2 * self.settings.round_us + 2 * self.settings.retry_us
 
     def _on_received(self, frame: Received, sender: str, now_us: int) -> None:
-        for message_id in frame.ids:
-            one = self.unacked.get(message_id)
-            if one is not None and sender == self.home:
-                one.resend_at = now_us + self._safe_us()
+        for one in [self.unacked[id] for id in frame.ids if id in self.unacked and sender == self.home]:
+            one.resend_at = now_us + self._safe_us()
 
     def _publish_again(self, now_us: int) -> None:
         for one in self.unacked.values():
