@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from antecede.core import frames as f
 from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.names import MAX_TOPICS
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import decode, encode, measure, weigh
 from antecede.wire import envelopes as module
-from antecede.wire.limits import MAX_CELLS, MAX_TOPICS
+from antecede.wire.limits import MAX_CELLS
 from tests.wire.strategies import envelopes, plain
 
 

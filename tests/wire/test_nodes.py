@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from antecede.core.names import MAX_TOPICS
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire.limits import MAX_CELLS, MAX_TOPICS
+from antecede.wire.limits import MAX_CELLS
 from antecede.wire.nodes import Node, decode_nodes, encode_nodes
 from tests.wire.strategies import NODES
 

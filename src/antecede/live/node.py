@@ -28,8 +28,6 @@ from antecede.live.transport import Received, Transport
 from antecede.trace.record import Recorder
 from antecede.trace.rows import facts, shares
 from antecede.wire import MAX_PAYLOAD, measure
-from antecede.wire.limits import MAX_TOPICS
-from antecede.wire.nodes import are_groups
 
 __all__ = ["Appender", "Clock", "Node"]
 
@@ -219,8 +217,6 @@ class Node:
         """`deadline_us`: on this node's clock. Leaves with everything else of this turn of the event loop."""
         if len(payload) > MAX_PAYLOAD:  # it would be waited for, and never come
             raise InputError(f"a payload of {len(payload)} bytes: at most {MAX_PAYLOAD} travel, publish a reference")
-        if not are_groups(topics):
-            raise InputError(f"{len(topics)} topics: at least one and at most {MAX_TOPICS} travel, none of them twice")
         now_us = self.clock.now_us()
         message, effects = self.machine.publish(topics, payload, now_us, deadline_us=deadline_us, after=after)
         if self._records is not None:

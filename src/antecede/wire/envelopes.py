@@ -19,8 +19,9 @@ from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 
 from antecede.core.message import ORDERS, Envelope, Mark, Message, Stamp
+from antecede.core.names import MAX_TOPICS
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire.limits import MAX_CELLS, MAX_NUMBER, MAX_PAYLOAD, MAX_RANK, MAX_TOPICS
+from antecede.wire.limits import MAX_CELLS, MAX_NUMBER, MAX_PAYLOAD, MAX_RANK
 from antecede.wire.names import (
     BUDGET,
     Layout,

@@ -12,7 +12,6 @@ __all__ = [
     "MAX_NUMBER",
     "MAX_PAYLOAD",
     "MAX_RANK",
-    "MAX_TOPICS",
 ]
 
 MAX_FRAME = 16 * 2**20
@@ -31,10 +30,6 @@ MAX_NAME = 512
 
 MAX_MARKS = 2**16
 """Marks in one stamp or digest. Reaching it means that streams are not collected; it bounds a hostile grid of names."""
-
-MAX_TOPICS = 256
-"""Topics of one message, groups of one node. Raising it costs a mark each with every message that has them, also where
-a few bytes on the wire say so; lowering it, those who publish to many at once."""
 
 MAX_CELLS = 2**19
 """Own marks of messages, and groups of nodes, in one batch: topics are written once for many messages, so bytes do not

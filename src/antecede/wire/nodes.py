@@ -12,8 +12,9 @@ from typing import Annotated, TypeAlias
 from msgspec import Meta
 
 from antecede.core.message import Stamp
+from antecede.core.names import MAX_TOPICS
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire.limits import MAX_CELLS, MAX_NUMBER, MAX_TOPICS
+from antecede.wire.limits import MAX_CELLS, MAX_NUMBER
 from antecede.wire.names import joined, split_names
 
 __all__ = ["Node", "NodesRow", "are_groups", "cells_of", "decode_nodes", "encode_nodes"]
