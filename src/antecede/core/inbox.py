@@ -229,10 +229,10 @@ class Inbox:
         held.gone = True
         del self.held[held.envelope.message.id]
         for stream, n in held.envelope.stamp.own:
-            here = self.marks[stream]
+            here = self.marks.get(stream, set())
             here.discard(n)
             if not here:
-                del self.marks[stream]
+                self.marks.pop(stream, None)
 
     def _deliver(self, envelope: Envelope, reason: str, now_us: int) -> None:
         self.reader.delivered(envelope.stamp, forced=reason == "deadline")

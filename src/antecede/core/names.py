@@ -23,7 +23,7 @@ process remembers and the wire bounds."""
 MAX_TOPICS = 256
 """Topics of one message: it has a mark for each, wherever it is kept."""
 
-_PROCESS = re.compile(r"[^.@:~\0]+(\.[0-9]{1,9})?")
+_PROCESS = re.compile(r"[^.@:~\0]+(\.[1-9][0-9]{0,8})?")
 
 
 def check_process(name: str) -> None:

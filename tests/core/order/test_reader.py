@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from antecede.core.interest import Interest
 from antecede.core.message import Stamp
-from antecede.core.order.reader import Reader
+from antecede.core.order.reader import AHEAD, Reader
 from antecede.core.order.vector import VectorWriter
 from tests.core.kit import PLANS, World, flat, grouped
 
@@ -53,6 +53,17 @@ def test_in_a_flat_group_all_that_is_covered_and_missing_is_asked_for() -> None:
     reader.delivered(flat("C:1").stamp, forced=False)
     m3 = Stamp((("S", 1),), (("Q", 1),), {"P": 2, "Q": 1, "C": 1})
     assert reader.blocker(m3) == ("Q", 1) and reader.missing(m3) == [("Q", 1), ("P", 1), ("P", 2)]
+
+
+def test_a_far_number_is_looked_at_in_pieces() -> None:
+    """Whoever names 2^62 must not keep others waiting."""
+    reader = dense()
+    far = needing(("A", 2**62))
+    assert (
+        reader.missing(far) == [("A", n) for n in range(1, AHEAD + 1)] and list(reader.offered("A", 2**62))[-1] == AHEAD
+    )
+    reader.start_at({"A": AHEAD})
+    assert reader.missing(far)[0] == ("A", AHEAD + 1)
 
 
 def test_sparse_streams_name_what_blocks() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from antecede.core.frames import Data, Gone
+from antecede.core.order.reader import AHEAD
 from antecede.core.spread.answer import BATCH, in_time
 from tests.core.kit import flat, frame_to, grouped, machine, sent, told, view_of
 from tests.core.spread.peers import ask, gone, member
@@ -160,6 +161,12 @@ def test_nothing_is_called_gone_of_a_range_of_which_something_is_sent() -> None:
     gone(one, "A")
     assert told(ask(one, ("A", 0, 3))) == ["answer C with A:1,A:2", "data to C: A:1,A:2"]
     assert frame_to(ask(one, ("A", 2, 3)), "C", Gone).lacks == (("A", 2, 3),)
+
+
+def test_a_wide_range_is_answered_in_part() -> None:
+    one = member(deadlines=False)
+    gone(one, "A")
+    assert len(frame_to(ask(one, ("A", 0, 2**62)), "C", Gone).lacks) == AHEAD
 
 
 def test_those_who_lack_the_same_say_so_to_each_other_after_a_while() -> None:

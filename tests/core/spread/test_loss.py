@@ -8,6 +8,7 @@ from antecede.core.effects import Effect
 from antecede.core.frames import Data, Digest, Gone, Request
 from antecede.core.machine import Peer
 from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.order.reader import AHEAD
 from tests.core.kit import flat, frame_to, grouped, machine, sent, told, view_of
 from tests.core.spread.peers import ask, gone, member
 
@@ -84,6 +85,16 @@ def test_a_message_is_given_up_in_all_its_groups_at_once() -> None:
     assert told(broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000)) == ["ask C for B:2", "request to C"]
     said = told(broker.receive(Gone((), (("B@G2", 1, 2),)), "C", 2001))
     assert said == ["discard B:1 gone", "discard B:2 gone", "deliver C:1 causes"] and not broker.wants.wants
+
+
+def test_only_the_nearest_of_many_unknown_ones_are_given_up_with_a_lost_one() -> None:
+    broker = machine("cbcast", "A", "broker", "G1", deadlines=False, grace_us=1000)
+    broker.view(view_of({"A": "G1", "B": "G1", "C": "G1"}), 0)
+    broker.start(0)
+    broker.receive(Data((grouped("C:1", needs=[("B@G1", 2**62)]),)), "C", 0)
+    gone(broker, "B", now=0)
+    said = told(broker.receive(Gone((), (("B@G1", 2**62 - 1, 2**62),)), "C", 2000))
+    assert len(said) == AHEAD + 1 and said[-1] == "deliver C:1 causes"
 
 
 def test_in_each_group_what_stands_before_it_comes_first() -> None:

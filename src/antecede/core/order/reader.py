@@ -18,7 +18,11 @@ from typing import Any
 
 from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose
 
-__all__ = ["UNKNOWN", "Reader", "everything"]
+__all__ = ["AHEAD", "UNKNOWN", "Reader", "everything"]
+
+AHEAD = 4096
+"""Numbers of one stream that are looked at one by one at a time: who names a far one must not keep others waiting. The
+rest comes when these have. Raising it costs time per frame; lowering it, after a long absence, requests."""
 
 UNKNOWN = Stamp(())
 """The stamp of a message that never came and of which nothing is known."""
@@ -148,7 +152,7 @@ class Reader:
                 reached = self.front.get(stream, 0)
                 if n > reached and self._concerns(stream):
                     over = self.over.get(stream, ())
-                    for k in range(reached + 1, n + 1):
+                    for k in range(reached + 1, min(n, reached + AHEAD) + 1):
                         if k not in over:
                             marks[(stream, k)] = None
         return list(marks)
@@ -254,7 +258,8 @@ class Reader:
         one also those that others name as the one before them."""
         if is_loose(stream):
             return sorted({n, *self._before.get(stream, {}).values()})
-        return range(self.front.get(stream, 0) + 1 if self.dense else n, n + 1)
+        front = self.front.get(stream, 0)
+        return range(front + 1, min(n, front + AHEAD) + 1) if self.dense else (n,)
 
     def start_at(self, cut: Mapping[str, int]) -> None:
         """All of this lies behind: where a joiner begins."""

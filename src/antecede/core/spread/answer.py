@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Answer, Send
 from antecede.core.frames import Data, Gone, Ranges, Request
 from antecede.core.message import Envelope, Mark, header_of, id_of_mark, is_loose
+from antecede.core.order.reader import AHEAD
 
 if TYPE_CHECKING:
     from antecede.core.tier import Tier
@@ -76,7 +77,8 @@ class Answers:
         tier = self.tier
         lacks = []
         for stream, low, high in ranges:
-            for n in range(low + 1 if tier.reader.dense and not is_loose(stream) else high, high + 1):
+            dense = tier.reader.dense and not is_loose(stream)
+            for n in range(low + 1, min(high, low + AHEAD) + 1) if dense else (high,):
                 mark = (stream, n)
                 passed = tier.reader.behind(stream, n)
                 if (passed or self._cannot_come(mark, now_us)) and not self._is_here(mark):
@@ -84,7 +86,8 @@ class Answers:
                         lacks.append((stream, n - 1, n))
                     elif tier.losses.is_over(mark) if tier.losses.gave_up(mark) else passed:
                         if not is_loose(stream):
-                            lacks += [(stream, k - 1, k) for k in range(low + 1, n) if self._is_past((stream, k))]
+                            earlier = range(max(low, n - AHEAD) + 1, n)
+                            lacks += [(stream, k - 1, k) for k in earlier if self._is_past((stream, k))]
                         lacks.append((stream, n - 1, n))
         return tuple(lacks)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Discard
 from antecede.core.frames import Gone
 from antecede.core.message import Mark, Stamp, id_of_mark, is_loose
+from antecede.core.order.reader import AHEAD
 from antecede.core.spread.solicit import TRIES_UNTIMED, Want
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class Losses:
         stream, n = mark
         if is_loose(stream) or tier.reader.dense or self._known(mark) is not None:
             return []  # they are asked for by themselves
-        before = [(stream, k) for k in range(tier.reader.front.get(stream, 0) + 1, n)]
+        before = [(stream, k) for k in range(max(tier.reader.front.get(stream, 0), n - AHEAD) + 1, n)]
         if tier.writer is None:  # its brokers have passed all of that: they say which of it cannot be had
             sources = set(tier.sources(mark))
             before = [m for m in before if sources <= self._lacks.get(m, set())]
