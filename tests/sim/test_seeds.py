@@ -128,6 +128,17 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(878787, "cbcast", 1027), {}, "who attaches to a broker begins behind what that one began behind"),
     (draw(878787, "graph", 2977), {}, "what is in two groups is asked for in the one that has brokers left"),
     (draw(969696, "solicit", 2130), {}, "sides of a healed partition find each other before they give up"),
+    (
+        draw(7, "graph", 10),
+        {"undated": 0.3},
+        "an unordered one that has expired holds nobody back who has those after it",
+    ),
+    (draw(7, "home", 49), {"undated": 0.3}, "those who lack the same say so to each other"),
+    (draw(7, "pull", 5), {"undated": 0.3}, "what its broker passed at a deadline a subscriber does not call gone"),
+    (draw(7, "pull", 49), {"undated": 0.3}, "what an expired one names is asked for, too"),
+    (draw(8, "pull", 49), {"undated": 0.3}, "an unknown one may have followed what a known one followed"),
+    (draw(9, "graph", 147), {"undated": 0.3}, "what stands before a lost one in its other streams comes first"),
+    (draw(9, "home", 98), {"undated": 0.3}, "what was passed over at its home gets to others from its client"),
     (draw(101010, "solicit", 4360), {}, "who began behind a message says that it cannot be had there"),
     (draw(919191, "graph", 6199), {}, "what has expired everywhere is not named to who begins now"),
     (
