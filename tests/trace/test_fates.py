@@ -320,3 +320,26 @@ def test_deadlines_pass_less_the_guard() -> None:
     never = without("r 40 arrive q:1 from=q", "r 50 deliver q:1").replace("end quiet", "end stopped")
     for at, fate in ((195, "pending"), (196, "expired")):
         assert fates(never.replace("r 400 end", f"r {at} end")) == {"delivered": 3, fate: 1}
+
+
+TWO_COPIES = """
+A 0 join G1
+B 0 join G1
+c 1 join G1 from=A
+c 2 move from=B
+A 10 publish A:1 G1 due=100
+B 20 arrive A:1 from=A
+B 20 deliver A:1
+c 30 arrive A:1 from=B
+c 30 arrive A:1 from=A
+c 30 discard A:1 foreign
+A 400 end quiet
+B 400 end quiet
+c 400 end quiet
+"""
+
+
+def test_a_copy_that_is_foreign_lets_go_of_no_other_copy() -> None:
+    assert ("stuck", "c", "A:1", None) in found(TWO_COPIES)
+    only = plant(TWO_COPIES, ("c 30 arrive A:1 from=B", "# lost"))
+    assert ("stuck", "c", "A:1", None) not in found(only)

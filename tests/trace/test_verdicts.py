@@ -470,6 +470,23 @@ def test_a_copy_of_an_attachment_that_is_over_is_never_idle_later() -> None:
     assert not [finding for finding in found(trace) if "idle" in str(finding)]
 
 
+def test_a_foreign_copy_does_not_hide_that_another_is_held() -> None:
+    held = """
+    A 0 join G1
+    B 0 join G1
+    c 1 join G1 from=A
+    c 2 move from=B
+    A 10 publish A:1 G1
+    B 20 arrive A:1 from=A
+    B 20 deliver A:1
+    c 30 arrive A:1 from=B
+    c 30 arrive A:1 from=A
+    c 30 discard A:1 foreign
+    c 60 deliver A:1
+    """
+    assert ("idle", "c", "A:1", None) in found(held)
+
+
 # -- orders by message -----------------------------------------------------------------------------------------------
 
 # p:1 -> q:1, and p~:1 in between, unordered; r gets them in any order.

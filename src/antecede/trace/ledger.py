@@ -61,6 +61,8 @@ class Ledger:
         self.all_peers: set[str] = set()
         self.last_from: dict[int, str | None] = {}
         """message -> the peer its last copy came from."""
+        self.last_at: dict[int, int] = {}
+        """message -> the step at which its last copy came."""
         self.behind = 0
         """Mask of what any cut of a `join` put behind it so far."""
         self._returned: dict[str, Row] = {}
@@ -101,6 +103,10 @@ class Ledger:
         if self.receiver.role != "subscriber":
             return False
         return not self.attached(self.last_from[index]) or self.fresh_from > 0
+
+    def last_copy_binds(self, index: int) -> bool:
+        """Whether it is its last copy, and not an earlier one, that must be delivered."""
+        return index in self.last_at and self.must.get(index) == self.last_at[index]
 
     def heeds(self, peer: str | None, index: int) -> bool:
         """Whether this process must heed a copy of the message from `peer`."""
@@ -174,6 +180,7 @@ class Ledger:
             self.copies[index] = self.copies.get(index, 0) + 1
             heeds = self.heeds(row.peer, index)
             self.last_from[index] = row.peer
+            self.last_at[index] = row.step
             if heeds:
                 self.heeded[index] = self.heeded.get(index, 0) + 1
             known = self.senders if self.attached(row.peer) else self.early
@@ -191,7 +198,7 @@ class Ledger:
             self._count(index, kind)
         elif kind == "discard" and row.reason != "duplicate":
             if row.reason == "foreign":
-                if self.may_ignore(index):
+                if self.may_ignore(index) and self.last_copy_binds(index):
                     self.must.pop(index, None)  # this copy binds nobody; the next one does
                 return
             self.discarded |= told.bit

@@ -172,7 +172,8 @@ class Judge:
             if index in self.ledger.must and not self.ledger.settled >> index & 1:
                 self._wait(index, row.true_us)
         elif row.kind in ("deliver", "discard", "publish") and row.reason != "duplicate":
-            self._ready.pop(index, None)
+            if row.reason != "foreign" or index not in self.ledger.must or self.ledger.last_copy_binds(index):
+                self._ready.pop(index, None)
             if not self.ledger.settled >> index & 1:
                 return  # `foreign`: this copy is not held, but another may still come
             for waiter in self._waiting.pop(index, ()):

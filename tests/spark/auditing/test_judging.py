@@ -115,6 +115,30 @@ def test_an_ancestor_behind_a_message_for_others_is_found(tmp_path: Path) -> Non
     same(check(run), result)
 
 
+FOREIGN_COPY = """
+A 0 join G1
+B 0 join G1
+c 1 join G1 from=A
+c 2 move from=B
+A 10 publish A:1 G1 due=100
+B 20 arrive A:1 from=A
+B 20 deliver A:1
+c 30 arrive A:1 from=B
+c 30 arrive A:1 from=A
+c 30 discard A:1 foreign
+A 400 end quiet
+B 400 end quiet
+c 400 end quiet
+"""
+
+
+def test_a_copy_that_is_foreign_lets_go_of_no_other_copy(tmp_path: Path) -> None:
+    run = rows(FOREIGN_COPY)
+    result = audited(cut_up(run, random.Random(1)), tmp_path)
+    assert [(r["verdict"], r["step"]) for r in result["finding"]] == [("stuck", 2)]
+    same(check(run), result)
+
+
 def test_verdicts_a_recipe_does_not_promise_are_left_out(tmp_path: Path) -> None:
     run = rows(THROUGH_OTHERS)
     result = audited(cut_up(run, random.Random(1)), tmp_path, exempt=["gap"])

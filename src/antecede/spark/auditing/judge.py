@@ -319,9 +319,9 @@ class Judge:
             if mine.tail_unknown or not passed:
                 return  # still waiting, and rightly so
         held: list[tuple[int, str | None, int]] = []
-        for step, row in self._story(message, arrivals):
+        for step, row, copy in self._story(message, arrivals):
             if row is None:
-                held.clear()
+                held = [one for one in held if copy is not None and one[0] != copy]
             elif not held or held[-1][1] is not None:  # one that is certain ends the list
                 peer = self._peer(row)
                 segment = mine.segments[int(mine.segment(np.array([step]))[0])]
@@ -335,29 +335,32 @@ class Judge:
             else:
                 self.result.questions.append(Question(found, turn, peer, message, -1, back_us))
 
-    def _story(self, message: int, arrivals: Ints) -> Iterator[tuple[int, int | None]]:
-        """(step, row) of arrivals it had to keep, (step, None) where it may have dropped what it held, in order."""
+    def _story(self, message: int, arrivals: Ints) -> Iterator[tuple[int, int | None, int | None]]:
+        """In order: (step, row, -) of arrivals it had to keep; (step, None, -) where it may have dropped what it held,
+        (step, None, copy) where only the copy that came at that step."""
         events, mine = self.events, self.mine
-        story: list[tuple[int, int | None]] = [(int(events.step[r]), int(r)) for r in arrivals]
-        story += [(step, None) for step in mine.clears]
+        story: list[tuple[int, int | None, int | None]] = [(int(events.step[r]), int(r), None) for r in arrivals]
+        story += [(step, None, None) for step in mine.clears]
         one = np.array([message])
-        story += [(step, None) for step in mine.leaves if not self.debts.at(one, np.array([step + 1]))[0]]
+        story += [(step, None, None) for step in mine.leaves if not self.debts.at(one, np.array([step + 1]))[0]]
         if mine.role == "subscriber":
             for row in self._rows_of(message, DISCARD):
-                if events.reason[row] == FOREIGN and self._may_ignore(message, int(row)):
-                    story.append((int(events.step[row]), None))
+                copy = self._ignored(message, int(row)) if events.reason[row] == FOREIGN else None
+                if copy is not None:
+                    story.append((int(events.step[row]), None, copy))
         return iter(sorted(story, key=lambda entry: entry[0]))
 
-    def _may_ignore(self, message: int, row: int) -> bool:
-        """Whether the last copy may be of an attachment that is over: then discarding it as foreign drops it."""
+    def _ignored(self, message: int, row: int) -> int | None:
+        """The step of the last copy, if it may be of an attachment that is over: discarding it as foreign drops it."""
         events, mine = self.events, self.mine
         before = self._rows_of(message, ARRIVE)
         before = before[before < row]
         if not len(before):
-            return False
+            return None
         step = np.array([events.step[row]])
         listens = mine.listens(step, events.peer[before[-1:]], events.peers)[0]
-        return not listens or mine.segments[int(mine.segment(step)[0])].fresh_from > 0
+        over = not listens or mine.segments[int(mine.segment(step)[0])].fresh_from > 0
+        return int(events.step[before[-1]]) if over else None
 
 
 def keep(mask: Ints, *columns: Ints) -> tuple[Ints, ...]:
