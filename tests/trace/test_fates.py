@@ -343,3 +343,55 @@ def test_a_copy_that_is_foreign_lets_go_of_no_other_copy() -> None:
     assert ("stuck", "c", "A:1", None) in found(TWO_COPIES)
     only = plant(TWO_COPIES, ("c 30 arrive A:1 from=B", "# lost"))
     assert ("stuck", "c", "A:1", None) not in found(only)
+
+
+LEFT_LONG_AGO = """
+A 0 join G1
+B 0 join G1
+C 0 join G1
+c 1 join G1 from=A
+c 2 move from=B
+C 10 publish C:1 G1
+C 11 publish C:2 G1 due=100
+B 20 arrive C:1 from=C
+B 20 deliver C:1
+B 21 arrive C:2 from=C
+B 21 deliver C:2
+A 30 arrive C:2 from=C
+A 100 deliver C:2 deadline
+c 110 arrive C:2 from=B
+c 110 discard C:2 late
+A 400 end quiet
+B 400 end quiet
+C 400 end quiet
+c 400 end quiet
+"""
+
+
+def test_a_home_it_left_supersedes_nothing() -> None:
+    assert found(LEFT_LONG_AGO) == [("undelivered", "c", "C:1", None)]
+    stayed = plant(
+        LEFT_LONG_AGO, ("c 2 move from=B", "# stays"), ("c 110 arrive C:2 from=B", "c 110 arrive C:2 from=A")
+    )
+    assert found(stayed) == [] and fates(stayed) == {"delivered": 3, "superseded": 2, "late": 1}
+
+
+def test_a_broker_that_was_not_to_have_it_supersedes_nothing() -> None:
+    trace = """
+    A 0 join G2,G3
+    B 0 join G1
+    C 0 join G1,G2,G3
+    c 1 join G3 from=A
+    c 1 join G1 from=B
+    C 10 publish C:1 G1
+    C 11 publish C:2 G2
+    A 20 arrive C:2 from=C
+    A 20 deliver C:2
+    B 20 arrive C:1 from=C
+    B 20 deliver C:1
+    A 400 end quiet
+    B 400 end quiet
+    C 400 end quiet
+    c 400 end quiet
+    """
+    assert found(trace) == [("undelivered", "c", "C:1", None)]

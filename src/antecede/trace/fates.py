@@ -88,7 +88,7 @@ class Fates:
         return due_us is not None and self._final_us(receiver, told) > due_us - ledger.guard_us
 
     def _is_superseded(self, receiver: Receiver, ledger: Ledger, told: Told) -> bool:
-        """It came in time or never, and a successor was out: here, or at a broker of its own that had not had it."""
+        """It came in time or never, and a successor was out: here, or at a home broker that owed it and had it not."""
         if ledger.came & told.bit and not ledger.in_time & told.bit:
             return False
         if (ledger.overflowed | ledger.moved_away) & told.bit:
@@ -97,9 +97,9 @@ class Fates:
             return bool(ledger.past_when_left & told.bit)  # what came out after it had left is not to blame
         if ledger.past & told.bit:
             return True
-        for peer in ledger.all_peers if receiver.role == "subscriber" else ():
+        for peer in receiver.homes(told.bit) if receiver.role == "subscriber" else ():
             theirs = self.ledgers.get(peer)
-            if theirs is not None and theirs.past & told.bit and not theirs.delivered & told.bit:
+            if theirs is not None and theirs.past & ~theirs.delivered & self.receivers[peer].ever & told.bit:
                 return True
         return False
 

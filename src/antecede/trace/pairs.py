@@ -109,6 +109,10 @@ class Receiver:
             mask |= membership.owes
         return mask
 
+    def homes(self, bit: int) -> set[str]:
+        """The brokers that were to forward this message to the end: those of the memberships that still owe it."""
+        return {m.peer for m in self.memberships if m.ended is None and m.owes & bit and m.peer is not None}
+
     def guard_at(self, step: int) -> int:
         """The guard declared by the last `join` before `step`; before the first one, that one's; none: 0."""
         declared = [guard for joined, guard in self.guards if joined < step] or [g for _, g in self.guards[:1]]
