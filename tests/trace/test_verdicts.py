@@ -152,6 +152,22 @@ def test_idle_after_the_last_predecessor_came() -> None:
     assert found(late, idle=False) == []
 
 
+def test_leaving_something_else_does_not_hide_that_a_message_is_held() -> None:
+    trace = """
+    p 0 join G1
+    r 0 join G1,G2
+    p 10 publish p:1 G1
+    r 20 arrive p:1 from=p
+    r 20 leave G2
+    r 60 deliver p:1
+    p 400 end quiet
+    r 400 end quiet
+    """
+    assert found(trace) == [("idle", "r", "p:1", None)]
+    for left in ("leave G1", "leave G1,G2"):
+        assert found(trace.replace("leave G2", left).replace("r 60 deliver p:1\n", "\n")) == []
+
+
 def test_no_idle_while_a_predecessor_is_out_even_if_it_expired() -> None:
     # p:1 never comes to r; q:1 is held beyond p:1's deadline, to its own less the guard.
     assert found(LOST) == []

@@ -163,9 +163,11 @@ class Judge:
     def _idle_after(self, row: Row, index: int | None) -> None:
         if row.true_us is None:
             return
-        if row.kind in ("leave", "move", "crash", "restart"):
+        if row.kind in ("move", "crash") or (row.kind == "leave" and not self.ledger.owed):
             self._waiting.clear()  # what was held is dropped
             self._ready.clear()
+        elif row.kind == "leave":
+            self._ready = {i: since for i, since in self._ready.items() if i in self.ledger.must}
         if index is None:
             return
         if row.kind == "arrive":
