@@ -395,3 +395,40 @@ def test_a_broker_that_was_not_to_have_it_supersedes_nothing() -> None:
     c 400 end quiet
     """
     assert found(trace) == [("undelivered", "c", "C:1", None)]
+
+
+HELD_AND_MOVED = """
+A 0 join G1
+B 0 join G1
+c 1 join G1 from=A
+A 10 publish A:1 G1
+B 20 arrive A:1 from=A
+B 20 deliver A:1
+c 20 arrive A:1 from=A
+c 20 move from=B cut=
+A 400 end quiet
+B 400 end quiet
+c 400 end quiet
+"""
+
+
+def test_a_move_excuses_nothing_from_being_delivered_where_nothing_expires() -> None:
+    assert found(HELD_AND_MOVED) == [("undelivered", "c", "A:1", None)]
+    again = plant(
+        HELD_AND_MOVED, ("c 20 move from=B cut=", "c 20 move from=B cut=\nc 30 arrive A:1 from=B\nc 30 deliver A:1")
+    )
+    assert found(again) == []
+
+
+def test_a_restart_drops_what_was_held_only_after_a_crash() -> None:
+    trace = """
+    p 0 join G1
+    r 0 join G1
+    p 10 publish p:1 G1 due=300
+    r 20 arrive p:1 from=p
+    r 20 restart
+    p 400 end quiet
+    r 400 end quiet
+    """
+    assert ("stuck", "r", "p:1", None) in found(trace)
+    assert found(trace.replace("r 20 restart", "r 20 crash\n    r 20 restart")) == []

@@ -147,7 +147,7 @@ class Fates:
     def _undelivered(self, receiver: Receiver, told: Told, fate: str | None) -> Finding | None:
         if told.due_us(receiver.role) is not None or not self.quiet or not receiver.standing & told.bit:
             return None
-        if fate in ("superseded", "late", "overflow", "departed") or not self._obtainable(receiver, told):
+        if fate in ("superseded", "overflow", "departed") or not self._obtainable(receiver, told):
             return None
         if self.ledgers[receiver.name].gone & told.bit and not self.holders.served(told.index):
             return None  # it was let go of everywhere, and that was said here

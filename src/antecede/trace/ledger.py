@@ -2,9 +2,9 @@
 
 The verdicts look at the ledger as it stands *before* a row and judge the row by it; then the ledger takes the row in.
 Decided in this file: which arrivals count (after the `join` that owes them; at a subscriber from a broker it is
-attached to at that moment; not before a later `move` or `restart`), and what the logical deadline is. A subscriber
-that came back to a broker it had left may still meet frames of the first attachment, which it must ignore and which
-look like any other: there an arrival counts only if the broker had the message out after the return.
+attached to at that moment; not before a later `move`, or `restart` after a crash), and what the logical deadline is.
+A subscriber that came back to a broker it had left may still meet frames of the first attachment, which it must ignore
+and which look like any other: there an arrival counts only if the broker had the message out after the return.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Ledger:
         self.must: dict[int, int] = {}
         """message -> step: came in time with no successor out: nothing but overflow excuses its absence."""
         self.moved_away = 0
-        """In `must` when a `move` or `restart` dropped what was held."""
+        """In `must` when a `move` or a crash dropped what was held."""
         self.copies: dict[int, int] = {}
         """message -> arrivals, counted or not; one more if published here."""
         self.heeded: dict[int, int] = {}
@@ -68,11 +68,12 @@ class Ledger:
         self._returned: dict[str, Row] = {}
         """Broker it came back to -> the row of its return."""
         self.fresh_from = 0
-        """Step of the last `move` or `restart`."""
+        """Step of the last `move`, or `restart` after a crash."""
         self.owed = 0
         """Mask of what the memberships that hold now owe."""
         self.guard_us = receiver.guard_at(0)
         self._joined = False
+        self._down = False
 
     def in_time_at(self, index: int, at_us: int) -> bool:
         """By this process's clock, less its guard."""
@@ -133,6 +134,7 @@ class Ledger:
             self.behind |= self.history.closure(row.cut or ())
             self._bounds(row)
         elif kind == "crash":
+            self._down = True
             self.past_when_left |= self.owed & self.past
         elif kind == "leave":
             before = self.owed
@@ -148,7 +150,8 @@ class Ledger:
                 self.peers.discard(row.peer)
             for dropped in [i for i in self.must if not self.owed >> i & 1]:
                 del self.must[dropped]
-        elif kind in ("move", "restart"):
+        elif kind == "move" or (kind == "restart" and self._down):
+            self._down = False
             self.fresh_from = row.step
             for held in self.must:
                 self.moved_away |= (1 << held) & ~self.settled

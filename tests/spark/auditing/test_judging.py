@@ -139,6 +139,25 @@ def test_a_copy_that_is_foreign_lets_go_of_no_other_copy(tmp_path: Path) -> None
     same(check(run), result)
 
 
+RESTARTED = """
+p 0 join G1
+r 0 join G1
+p 10 publish p:1 G1 due=300
+r 20 arrive p:1 from=p
+r 20 restart
+p 400 end quiet
+r 400 end quiet
+"""
+
+
+def test_a_restart_drops_what_was_held_only_after_a_crash(tmp_path_factory: pytest.TempPathFactory) -> None:
+    for text, stuck in ((RESTARTED, 1), (RESTARTED.replace("r 20 restart", "r 20 crash\nr 20 restart"), 0)):
+        run = rows(text)
+        result = audited(cut_up(run, random.Random(1)), tmp_path_factory.mktemp("scratch"))
+        assert [r["verdict"] for r in result["finding"]] == ["stuck"] * stuck
+        same(check(run), result)
+
+
 def test_verdicts_a_recipe_does_not_promise_are_left_out(tmp_path: Path) -> None:
     run = rows(THROUGH_OTHERS)
     result = audited(cut_up(run, random.Random(1)), tmp_path, exempt=["gap"])

@@ -74,7 +74,7 @@ class Attendance:
     bounds: list[int] = field(default_factory=list)
     """Steps of `join` and `leave`: where what is owed changes."""
     clears: list[int] = field(default_factory=list)
-    """Steps of `move` and `restart`: what was held is dropped."""
+    """Steps of `move`, and of `restart` after a crash: what was held is dropped."""
     leaves: list[int] = field(default_factory=list)
     first_join: int = -1
     end_reason: str | None = None
@@ -119,7 +119,7 @@ class Attendance:
                         member.peer = row.peer
             elif row.kind == "crash":
                 crash = row.step
-            elif row.kind == "restart":
+            elif row.kind == "restart" and crash is not None:
                 mine.clears.append(row.step)
                 crash = None
             elif row.kind == "end":
@@ -155,7 +155,7 @@ class Attendance:
                     peers.clear()
                 elif row.peer is not None and all(m.peer != row.peer for m in still):
                     peers.discard(row.peer)
-            elif row.kind in ("move", "restart"):
+            elif row.step in self.clears:
                 fresh_from = row.step
                 if row.kind == "move" and row.peer is not None:
                     peers.clear()
