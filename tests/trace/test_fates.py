@@ -432,3 +432,23 @@ def test_a_restart_drops_what_was_held_only_after_a_crash() -> None:
     """
     assert ("stuck", "r", "p:1", None) in found(trace)
     assert found(trace.replace("r 20 restart", "r 20 crash\n    r 20 restart")) == []
+
+
+UNHEARD = """
+A 0 join G1
+c 1 join G1 from=A
+d 1 join G1
+c 10 publish c:1 G1
+A 400 end quiet
+c 400 end quiet
+d 400 end quiet
+"""
+
+
+def test_what_no_broker_ever_got_is_undelivered_while_its_publisher_is_there_to_repeat_it() -> None:
+    assert ("undelivered", "A", "c:1", None) in found(UNHEARD)
+    assert found(plant(UNHEARD, ("c 400 end quiet", "c 300 crash"))) == []  # lost with it
+    alone = plant(UNHEARD, ("A 400 end quiet", "A 300 crash"))  # nobody to repeat it to
+    assert found(alone) == [] and fates(alone) == {"lost": 1}
+    heard = plant(UNHEARD, ("A 400 end quiet", "A 20 arrive c:1 from=c\nA 20 discard c:1 gone\nA 400 end quiet"))
+    assert ("undelivered", "A", "c:1", None) not in found(heard)  # it was acknowledged

@@ -170,7 +170,7 @@ class Fates:
         receiver = self.receivers[broker]
         if not receiver.ever >> told.index & 1:
             return False
-        return self.holders.served(told.index) and self._all_held(self._awaited(receiver, told))
+        return self._held(told) and all(self._held(self.history.messages[i]) for i in bits(self._awaited(receiver, told)))
 
     def _awaited(self, receiver: Receiver, told: Told) -> int:
         """Predecessors without a deadline that this receiver must still wait for."""
@@ -178,5 +178,11 @@ class Fates:
         mask = told.ancestors & receiver.standing & ~ledger.delivered & ~ledger.past & ~ledger.discarded
         return sum(1 << i for i in bits(mask) if self.history.messages[i].due_us(receiver.role) is None)
 
-    def _all_held(self, mask: int) -> bool:
-        return all(self.holders.served(i) for i in bits(mask))
+    def _held(self, told: Told) -> bool:
+        """Whether somebody who answers has it; or nobody ever had it but its publisher, which is there to the end with
+        a correct broker of its own, and repeats until it is heard."""
+        if self.holders.served(told.index):
+            return True
+        if not self.receivers[told.publisher].correct or not self.holders.kept_to(told.index, told.publisher):
+            return False
+        return any(p in self.receivers and self.receivers[p].correct for p in self.ledgers[told.publisher].peers)

@@ -97,5 +97,9 @@ class Holders:
             for name, (_, end) in self._spans[index].items()
         )
 
+    def kept_to(self, index: int, publisher: str) -> bool:
+        """Whether nobody else ever held it."""
+        return self._spans[index].keys() == {publisher}
+
     def in_reach(self, a: str, b: str, at_us: int) -> bool:
         return not any(p.parts(a, b, at_us) for p in self.partitions)
