@@ -7,7 +7,7 @@ Ordinary outcomes - late, superseded, duplicate - are values, never exceptions.
 
 from __future__ import annotations
 
-__all__ = ["AntecedeError", "EnvironmentFault", "InputError", "RemoteProtocolError"]
+__all__ = ["AntecedeError", "EnvironmentFault", "InputError", "RemoteProtocolError", "one_line"]
 
 
 class AntecedeError(Exception):
@@ -24,3 +24,8 @@ class RemoteProtocolError(AntecedeError):
 
 class EnvironmentFault(AntecedeError):
     """The machine lacks something that is needed."""
+
+
+def one_line(error: BaseException) -> str:
+    """What an error of another library says, short enough for a sentence of ours."""
+    return " ".join(str(error).split())[:200]

@@ -39,10 +39,13 @@ def test_a_folder_of_runs(tmp_path: Path) -> None:
 def test_a_stream_that_was_rotated_is_the_same_file(tmp_path: Path) -> None:
     write_stream(tmp_path / "records-1.arrow", 5)
     write_stream(tmp_path / "n.arrow", 5)
-    assert trace_sources(tmp_path) == {"records-1": tmp_path / "records-1.arrow"}
-    assert list(trace_sources(tmp_path, {"n"})) == ["n", "records-1"]
+    both = {"n": tmp_path / "n.arrow", "records-1": tmp_path / "records-1.arrow"}
+    assert trace_sources(tmp_path) == both
     write_parquet(tmp_path, 5).rename(tmp_path / "records-1.parquet")
-    assert trace_sources(tmp_path) == {"records-1": tmp_path / "records-1.parquet"}
+    assert trace_sources(tmp_path) == both | {"records-1": tmp_path / "records-1.parquet"}
+    (tmp_path / "n.arrow").rename(tmp_path / "n.parquet")
+    assert list(trace_sources(tmp_path)) == ["records-1"] and list(trace_sources(tmp_path, {"n"})) == ["n", "records-1"]
+    assert trace_files(tmp_path) == [tmp_path / "records-1.parquet"]
 
 
 @pytest.mark.parametrize(("first", "rows"), [(0, 950), (0, 1), (949, 1), (90, 300), (250, 100), (99, 2)])

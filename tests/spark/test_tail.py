@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antecede.errors import InputError
-from antecede.spark import ipc
 from antecede.spark.bad import bad_files
 from antecede.spark.manifest import DataFile, Manifest, commit
 from antecede.spark.stretches import read_stretch
 from antecede.spark.tail import LEAST_SHARE, TableTail, TraceTail, shares
+from antecede.trace import ipc
 from tests.spark.traces import rows, steps, write_parquet, write_stream
 
 

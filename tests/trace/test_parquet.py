@@ -20,6 +20,7 @@ from antecede.trace.parquet import (
     read_rows,
     read_scenario,
     read_totals,
+    trace_files,
     write_run,
 )
 from antecede.trace.record import Recorder, arrow_schema, digest
@@ -193,3 +194,25 @@ def test_side_files_that_are_not_json(tmp_path: Path) -> None:
     (tmp_path / "totals.json").write_text("[]")
     with pytest.raises(InputError, match="not a JSON object"):
         read_totals(tmp_path)
+
+
+def test_streams_beside_records_belong_to_the_trace(tmp_path: Path) -> None:
+    rows = sample()
+    for process in {row[1] for row in rows}:
+        mine = [row for row in rows if row[1] == process]
+        if process == rows[0][1]:
+            write_run(tmp_path, mine)
+        else:
+            stream = StreamAppender(tmp_path / f"{process}.arrow")
+            stream.append(mine)
+            stream.close()
+    assert sorted(read_rows(tmp_path)) == sorted(rows)
+
+
+def test_a_stream_and_the_parquet_it_was_rotated_into_are_one(tmp_path: Path) -> None:
+    rows = sample()
+    stream = StreamAppender(tmp_path / "records-r.arrow")
+    stream.append(rows)
+    stream.close()
+    write_run(tmp_path, rows).rename(tmp_path / "records-r.parquet")
+    assert trace_files(tmp_path) == [tmp_path / "records-r.parquet"]

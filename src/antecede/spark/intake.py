@@ -16,11 +16,10 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, MapType, NumericType, StringType, TimestampNTZType, TimestampType
 
-from antecede.errors import InputError
+from antecede.errors import InputError, one_line
 from antecede.spark.config import Pipeline
 from antecede.spark.stamps import files_below
 from antecede.spark.views import arrivals
-from antecede.trace.parquet import one_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -15,11 +15,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from antecede.errors import InputError
-from antecede.spark import ipc
+from antecede.errors import InputError, one_line
 from antecede.spark.bad import Bad, note
 from antecede.spark.rows import as_trace_batch
-from antecede.trace.parquet import one_line, open_parquet, validated
+from antecede.trace import ipc
+from antecede.trace.parquet import files_in, hidden, open_parquet, validated
 from antecede.trace.record import COLUMNS
 
 __all__ = ["Stretch", "cut", "pack", "read_stretch", "trace_sources"]
@@ -46,8 +46,8 @@ class Stretch:
 def trace_sources(root: Path, started: Set[str] = frozenset()) -> dict[str, Path]:
     """key -> file, for every trace at or below `root`, in the order of the keys.
 
-    In each folder the files named records* count, else those that end in .arrow, as for every reader of traces; what a
-    stream has `started` to read counts in any case. Of a stream and its Parquet, the Parquet.
+    In each folder the files that count for every reader of traces (`files_in`); what a stream has `started` to read
+    counts in any case.
     """
     if root.is_file():
         return {root.stem: root}
@@ -57,12 +57,11 @@ def trace_sources(root: Path, started: Set[str] = frozenset()) -> dict[str, Path
     folders = [root]
     while folders:
         folder = folders.pop()
-        inside = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+        inside = sorted(path for path in folder.iterdir() if not hidden(path))
         folders.extend(path for path in inside if path.is_dir())
-        traces = [path for path in inside if path.suffix in (".arrow", ".parquet") and path.is_file()]
-        named = [path for path in traces if path.name.startswith("records")]
-        chosen = named or [path for path in traces if path.suffix == ".arrow"]
-        for path in (*chosen, *traces):  # by name, so that .parquet comes after .arrow and takes its place
+        rotated = [path for path in inside if path.suffix == ".parquet" and path.is_file()]
+        chosen = files_in(folder)
+        for path in (*chosen, *rotated):
             key = str(path.relative_to(root).with_suffix(""))
             if path in chosen or key in started:
                 found[key] = path

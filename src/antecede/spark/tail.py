@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from antecede.errors import InputError
-from antecede.spark import ipc
 from antecede.spark.bad import Bad, note, withdraw
 from antecede.spark.manifest import Manifest, committed
 from antecede.spark.stretches import Stretch, cut, trace_sources
+from antecede.trace import ipc
 from antecede.trace.parquet import open_parquet, validated
 
 __all__ = ["TableTail", "Tail", "TraceTail", "shares"]

@@ -170,7 +170,9 @@ class Fates:
         receiver = self.receivers[broker]
         if not receiver.ever >> told.index & 1:
             return False
-        return self._held(told) and all(self._held(self.history.messages[i]) for i in bits(self._awaited(receiver, told)))
+        return self._held(told) and all(
+            self._held(self.history.messages[i]) for i in bits(self._awaited(receiver, told))
+        )
 
     def _awaited(self, receiver: Receiver, told: Told) -> int:
         """Predecessors without a deadline that this receiver must still wait for."""

@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.json
 
-from antecede.errors import InputError
+from antecede.errors import InputError, one_line
 from antecede.trace.history import bits
-from antecede.trace.parquet import one_line, open_parquet
+from antecede.trace.parquet import open_parquet
 from antecede.trace.report import Finding
 
 __all__ = ["ForeignReport", "Place", "check_table", "judge_places", "read_table"]

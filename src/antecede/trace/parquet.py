@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from antecede.errors import InputError
+from antecede.errors import InputError, one_line
 from antecede.trace.record import COLUMNS, FORMAT, Row, arrow_schema
 
 __all__ = [
@@ -166,12 +166,24 @@ def trace_files(path: str | Path) -> list[Path]:
         raise InputError(f"{root} does not exist: give a run directory or a records file")
     if root.is_file():
         return [root]
-    found = sorted(
-        f for f in root.iterdir() if f.is_file() and f.name.startswith("records") and f.suffix in (".parquet", ".arrow")
-    ) or sorted(f for f in root.iterdir() if f.is_file() and f.suffix == ".arrow")
+    found = files_in(root)
     if not found:
         raise InputError(f"{root} holds no records (expected records.parquet, records-*.parquet or *.arrow)")
     return found
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Its files named records*, and every stream; of a stream and the Parquet it was rotated into, the Parquet."""
+    found: dict[str, Path] = {}
+    for file in sorted(folder.iterdir()):  # .parquet comes after .arrow and takes its place
+        wanted = file.suffix == ".arrow" or (file.suffix == ".parquet" and file.stem.startswith("records"))
+        if (wanted or (file.suffix == ".parquet" and file.stem in found)) and not hidden(file) and file.is_file():
+            found[file.stem] = file
+    return [found[stem] for stem in sorted(found)]
+
+
+def hidden(path: Path) -> bool:
+    return path.name.startswith((".", "_"))
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
@@ -193,10 +205,6 @@ def open_parquet(path: Path) -> pq.ParquetFile:
         return pq.ParquetFile(path, page_checksum_verification=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path} is a damaged Parquet file: {one_line(error)}") from error
-
-
-def one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200]
 
 
 def validated(schema: pa.Schema, path: Path) -> None:

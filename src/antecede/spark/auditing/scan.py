@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from antecede.errors import InputError
+from antecede.errors import InputError, one_line
 from antecede.spark.auditing.attendance import CONTROL
 from antecede.spark.auditing.chunks import Coded
-from antecede.trace.parquet import one_line, open_parquet, read_batches, trace_files, validated
+from antecede.trace.parquet import open_parquet, read_batches, trace_files, validated
 from antecede.trace.record import COLUMNS, KINDS, arrow_schema
 
 __all__ = ["MAIN", "TELLING", "Split", "read_split", "read_telling", "run_directories", "shared", "splits_of"]

@@ -16,8 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 
-from antecede.errors import InputError
-from antecede.trace.parquet import one_line
+from antecede.errors import InputError, one_line
 
 __all__ = ["Piece", "batches", "pieces", "stream_schema"]
 

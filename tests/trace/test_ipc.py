@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from antecede.errors import InputError
-from antecede.spark import ipc
+from antecede.trace import ipc
 from tests.spark.traces import steps, write_stream
 
 
