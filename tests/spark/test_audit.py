@@ -85,6 +85,14 @@ def test_a_clean_run_is_clean(spark: SparkSession, tmp_path: Path) -> None:
     assert result.summary["messages"] == 60 and result.summary["processes"] == 4
 
 
+def test_a_stream_without_a_record_is_an_unknown_tail(spark: SparkSession, tmp_path: Path) -> None:
+    write_run(tmp_path / "run", causal_run(5, messages=20))
+    (tmp_path / "run" / "records-z.arrow").write_bytes(b"\xff\xff\xff\xff\x10")
+    result = records(spark, tmp_path / "run")
+    assert not result.clean and [row["process"] for row in result.tails.collect()] == ["records-z.arrow"]
+    assert check(tmp_path / "run").unknown_tails == ["records-z.arrow"]
+
+
 def test_what_cannot_be_read_is_set_aside_and_the_rest_is_judged(spark: SparkSession, tmp_path: Path) -> None:
     run = causal_run(5, messages=40)
     twice = next(row for row in run if row.kind == "deliver")

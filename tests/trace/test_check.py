@@ -201,3 +201,11 @@ def test_recipes_without_order_are_those_that_say_so() -> None:
 def test_what_promises_less_is_exempt_from_nothing_else() -> None:
     """A weaker order is told by each publication, and whom gossip misses it is lost to: neither needs an exemption."""
     assert not set(EXEMPT) & {name for name, recipe in RECIPES.items() if recipe.orders[0] != "causal" or recipe.chance}
+
+
+def test_a_stream_without_a_record_is_an_unknown_tail(tmp_path: Path) -> None:
+    write_run(tmp_path, causal_run(1, messages=5))
+    assert check(tmp_path).clean
+    (tmp_path / "records-z.arrow").write_bytes(b"\xff\xff\xff\xff\x10")  # killed while its first bytes were written
+    report = check(tmp_path)
+    assert not report.clean and report.unknown_tails == ["records-z.arrow"] and not report.findings

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from antecede.errors import InputError
+from antecede.trace import ipc
 from antecede.trace.parquet import (
     StreamAppender,
     TraceWriter,
@@ -20,6 +21,7 @@ from antecede.trace.parquet import (
     read_rows,
     read_scenario,
     read_totals,
+    silent,
     trace_files,
     write_run,
 )
@@ -216,3 +218,38 @@ def test_a_stream_and_the_parquet_it_was_rotated_into_are_one(tmp_path: Path) ->
     stream.close()
     write_run(tmp_path, rows).rename(tmp_path / "records-r.parquet")
     assert trace_files(tmp_path) == [tmp_path / "records-r.parquet"]
+
+
+def streams(folder: Path) -> Path:
+    """One stream for each process, a batch for each row; returns that of q."""
+    for process in ("p", "q"):
+        stream = StreamAppender(folder / f"records-{process}.arrow")
+        for row in sample(3):
+            if row[1] == process:
+                stream.append([row])
+        stream.close()
+    return folder / "records-q.arrow"
+
+
+def test_damage_before_the_end_of_a_stream_is_refused_with_its_place(tmp_path: Path) -> None:
+    file = streams(tmp_path)
+    whole, first = file.read_bytes(), list(ipc.pieces(file))[1]
+    for place in (first.at, first.at + 8, whole.index(b"join")):
+        damaged = bytearray(whole)
+        damaged[place : place + 4] = b"\xfe\xff\xfe\xff"
+        file.write_bytes(damaged)
+        assert "records-q.arrow is a damaged Arrow stream: " in refused(file) and f"byte {first.at}" in refused(file)
+
+
+def test_a_stream_without_a_whole_batch_is_silent(tmp_path: Path) -> None:
+    file = streams(tmp_path)
+    whole, first = file.read_bytes(), list(ipc.pieces(file))[1]
+    for length in (0, 3, 100, first.at, first.at + first.size - 1):
+        file.write_bytes(whole[:length])
+        assert silent(file) and list(read_rows(file)) == []
+    file.write_bytes(whole[: first.at + first.size])
+    assert not silent(file) and not silent(tmp_path / "records-p.arrow")
+    damaged = bytearray(whole)
+    damaged[first.at + 4 : first.at + 8] = b"\x00\x00\x00\x7f"  # a message that runs past the end
+    file.write_bytes(damaged)
+    assert silent(file)

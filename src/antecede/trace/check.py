@@ -19,7 +19,7 @@ from antecede.trace.fates import Fates
 from antecede.trace.history import History, bits
 from antecede.trace.holders import Holders, Partition
 from antecede.trace.pairs import Receiver
-from antecede.trace.parquet import read_rows, read_scenario
+from antecede.trace.parquet import read_rows, read_scenario, silent, trace_files
 from antecede.trace.report import VERDICTS, Finding, Report
 from antecede.trace.verdicts import Judge
 
@@ -55,8 +55,9 @@ def check(
     if isinstance(source, str | Path):
         scenario = read_scenario(source) if scenario is None else scenario
         rows: Iterable[Sequence[Any]] = read_rows(source)
+        unheard = [file.name for file in trace_files(source) if silent(file)]
     else:
-        rows = source
+        rows, unheard = source, []
     scenario = scenario or {}
     skew_us = round(1000 * float(scenario.get("skew_ms") or 0))
     skip = {*exempt, *EXEMPT.get(str(scenario.get("recipe")), ())} | (set() if idle else {"idle"})
@@ -80,6 +81,7 @@ def check(
         rows=history.row_count,
         exempt=tuple(sorted(skip)),
         findings=list(history.findings),
+        unknown_tails=unheard,
     )
     changing = scenario.get("recipe") == "home" and bool(scenario.get("grow"))
     for judge in judges.values():

@@ -22,6 +22,8 @@ __all__ = ["Piece", "batches", "pieces", "stream_schema"]
 
 SCHEMA, DICTIONARY, RECORDS = 1, 2, 3
 """Kinds of messages, as Arrow numbers them."""
+MARK = b"\xff\xff\xff\xff"
+"""What every message begins with."""
 
 
 class Piece(NamedTuple):
@@ -67,7 +69,8 @@ def _pieces(file: BinaryIO, path: Path, at: int) -> Iterator[Piece]:
         if mark == 0 or (mark == -1 and length == 0):
             return  # its writer has closed it (old writers end with zeros, and so do files after a power cut)
         if mark != -1:
-            raise InputError(f"{path} is a damaged Arrow stream: no message begins at byte {at}")
+            what = "damaged Arrow stream" if at else "trace"
+            raise InputError(f"{path} is {'a' if at else 'not a'} {what}: no message begins at byte {at}")
         if at + 8 + length > size:
             return
         try:
@@ -93,6 +96,9 @@ def stream_schema(path: Path) -> pa.Schema | None:
     """The schema of the stream; None while it is not written yet."""
     first = next(pieces(path), None)
     if first is None:
+        with path.open("rb") as file:
+            if not MARK.startswith(file.read(4)):
+                raise InputError(f"{path} is not a trace: neither Parquet nor an Arrow stream")
         return None
     if first.kind != SCHEMA:
         raise InputError(f"{path} is not a trace: an Arrow stream begins with its schema")
@@ -118,17 +124,20 @@ def batches(path: Path, at: int, row: int) -> Iterator[tuple[int, pa.RecordBatch
     if any(_has_dictionary(field.type) for field in schema):
         yield from _from_the_start(path, row)  # dictionaries stand anywhere before the batches that use them
         return
+    for piece in pieces(path, at):
+        if piece.kind == RECORDS:
+            yield row, _batch(path, piece, schema)
+            row += piece.rows
+
+
+def _batch(path: Path, piece: Piece, schema: pa.Schema) -> pa.RecordBatch:
     try:
         with path.open("rb") as file:
-            for piece in _pieces(file, path, at):
-                if piece.kind != RECORDS:
-                    continue
-                file.seek(piece.at)
-                message = pa.ipc.read_message(pa.py_buffer(file.read(piece.size)))
-                yield row, _checked(pa.ipc.read_record_batch(message, schema))
-                row += piece.rows
+            file.seek(piece.at)
+            message = pa.ipc.read_message(pa.py_buffer(file.read(piece.size)))
+        return _checked(pa.ipc.read_record_batch(message, schema))
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path} is a damaged Arrow stream: at row {row}, {one_line(error)}") from error
+        raise InputError(f"{path} is a damaged Arrow stream: at byte {piece.at}, {one_line(error)}") from error
 
 
 def _from_the_start(path: Path, row: int) -> Iterator[tuple[int, pa.RecordBatch]]:

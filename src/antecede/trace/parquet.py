@@ -7,7 +7,6 @@ batch, not for the run; and what is not a trace is refused with one sentence tha
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from antecede.errors import InputError, one_line
+from antecede.trace import ipc
 from antecede.trace.record import COLUMNS, FORMAT, Row, arrow_schema
 
 __all__ = [
@@ -261,36 +261,18 @@ def _is_parquet(file: Path) -> bool:
 
 def _stream_batches(file: Path, names: list[str]) -> Iterator[pa.RecordBatch]:
     """Whole batches up to the end or the torn tail; steps that a tear hides show as a process without an `end`."""
-    with contextlib.ExitStack() as stack:
-        try:
-            source = stack.enter_context(pa.memory_map(str(file)))
-        except (pa.ArrowException, OSError) as error:
-            if file.exists() and file.stat().st_size == 0:
-                return  # killed before the first byte
-            raise InputError(f"cannot read {file}: {one_line(error)}") from error
-        if source.size() == 0:
-            return
-        try:
-            reader = pa.ipc.open_stream(source)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            if source.size() < 4096 and _is_stream_head(file):
-                return  # killed while the schema was written
-            raise InputError(f"{file} is not a trace: {one_line(error)}") from error
-        validated(reader.schema, file)
-        while True:
-            try:
-                batch = reader.read_next_batch()
-                batch.validate(full=True)
-            except StopIteration:
-                return
-            except (pa.ArrowException, OSError, ValueError):
-                return  # torn: what was not written completely did not happen for the reader
-            yield batch.select(names)
+    schema = ipc.stream_schema(file)
+    if schema is None:
+        return  # killed while the schema was written
+    validated(schema, file)
+    for _, batch in ipc.batches(file, 0, 0):
+        yield batch.select(names)
 
 
-def _is_stream_head(file: Path) -> bool:
-    with file.open("rb") as f:
-        return b"\xff\xff\xff\xff".startswith(f.read(4))
+def silent(file: Path) -> bool:
+    """Whether it is a stream without a whole batch: who wrote it did something, and nobody knows who and what."""
+    stream = file.suffix == ".arrow" or not _is_parquet(file)
+    return stream and not any(piece.rows for piece in ipc.pieces(file))
 
 
 def column_values(array: Any) -> Iterable[Any]:

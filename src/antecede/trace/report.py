@@ -42,7 +42,8 @@ class Report:
     processes: int = 0
     rows: int = 0
     unknown_tails: list[str] = field(default_factory=list)
-    """Processes whose records stop without `end`, `crash` or `leave`: nothing they did later is known."""
+    """Processes whose records stop without `end`, `crash` or `leave`, and streams without a record: nothing they did
+    later is known."""
     exempt: tuple[str, ...] = ()
     """Verdicts that were not looked for, because the recipe does not promise them."""
 

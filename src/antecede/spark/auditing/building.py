@@ -16,7 +16,18 @@ from typing import Any
 from antecede.errors import InputError
 from antecede.spark.auditing import telling
 from antecede.spark.auditing.history import Told, run_messages
-from antecede.spark.auditing.pieces import Batches, Results, Source, by_run, grouped, opened, piece, pieces
+from antecede.spark.auditing.pieces import (
+    Batches,
+    Results,
+    Source,
+    by_run,
+    grouped,
+    opened,
+    piece,
+    pieces,
+    unknown_tail,
+)
+from antecede.spark.auditing.scan import Silent
 from antecede.spark.auditing.tables import Shelf, domain_of, run_of
 from antecede.trace.check import EXEMPT
 from antecede.trace.parquet import read_scenario
@@ -29,6 +40,9 @@ def tell(read: Source, scratch: str, with_deliveries: bool) -> Callable[[Any], B
         shelf = Shelf(scratch)
         seen: dict[str, dict[str, str]] = {}
         for source, table in read(batches):
+            if isinstance(table, Silent):
+                yield pieces([(domain_of(source, ""), "silent", table.encode())] if not with_deliveries else [])
+                continue
             if isinstance(table, str):
                 yield pieces([(domain_of(source, ""), "fault", json.dumps(["", None, table]).encode())])
                 continue
@@ -69,6 +83,8 @@ def build_one(
         process, step, reason = json.loads(content)
         verdict = None if step is not None else "unreadable"
         results.add("quarantine", domain, verdict=verdict, process=process or None, step=step, text=reason)
+    for name in whole.get("silent", ()):
+        results.add("tail", domain, process=name.decode(), text=unknown_tail(name.decode()))
     if "roles" not in whole:
         return  # a file that could not be read: no row of it is known
     roles: dict[str, str] = {}

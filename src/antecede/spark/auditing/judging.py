@@ -26,7 +26,7 @@ from antecede.spark.auditing.attendance import Attendance, Control
 from antecede.spark.auditing.chunks import code_rows, pack, unpack
 from antecede.spark.auditing.judge import DELIVER, NO_TIME, PUBLISH, Events, Found, Judge, Question, places_of
 from antecede.spark.auditing.messages import Messages
-from antecede.spark.auditing.pieces import SHIPPED, Batches, Results, Source, by_run
+from antecede.spark.auditing.pieces import SHIPPED, Batches, Results, Source, by_run, unknown_tail
 from antecede.spark.auditing.tables import Shelf, domain_of
 
 __all__ = ["TABLE_CELLS", "Spool", "add_note", "answer", "chunks_of", "judge", "ship", "shipped_note"]
@@ -165,8 +165,7 @@ class Case:
             results.add("quarantine", domain, process=process, text=f"process {process} has {wrong}")
             return
         if self.mine.tail_unknown:
-            text = f"the records of {process} stop without an end, so nobody knows what it did later"
-            results.add("tail", domain, process=process, text=text)
+            results.add("tail", domain, process=process, text=unknown_tail(process))
         # Who delivered nothing and is owed nothing did nothing wrong.
         self.matters = deliveries > 0 or bool(self.mine.memberships)
         self.out = places_of(self.events, self.messages.count)

@@ -17,6 +17,7 @@ from antecede.spark.auditing.tables import domain_of, run_of
 
 __all__ = [
     "PIECE", "RESULT", "SHIPPED", "Batches", "Results", "Source", "by_run", "grouped", "opened", "piece", "pieces",
+    "unknown_tail",
 ]  # fmt: skip
 
 PIECE = schema_of(domain=pa.string(), what=pa.string(), piece=pa.binary())
@@ -47,6 +48,10 @@ RESULT = schema_of(
 Batches = Iterator[pa.RecordBatch]
 Source = Callable[[Any], Iterator[tuple[str, Any]]]
 """From the batches a task is given to (source, table of rows); a string in the place of the table is a reason."""
+
+
+def unknown_tail(name: str) -> str:
+    return f"the records of {name} stop without an end, so nobody knows what it did later"
 
 
 class Results:

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from antecede.errors import InputError, one_line
 from antecede.spark.auditing.attendance import CONTROL
 from antecede.spark.auditing.chunks import Coded
-from antecede.trace.parquet import open_parquet, read_batches, trace_files, validated
+from antecede.trace.parquet import open_parquet, read_batches, silent, trace_files, validated
 from antecede.trace.record import COLUMNS, KINDS, arrow_schema
 
-__all__ = ["MAIN", "TELLING", "Split", "read_split", "read_telling", "run_directories", "shared", "splits_of"]
+__all__ = ["MAIN", "TELLING", "Silent", "Split", "read_split", "read_telling", "run_directories", "shared", "splits_of"]
 
 Ints = NDArray[Any]
 
@@ -47,6 +47,12 @@ class Split(NamedTuple):
     file: str
     number: int
     of: int
+
+
+class Silent(str):
+    """The name of a stream without a whole batch: somebody's tail, and nobody knows whose."""
+
+    __slots__ = ()
 
 
 def run_directories(paths: Sequence[str | Path]) -> list[Path]:
@@ -96,7 +102,7 @@ def read_split(split: Split, columns: Sequence[str]) -> Iterator[Any]:
     for parquet, groups in parts_of(split):
         if isinstance(parquet, pq.ParquetFile):
             yield rows_of(parquet, groups, columns, split)
-        else:
+        elif not isinstance(parquet, Silent):
             yield parquet.select(list(columns))
 
 
@@ -120,6 +126,9 @@ def read_telling(split: Split, kinds: Collection[str]) -> Iterator[Any]:
     of which mostly the dictionaries tell enough.
     """
     for parquet, groups in parts_of(split):
+        if isinstance(parquet, Silent):
+            yield parquet
+            continue
         if not isinstance(parquet, pq.ParquetFile):
             yield parquet.select(TELLING)
             continue
@@ -186,8 +195,10 @@ def may_lack_names(parquet: Any, group: int, nameless: int) -> bool:
 
 
 def parts_of(split: Split) -> Iterator[tuple[Any, list[int]]]:
-    """The file and some of its row groups at a time; of a file that is no Parquet, tables."""
+    """The file and some of its row groups at a time; of a file that is no Parquet, tables; or that it is silent."""
     file = Path(split.file)
+    if silent(file):
+        yield Silent(file.name), []
     if file.suffix != ".parquet":
         for batch in read_batches(file):
             yield pa.Table.from_batches([batch]), []
