@@ -18,7 +18,7 @@ from antecede.cli.audit import audit, tell
 from antecede.errors import InputError
 from antecede.trace.check import check
 from antecede.trace.parquet import write_run
-from tests.cli.test_check import CLEAN
+from tests.cli.test_check import AGAIN, CLEAN, END
 from tests.trace.tables import rows
 
 app = typer.Typer()
@@ -48,18 +48,18 @@ def test_a_clean_run_and_one_that_is_not(tmp_path: Path) -> None:
     code, shown = run(str(tmp_path / "one"))
     assert code == 0
     assert "clean: 0 findings in 2 deliveries (10 rows) of 2 processes, 2 messages; 0 set aside" in shown
-    write_run(tmp_path / "two", rows(CLEAN + "q 30 deliver p:1\n"))
+    write_run(tmp_path / "two", rows(AGAIN))
     code, shown = run(str(tmp_path), "--out", str(tmp_path / "found"))
     assert code == 1
-    assert f"duplicate: {tmp_path / 'two'}: test: q, step 6: delivered p:1 a second time\n" in shown
+    assert f"duplicate: {tmp_path / 'two'}: test: q, step 5: delivered p:1 a second time\n" in shown
     [finding] = pq.read_table(tmp_path / "found" / "findings").to_pylist()
-    assert (finding["verdict"], finding["process"], finding["step"]) == ("duplicate", "q", 6)
+    assert (finding["verdict"], finding["process"], finding["step"]) == ("duplicate", "q", 5)
     with pytest.raises(InputError, match="not empty"):
         run(str(tmp_path / "one"), "--out", str(tmp_path / "found"))
 
 
 def test_json_is_shaped_like_that_of_check(tmp_path: Path) -> None:
-    write_run(tmp_path, rows(CLEAN + "q 30 deliver p:1\n" * 3))
+    write_run(tmp_path, rows(CLEAN.replace(END, "q 30 deliver p:1\n" * 3 + END)))
     code, shown = run(str(tmp_path), "--json", "--limit", "2")
     told, twin = json.loads(shown), check(tmp_path).to_json()
     assert code == 1 and told["left_out"] == {"findings": 1} and len(told["findings"]) == 2

@@ -29,6 +29,8 @@ q 21 deliver p:2
 p 200 end quiet
 q 200 end quiet
 """
+END = "q 200 end quiet"
+AGAIN = CLEAN.replace(END, f"q 30 deliver p:1\n{END}")
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -48,15 +50,15 @@ def test_a_clean_run(tmp_path: Path) -> None:
 
 
 def test_a_violation_is_a_sentence_with_its_place(tmp_path: Path) -> None:
-    write_run(tmp_path, rows(CLEAN + "q 30 deliver p:1\n"))
+    write_run(tmp_path, rows(AGAIN))
     code, shown = run(str(tmp_path))
     assert code == 1
-    assert shown.startswith("duplicate: q, step 6: delivered p:1 a second time\n")
+    assert shown.startswith("duplicate: q, step 5: delivered p:1 a second time\n")
     assert "NOT clean: 1 findings" in shown
 
 
 def test_json_says_all(tmp_path: Path) -> None:
-    write_run(tmp_path, rows(CLEAN + "q 30 deliver p:1\n" * 30))
+    write_run(tmp_path, rows(CLEAN.replace(END, "q 30 deliver p:1\n" * 30 + END)))
     code, shown = run(str(tmp_path), "--json")
     report = json.loads(shown)
     assert code == 1 and report["clean"] is False and len(report["findings"]) == 30

@@ -46,7 +46,6 @@ def test_hearsay_is_no_outcome_of_a_copy() -> None:
         "r 200 discard p:1 duplicate\nr 200 discard p:1 superseded",  # the first copy
         "r 200 discard p:1 foreign",  # a filter matches
         "r 200 discard p:1 gone",  # p holds it
-        "r 200 discard p:1 whatever",
         # a second copy is `duplicate`, whatever became of the first
         "r 200 discard p:1 superseded\nr 210 arrive p:1 from=q\nr 210 discard p:1 superseded",
         "r 200 discard p:1 superseded\nr 310 arrive p:1 from=q\nr 310 discard p:1 late",

@@ -183,3 +183,28 @@ def test_fifo_is_to_declare_no_causes_and_keeps_the_order_of_its_sender() -> Non
     assert ancestors["p:1"] == set()
     assert ancestors["p:2"] == {"q:1", "p:1"}
     assert ancestors["p:3"] == {"q:1", "p:1", "p:2"}, "what its sender's earlier ones waited for is waited for too"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("r 20 discard p:1 whatever", "discard never has the reason 'whatever'"),
+        ("r 20 deliver p:1 late", "deliver never has the reason 'late'"),
+        ("r 20 end idle", "end never has the reason 'idle'"),
+        ("r 20 end quiet\nr 30 arrive p:1 from=p", "arrive comes after end"),
+        ("r 20 end quiet\nr 30 end quiet", "end comes after end"),
+        ("r 20 crash\nr 30 arrive p:1 from=p", "arrive comes after crash"),
+        ("r 20 end stopped\nr 30 restart", "restart comes after end"),
+    ],
+)
+def test_what_no_process_can_say_is_bad_input(text: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=f"process r, step .: {sentence}"):
+        History(rows(f"p 0 join G1\np 10 publish p:1 G1\nr 0 join G1\n{text}"))
+
+
+def test_a_process_has_one_known_role() -> None:
+    run = rows("r 0 join G1\nr 20 end quiet")
+    with pytest.raises(InputError, match="process r has the role 'zebra'"):
+        History([row._replace(role="zebra") for row in run])
+    with pytest.raises(InputError, match="step 1: the role is 'broker' and was 'member'"):
+        History([run[0], run[1]._replace(role="broker")])

@@ -79,5 +79,7 @@ def test_the_guard_is_the_last_declared() -> None:
 
 def test_the_tail_is_unknown_without_an_end() -> None:
     assert receiver("r", "r 0 join G1")[0].tail_unknown
-    for last in ("r 9 end stopped", "r 9 crash", "r 9 leave G1"):
+    for last in ("r 9 end stopped", "r 9 crash"):
         assert not receiver("r", f"r 0 join G1\n{last}")[0].tail_unknown
+    for last in ("r 9 leave G1", "r 9 crash\nr 10 restart"):  # it may have done more
+        assert receiver("r", f"r 0 join G1\n{last}")[0].tail_unknown

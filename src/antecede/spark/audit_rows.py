@@ -23,7 +23,7 @@ from antecede.spark.auditing.numbers import KIND_BITS, REASON_BITS, ship_numbers
 from antecede.spark.auditing.pieces import Source
 from antecede.spark.auditing.scan import MAIN, ROWS_AT_ONCE, TELLING, Split, read_split, read_telling
 from antecede.spark.ship import is_connect
-from antecede.trace.record import COLUMNS
+from antecede.trace.record import COLUMNS, REASONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -149,7 +149,10 @@ class Frame:
     def _fault(self) -> Any:
         named = F.col("kind").isin(*EVENT_KINDS, "collect") & F.col("message").isNull()
         known = F.col("kind").isin(*EVENT_KINDS, *CONTROL, "collect", "ask", "answer")
-        return named | ~known | self._nowhere()
+        odd = F.col("reason").isNotNull()
+        for kind, reasons in REASONS.items():
+            odd &= ~((F.col("kind") == kind) & F.col("reason").isin(*reasons))
+        return named | ~known | odd | self._nowhere()
 
     def _nowhere(self) -> Any:
         return F.col("process").isNull() | F.col("step").isNull() | F.col("kind").isNull() | F.col("run").isNull()

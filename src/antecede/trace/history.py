@@ -16,7 +16,7 @@ from typing import Any
 from antecede.core.message import UNORDERED
 from antecede.core.topics import matches
 from antecede.errors import InputError
-from antecede.trace.record import KINDS, Row
+from antecede.trace.record import KINDS, ROLES, Row, odd_reason
 from antecede.trace.report import Finding
 
 __all__ = ["History", "Told", "bits", "time_of"]
@@ -35,6 +35,29 @@ def bits(mask: int) -> Iterator[int]:
 def time_of(row: Row) -> int:
     """The simulator's clock where there is one, else the process's own."""
     return row.at_us if row.true_us is None else row.true_us
+
+
+def _understood(rows: list[Row]) -> None:
+    """Refuse rows of one process, by step, that say what no process can say."""
+    process, role, over = rows[0].process, rows[0].role, None
+    if role not in ROLES:
+        raise InputError(f"process {process} has the role {role!r}: a process is a {', '.join(ROLES)}")
+    for place, row in enumerate(rows):
+        where = f"process {process}, step {row.step}"
+        if row.kind not in KINDS:
+            raise InputError(f"{where}: there is no kind of row called {row.kind!r}")
+        if row.message is None and row.kind in NAMES_A_MESSAGE:
+            raise InputError(f"{where}: {row.kind} names no message")
+        if row.step != place:
+            what = "twice" if row.step < place else f"after step {place - 1}"
+            raise InputError(f"process {process}: step {row.step} comes {what}; steps must run from 0 on")
+        if odd_reason(row.kind, row.reason):
+            raise InputError(f"{where}: {row.kind} never has the reason {row.reason!r}")
+        if row.role != role:
+            raise InputError(f"{where}: the role is {row.role!r} and was {role!r}; a process keeps its role")
+        if over is not None and not (over == "crash" and row.kind == "restart"):
+            raise InputError(f"{where}: {row.kind} comes after {over}; that is the last row of a process")
+        over = row.kind if row.kind in ("end", "crash") else None
 
 
 class Told:
@@ -109,16 +132,9 @@ class History:
             raise InputError(f"these records hold {len(runs)} runs ({', '.join(sorted(runs)[:3])} ...): check one")
         if not runs:
             raise InputError("these records hold no row: nothing to check")
-        for process, mine in self.processes.items():
+        for mine in self.processes.values():
             mine.sort(key=lambda row: row.step)
-            for place, row in enumerate(mine):
-                if row.kind not in KINDS:
-                    raise InputError(f"process {process}, step {row.step}: there is no kind of row called {row.kind!r}")
-                if row.message is None and row.kind in NAMES_A_MESSAGE:
-                    raise InputError(f"process {process}, step {row.step}: {row.kind} names no message")
-                if row.step != place:
-                    what = "twice" if row.step < place else f"after step {place - 1}"
-                    raise InputError(f"process {process}: step {row.step} comes {what}; steps must run from 0 on")
+            _understood(mine)
         return sum(map(len, self.processes.values()))
 
     def _order(self) -> None:

@@ -71,7 +71,7 @@ class Receiver:
                 membership.ended = crash
         self.left = bool(self.memberships) and all(m.ended is not None for m in self.memberships)
         self.correct = not self.crashed and not self.left
-        self.tail_unknown = self.end is None and self.correct
+        self.tail_unknown = self.rows[-1].kind not in ("end", "crash")
         self.standing = self._owed(ended=False)
         """Mask of what it is owed to the end."""
         self.ever = self.standing | self._owed(ended=True)

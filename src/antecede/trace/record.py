@@ -14,7 +14,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["COLUMNS", "FORMAT", "KINDS", "REASONS", "Column", "Digest", "Recorder", "Row", "arrow_schema", "digest"]
+__all__ = [
+    "COLUMNS",
+    "FORMAT",
+    "KINDS",
+    "REASONS",
+    "ROLES",
+    "Column",
+    "Digest",
+    "Recorder",
+    "Row",
+    "arrow_schema",
+    "digest",
+    "odd_reason",
+]
 
 FORMAT = 1
 """Version of the trace; written into every file, raised when a column changes its meaning."""
@@ -34,12 +47,18 @@ KINDS = (
     "restart",
     "end",
 )
+ROLES = ("member", "broker", "subscriber")
 REASONS = {
     "deliver": ("causes", "deadline"),
     "discard": ("late", "superseded", "duplicate", "expired", "overflow", "foreign", "gone"),
     "crash": ("expelled", "left"),
     "end": ("quiet", "stopped"),
 }
+
+
+def odd_reason(kind: str, reason: str | None) -> bool:
+    """Whether rows of that kind never have that reason."""
+    return reason is not None and reason not in REASONS.get(kind, ())
 
 
 class Column(NamedTuple):

@@ -1,6 +1,6 @@
 """What the oracle says: findings by verdict, fates by pair. Decided in this file: the names, and what `clean` means.
 
-A report is clean when there is no finding and every process told its whole story (an `end`, `crash` or `leave`).
+A report is clean when there is no finding and every process told its whole story: its last row is `end` or `crash`.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Report:
     processes: int = 0
     rows: int = 0
     unknown_tails: list[str] = field(default_factory=list)
-    """Processes whose records stop without `end`, `crash` or `leave`, and streams without a record: nothing they did
-    later is known."""
+    """Processes whose records stop without `end` or `crash`, and streams without a record: nothing they did later is
+    known."""
     exempt: tuple[str, ...] = ()
     """Verdicts that were not looked for, because the recipe does not promise them."""
 

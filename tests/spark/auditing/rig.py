@@ -135,7 +135,9 @@ def with_faults(run: Sequence[Row], dice: random.Random) -> list[Row]:
             break
         at = dice.choice(places)
         row = rows[at]
-        mine = [place for place, other in enumerate(rows) if other.process == row.process]
+        mine = [
+            n for n, other in enumerate(rows) if other.process == row.process and other.kind not in ("end", "crash")
+        ]
         what = dice.choice(["leave out", "double", "put off", "bring forward", "late", "discard", "no clock"])
         if what == "leave out":
             del rows[at]

@@ -186,6 +186,32 @@ def test_steps_that_do_not_run_from_zero(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "r 20 arrive p:1 from=p\nr 20 discard p:1 whatever\nr 90 end quiet",
+            "discard never has the reason 'whatever'",
+        ),
+        ("r 20 end quiet\nr 30 arrive p:1 from=p", "process r has rows after step 1, which is its last"),
+        ("r 20 crash\nr 30 arrive p:1 from=p\nr 90 end quiet", "process r has rows after step 1, which is its last"),
+    ],
+)
+def test_what_no_process_can_say_is_set_aside(text: str, sentence: str, tmp_path: Path) -> None:
+    run = rows(f"p 0 join G1\np 10 publish p:1 G1\np 90 end quiet\nr 0 join G1\n{text}")
+    [reason] = reasons(audited(cut_up(run, random.Random(1)), tmp_path))
+    assert reason.startswith(sentence)
+    with pytest.raises(InputError):
+        check(run)
+
+
+def test_a_process_has_one_known_role(tmp_path: Path) -> None:
+    run = rows("p 0 join G1\np 10 publish p:1 G1\np 90 end quiet\nr 0 join G1\nr 90 end quiet")
+    run[-1] = run[-1]._replace(role="broker")
+    [reason] = reasons(audited(cut_up(run, random.Random(1)), tmp_path))
+    assert reason.startswith("process r has the role") and "broker" in reason and "member" in reason
+
+
 def test_deliveries_of_what_nobody_published_are_counted(tmp_path: Path) -> None:
     run = renumbered(rows("p 0 join G1\np 1 arrive x:1 from=x\np 2 deliver x:1\np 9 end quiet"))
     result = audited(cut_up(run, random.Random(1)), tmp_path)

@@ -80,16 +80,16 @@ class Attendance:
     end_reason: str | None = None
     ended: bool = False
     """There is an `end` row."""
+    tail_unknown: bool = True
+    """Its last row is neither `end` nor `crash`."""
+    lasts: list[int] = field(default_factory=list)
+    """Steps of `end`, and of `crash` where no `restart` follows: nothing may come after them."""
     crashed: bool = False
     left: bool = False
 
     @property
     def correct(self) -> bool:
         return not self.crashed and not self.left
-
-    @property
-    def tail_unknown(self) -> bool:
-        return not self.ended and self.correct
 
     @classmethod
     def of(cls, role: str, rows: Iterable[Control]) -> Attendance:
@@ -124,6 +124,9 @@ class Attendance:
                 crash = None
             elif row.kind == "end":
                 mine.ended, mine.end_reason = True, row.reason
+        mine.tail_unknown = not rows or rows[-1].kind not in ("end", "crash")
+        back = {row.step - 1 for row in rows if row.kind == "restart"}
+        mine.lasts = [r.step for r in rows if r.kind == "end" or (r.kind == "crash" and r.step not in back)]
         mine.crashed = crash is not None
         for member in mine.memberships:
             if crash is not None and member.ended is None:

@@ -31,6 +31,7 @@ from antecede.spark.auditing.scan import Silent
 from antecede.spark.auditing.tables import Shelf, domain_of, run_of
 from antecede.trace.check import EXEMPT
 from antecede.trace.parquet import read_scenario
+from antecede.trace.record import ROLES
 
 __all__ = ["build", "tell"]
 
@@ -50,7 +51,8 @@ def tell(read: Source, scratch: str, with_deliveries: bool) -> Callable[[Any], B
             for domain, rows in by_run(source, table):
                 if with_deliveries and not shelf.asked_again(domain):
                     continue
-                seen.setdefault(domain, {}).update(telling.roles(rows))
+                for name, role in telling.roles(rows).items():
+                    telling.add_roles(seen.setdefault(domain, {}), name, role)
                 parts = {"publications": telling.publications(rows), "controls": telling.controls(rows)}
                 if with_deliveries:
                     parts["heard"] = telling.heard(rows)
@@ -83,14 +85,19 @@ def build_one(
         process, step, reason = json.loads(content)
         verdict = None if step is not None else "unreadable"
         results.add("quarantine", domain, verdict=verdict, process=process or None, step=step, text=reason)
-    for name in whole.get("silent", ()):
-        results.add("tail", domain, process=name.decode(), text=unknown_tail(name.decode()))
+    for content in whole.get("silent", ()):
+        results.add("tail", domain, process=content.decode(), text=unknown_tail(content.decode()))
     if "roles" not in whole:
         return  # a file that could not be read: no row of it is known
     roles: dict[str, str] = {}
     for content in whole["roles"]:
-        roles.update(json.loads(content))
+        for name, role in json.loads(content).items():
+            telling.add_roles(roles, name, role)
     with_deliveries = "heard" in whole
+    for name in sorted(roles):
+        if roles[name] not in ROLES and not shelf.asked_again(domain):
+            text = f"process {name} has the role {roles[name]!r}: a process is a {', '.join(ROLES)}, and stays it"
+            results.add("quarantine", domain, process=name, text=text)
     told: Told = telling.gather(
         all_opened(whole, "publications"), all_opened(whole, "controls"), roles, all_opened(whole, "heard")
     )

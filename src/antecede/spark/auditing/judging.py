@@ -159,6 +159,8 @@ class Case:
         deliveries = int((self.events.kind == DELIVER).sum())
         results.add("counts", domain, rows=rows, deliveries=deliveries)
         self.mine = attendance(about, process)
+        if wrong is None and self.mine.lasts and self.mine.lasts[0] < rows - 1:
+            wrong = f"rows after step {self.mine.lasts[0]}, which is its last by what it says"
         self.judgeable = wrong is None
         self.matters = False
         if wrong is not None:

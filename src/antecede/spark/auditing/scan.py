@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from antecede.errors import InputError, one_line
 from antecede.spark.auditing.attendance import CONTROL
 from antecede.spark.auditing.chunks import Coded
+from antecede.spark.auditing.telling import odd_reasons
 from antecede.trace.parquet import open_parquet, read_batches, silent, trace_files, validated
 from antecede.trace.record import COLUMNS, KINDS, arrow_schema
 
@@ -31,7 +32,7 @@ TEXTS = ["run", "process", "role", "kind", "message", "reason", "peer"]
 """Columns read as dictionaries."""
 
 TELLING = [c.name for c in COLUMNS if c.name not in ("bytes", "control_bytes")]
-WHO = ["run", "process", "role", "kind"]
+WHO = ["run", "process", "role", "kind", "reason"]
 MAIN = ["run", "process", "step", "at_us", "true_us", "kind", "reason", "message", "peer"]
 
 SPLIT_BYTES = 32 * 2**20
@@ -122,7 +123,7 @@ def sentences(split: Split) -> Iterator[None]:
 def read_telling(split: Split, kinds: Collection[str]) -> Iterator[Any]:
     """Of the rows of these kinds (and of kinds that no trace has) all columns; of the others only who took part.
 
-    Whoever has a row has one here too, of the kind `ask`. Row groups that hold nothing else are read in four columns,
+    Whoever has a row has one here too, of the kind `ask`. Row groups that hold nothing else are read in five columns,
     of which mostly the dictionaries tell enough.
     """
     for parquet, groups in parts_of(split):
@@ -136,7 +137,8 @@ def read_telling(split: Split, kinds: Collection[str]) -> Iterator[Any]:
         for group in groups:
             few = rows_of(parquet, [group], WHO, split)
             who |= taking_part(few)
-            wanted = rows_wanted(parquet, group, Coded.of(few.column("kind")), kinds)
+            kind = Coded.of(few.column("kind"))
+            wanted = rows_wanted(parquet, group, kind, odd_reasons(kind, Coded.of(few.column("reason"))), kinds)
             if wanted is None:
                 continue
             whole = rows_of(parquet, [group], TELLING, split)
@@ -144,7 +146,7 @@ def read_telling(split: Split, kinds: Collection[str]) -> Iterator[Any]:
         yield present(sorted(who))
 
 
-def rows_wanted(parquet: Any, group: int, kind: Coded, kinds: Collection[str]) -> Ints | None:
+def rows_wanted(parquet: Any, group: int, kind: Coded, odd: Ints, kinds: Collection[str]) -> Ints | None:
     """The rows of a row group that tell something; None: none do."""
     nameless = 0
     if any(word in CONTROL for word in kind.words):
@@ -152,8 +154,8 @@ def rows_wanted(parquet: Any, group: int, kind: Coded, kinds: Collection[str]) -
     if may_lack_names(parquet, group, nameless):
         return np.arange(len(kind.codes))
     if not any(word in kinds or word not in KINDS for word in kind.words) and (kind.codes >= 0).all():
-        return None
-    return np.flatnonzero(kind.recoded(lambda word: word in kinds or word not in KINDS, True, bool))
+        return np.flatnonzero(odd) if odd.any() else None
+    return np.flatnonzero(odd | kind.recoded(lambda word: word in kinds or word not in KINDS, True, bool))
 
 
 def taking_part(few: Any) -> set[tuple[str, str, str]]:
@@ -161,11 +163,13 @@ def taking_part(few: Any) -> set[tuple[str, str, str]]:
     run, process, role = (Coded.of(few.column(name)) for name in ("run", "process", "role"))
     if len(run.words) == len(role.words) == 1:
         return {(run.words[0], name, role.words[0]) for name in process.words}
-    both = (run.codes.astype(np.int64) + 1) * (len(process.words) + 1) + process.codes + 1
-    first = np.full((len(run.words) + 1) * (len(process.words) + 1), -1)
-    first[both[::-1]] = np.arange(len(both))[::-1]  # backwards: the first one stays
-    rows = first[first >= 0]
     columns = (run, process, role)
+    place = np.zeros(len(run.codes), np.int64)
+    for column in columns:
+        place = place * (len(column.words) + 1) + column.codes + 1
+    first = np.full((len(run.words) + 1) * (len(process.words) + 1) * (len(role.words) + 1), -1)
+    first[place] = np.arange(len(place))
+    rows = first[first >= 0]
     named = rows[np.all([column.codes[rows] >= 0 for column in columns], axis=0)]
     return {tuple(column.words[column.codes[row]] for column in columns) for row in named}
 

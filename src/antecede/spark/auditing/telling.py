@@ -18,9 +18,21 @@ from antecede.spark.auditing.attendance import CONTROL, Control
 from antecede.spark.auditing.chunks import Coded, integers
 from antecede.spark.auditing.history import PUBLICATION, Told
 from antecede.spark.auditing.keys import keys_of, schema_of
-from antecede.trace.record import KINDS
+from antecede.trace.record import KINDS, odd_reason
 
-__all__ = ["CONTROLS", "HEARD", "ROLES", "controls", "faults", "gather", "heard", "publications", "roles"]
+__all__ = [
+    "CONTROLS",
+    "HEARD",
+    "ROLES",
+    "add_roles",
+    "controls",
+    "faults",
+    "gather",
+    "heard",
+    "odd_reasons",
+    "publications",
+    "roles",
+]
 
 Ints = NDArray[Any]
 
@@ -103,9 +115,18 @@ def controls(table: Any) -> pa.Table:
 def roles(table: Any) -> dict[str, str]:
     """Every process that has a row here, and its role there."""
     process, role = Coded.of(table.column("process")), Coded.of(table.column("role"))
-    first = np.full(len(process.words) + 1, -1)
-    first[process.codes[::-1]] = np.arange(len(table))[::-1]  # backwards: the first one stays
-    return {name: role.words[role.codes[f]] for name, f in zip(process.words, first, strict=False) if f >= 0}
+    found: dict[str, str] = {}
+    which = process.codes.astype(np.int64) * (len(role.words) + 1) + role.codes
+    for place in np.unique(which[(process.codes >= 0) & (role.codes >= 0)]):
+        name, word = (int(part) for part in divmod(place, len(role.words) + 1))
+        add_roles(found, process.words[name], role.words[word])
+    return found
+
+
+def add_roles(roles: dict[str, str], name: str, told: str) -> None:
+    """Who is said to have several roles has them all, with a `|` between."""
+    known = roles.get(name, told).split("|")
+    roles[name] = "|".join(dict.fromkeys([*known, *told.split("|")]))
 
 
 def heard(table: Any) -> pa.Table:
@@ -122,18 +143,28 @@ def faults(table: Any) -> list[tuple[str, int, str]]:
     named = np.asarray(pc.is_valid(table.column("message")).to_numpy())
     odd = kind.recoded(lambda word: word not in KINDS, True, bool)
     nameless = kind.recoded(lambda word: word in NAMES_A_MESSAGE, False, bool) & ~named
+    reason = Coded.of(table.column("reason"))
+    untold = odd_reasons(kind, reason)
     found = []
-    for row in np.flatnonzero(odd | nameless | (step < 0) | (process.codes < 0)):
+    for row in np.flatnonzero(odd | nameless | untold | (step < 0) | (process.codes < 0)):
         word = kind.words[kind.codes[row]] if kind.codes[row] >= 0 else None
         name = process.words[process.codes[row]] if process.codes[row] >= 0 else ""
         if process.codes[row] < 0 or step[row] < 0:
-            reason = "the row names no process or no step"
+            why = "the row names no process or no step"
         elif odd[row]:
-            reason = f"there is no kind of row called {word!r}"
+            why = f"there is no kind of row called {word!r}"
+        elif nameless[row]:
+            why = f"{word} names no message"
         else:
-            reason = f"{word} names no message"
-        found.append((name, int(step[row]), reason))
+            why = f"{word} never has the reason {reason.words[reason.codes[row]]!r}"
+        found.append((name, int(step[row]), why))
     return found
+
+
+def odd_reasons(kind: Coded, reason: Coded) -> Ints:
+    """Which rows have a reason that rows of their kind never have."""
+    table = np.array([[odd_reason(k, r) for r in (*reason.words, None)] for k in (*kind.words, "")], bool)
+    return np.asarray(table[kind.codes, reason.codes])
 
 
 def gather(
