@@ -452,3 +452,17 @@ def test_what_no_broker_ever_got_is_undelivered_while_its_publisher_is_there_to_
     assert found(alone) == [] and fates(alone) == {"lost": 1}
     heard = plant(UNHEARD, ("A 400 end quiet", "A 20 arrive c:1 from=c\nA 20 discard c:1 gone\nA 400 end quiet"))
     assert ("undelivered", "A", "c:1", None) not in found(heard)  # it was acknowledged
+
+
+def test_what_a_standing_partition_keeps_away_is_not_undelivered() -> None:
+    trace = """
+    p 0 join G1
+    r 0 join G1
+    p 10 publish p:1 G1
+    p 400 end quiet
+    r 400 end quiet
+    """
+    assert found(trace, scenario={"partition": "p|r@0-100"}) == []
+    assert found(trace, scenario={"partition": "p|r@0-0.3"}) == [("undelivered", "r", "p:1", None)]  # healed by then
+    client = UNHEARD.replace("d 1 join G1\n", "").replace("d 400 end quiet\n", "")
+    assert found(client, scenario={"partition": "c|A@0-100"}) == []

@@ -59,3 +59,20 @@ def test_nobody_asks_itself_and_a_subscriber_with_a_copy_serves_nobody() -> None
 
 def test_a_crash_that_was_survived_lets_go_of_nothing() -> None:
     assert holders(PUBLISHED + "A 30 crash\nA 40 restart").serving(0, 50, "r") == "A"
+
+
+def test_in_reach_is_a_chain_of_correct_brokers() -> None:
+    three = "A 0 join G1\nB 0 join G1\nC 0 join G1\ns 0 join G1 from=A\nB 10 publish B:1 G1\n"
+    split = Partition((frozenset("A"), frozenset("B")), 0, 100)
+    assert holders(three, split).serving(0, 50, "A") == "B"  # over C
+    assert holders(three + "C 20 crash", split).serving(0, 50, "A") is None  # a client does not pass anything on
+    far = Partition((frozenset("A"), frozenset("BC")), 0, 100)
+    assert holders(three, far).serving(0, 50, "A") is None
+    assert holders(three, far).serving(0, 100, "A") == "B"
+
+
+def test_a_name_with_a_dot_is_tried_whole_before_it_is_an_incarnation() -> None:
+    split = Partition((frozenset(["A"]), frozenset(["B.x"])), 0, 100)
+    assert split.parts("A", "B.x", 50) and split.parts("A.1", "B.x.2", 50) and not split.parts("A", "B", 50)
+    inside = Partition((frozenset(["B"]), frozenset(["B.x"])), 0, 100)
+    assert inside.parts("B.1", "B.x", 50)

@@ -149,7 +149,7 @@ class Fates:
             return None
         if fate in ("superseded", "overflow", "departed") or not self._obtainable(receiver, told):
             return None
-        if self.ledgers[receiver.name].gone & told.bit and not self.holders.served(told.index):
+        if self.ledgers[receiver.name].gone & told.bit and not self.holders.served(told.index, receiver.name):
             return None  # it was let go of everywhere, and that was said here
         text = "was never delivered, although it and all that goes before it could be had"
         return self._finding("undelivered", receiver, told, text)
@@ -158,7 +158,7 @@ class Fates:
         """Whether a correct broker of this receiver (or itself, if it serves) could get it and all it waits for."""
         if receiver.role != "subscriber":
             return self._can_get(receiver.name, told)
-        peers = [p for p in self.ledgers[receiver.name].peers if p in self.receivers and self.receivers[p].correct]
+        peers = self._homes_of(receiver.name)
         wanted = [told, *(self.history.messages[i] for i in bits(self._awaited(receiver, told)))]
         return all(any(self._can_get(peer, one) for peer in peers) for one in wanted)
 
@@ -170,9 +170,8 @@ class Fates:
         receiver = self.receivers[broker]
         if not receiver.ever >> told.index & 1:
             return False
-        return self._held(told) and all(
-            self._held(self.history.messages[i]) for i in bits(self._awaited(receiver, told))
-        )
+        wanted = [told, *(self.history.messages[i] for i in bits(self._awaited(receiver, told)))]
+        return all(self._within_reach(broker, one) for one in wanted)
 
     def _awaited(self, receiver: Receiver, told: Told) -> int:
         """Predecessors without a deadline that this receiver must still wait for."""
@@ -180,11 +179,17 @@ class Fates:
         mask = told.ancestors & receiver.standing & ~ledger.delivered & ~ledger.past & ~ledger.discarded
         return sum(1 << i for i in bits(mask) if self.history.messages[i].due_us(receiver.role) is None)
 
-    def _held(self, told: Told) -> bool:
-        """Whether somebody who answers has it; or nobody ever had it but its publisher, which is there to the end with
-        a correct broker of its own, and repeats until it is heard."""
-        if self.holders.served(told.index):
+    def _within_reach(self, broker: str, told: Told) -> bool:
+        """Whether somebody in reach who answers has it; or nobody ever had it but its publisher, which is there to the
+        end with a correct broker of its own in reach, and repeats until it is heard."""
+        if self.holders.served(told.index, broker):
             return True
         if not self.receivers[told.publisher].correct or not self.holders.kept_to(told.index, told.publisher):
             return False
-        return any(p in self.receivers and self.receivers[p].correct for p in self.ledgers[told.publisher].peers)
+        end_us = self.holders.end_us
+        return any(self.holders.in_reach(home, broker, end_us) for home in self._homes_of(told.publisher))
+
+    def _homes_of(self, client: str) -> list[str]:
+        """The correct brokers it is attached to at the end and not parted from."""
+        known = [p for p in self.ledgers[client].peers if p in self.receivers and self.receivers[p].correct]
+        return [p for p in known if not self.holders.apart(client, p)]

@@ -25,8 +25,16 @@ class Partition:
     def parts(self, a: str, b: str, at_us: int) -> bool:
         if not self.start_us <= at_us < self.end_us:
             return False
-        homes = [next((i for i, side in enumerate(self.sides) if name.split(".")[0] in side), None) for name in (a, b)]
-        return None not in homes and homes[0] != homes[1]
+        one, other = self._side(a), self._side(b)
+        return None not in (one, other) and one != other
+
+    def _side(self, name: str) -> int | None:
+        """The number of the side that names it; else of the one that names the process it is an incarnation of."""
+        for known in (name, name.rpartition(".")[0]):
+            for number, side in enumerate(self.sides):
+                if known in side:
+                    return number
+        return None
 
 
 class Holders:
@@ -38,6 +46,8 @@ class Holders:
         self.partitions = partitions
         self._spans: list[dict[str, tuple[int, int | None]]] = [{} for _ in history.messages]
         """message -> process -> (since, until), until None: to the end."""
+        self._relays = [n for n, r in receivers.items() if r.correct and r.role != "subscriber"]
+        self.end_us = max(time_of(r.rows[-1]) for r in receivers.values())
         for name, receiver in receivers.items():
             self._note(name, receiver)
 
@@ -90,10 +100,10 @@ class Holders:
         """Whether some correct process holds it at the end (its publisher included)."""
         return any(end is None and self.receivers[name].correct for name, (_, end) in self._spans[index].items())
 
-    def served(self, index: int) -> bool:
-        """Whether some correct process that answers others holds it at the end: a subscriber does not."""
+    def served(self, index: int, asker: str) -> bool:
+        """Whether a correct process that answers others holds it at the end, in reach of `asker` (or is it itself)."""
         return any(
-            end is None and self.receivers[name].correct and self.receivers[name].role != "subscriber"
+            end is None and name in self._relays and self.in_reach(name, asker, self.end_us)
             for name, (_, end) in self._spans[index].items()
         )
 
@@ -102,4 +112,16 @@ class Holders:
         return self._spans[index].keys() == {publisher}
 
     def in_reach(self, a: str, b: str, at_us: int) -> bool:
-        return not any(p.parts(a, b, at_us) for p in self.partitions)
+        """Whether a chain of correct members or brokers leads from one to the other past the partitions that stand."""
+        standing = [p for p in self.partitions if p.start_us <= at_us < p.end_us]
+        left, new = {*self._relays, b}, [a]
+        while standing and new and b in left:
+            last = new.pop()
+            near = [name for name in left if not any(p.parts(last, name, at_us) for p in standing)]
+            left.difference_update(near)
+            new += near
+        return not standing or b not in left
+
+    def apart(self, a: str, b: str) -> bool:
+        """Whether a partition stands between the two at the end."""
+        return any(p.parts(a, b, self.end_us) for p in self.partitions)
