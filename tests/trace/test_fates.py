@@ -174,7 +174,7 @@ def test_lost_behind_a_cause_that_is_lost() -> None:
     assert fates(blocked) == {"lost": 4}
 
 
-def test_a_message_to_a_client_never_acknowledged_is_lost() -> None:
+def test_what_nobody_got_from_its_publisher_in_time_expires() -> None:
     trace = """
     A 0 join G1
     c 1 join G1 from=A
@@ -182,7 +182,25 @@ def test_a_message_to_a_client_never_acknowledged_is_lost() -> None:
     A 400 end quiet
     c 400 end quiet
     """
-    assert fates(trace) == {"lost": 1}
+    assert fates(trace) == {"expired": 1}
+    assert fates(trace.replace("c 400 end quiet", "c 50 crash")) == {"lost": 1}
+    too_late = trace.replace("c 10 publish c:1 G1 due=100", "c 110 publish c:1 G1 due=100")
+    assert fates(too_late) == {"expired": 1}  # published when it had expired already
+
+
+def test_what_a_broker_got_only_after_the_deadline_expires_elsewhere() -> None:
+    trace = """
+    A 0 join G1
+    B 0 join G1
+    p 0 join G2
+    p 10 publish p:1 G1 due=100
+    p 20 crash
+    A 110 arrive p:1 from=p
+    A 400 end quiet
+    B 400 end quiet
+    """
+    assert fates(trace) == {"late": 1, "expired": 1}
+    assert fates(trace.replace("A 400", "A 110 discard p:1 late\n    A 400")) == {"late": 1, "lost": 1}
 
 
 def test_held_when_its_client_moved_is_late() -> None:

@@ -22,10 +22,17 @@ def test_a_broker_holds_from_arrival_to_collection() -> None:
     assert held.until(0, 50, 0) and not held.until(0, 51, 0) and held.until(0, 51, 1)
 
 
-def test_a_client_serves_nobody_but_survives() -> None:
+def test_a_client_serves_nobody() -> None:
     held = holders("c 10 publish c:1 G1\nr 0 join G1")
-    assert held.serving(0, 50, "r") is None and not held.until(0, 50, 0) and held.surviving(0)
-    assert not holders("c 10 publish c:1 G1\nc 11 crash\nr 0 join G1").surviving(0)
+    assert held.serving(0, 50, "r") is None and not held.surviving(0)
+
+
+def test_a_client_holds_what_it_published_until_somebody_heard_it() -> None:
+    alone = "c 10 publish c:1 G1\nr 0 join G1\n"
+    assert holders(alone).until(0, 50, 0) and holders(alone + "A 51 arrive c:1 from=c").until(0, 50, 0)
+    assert not holders(alone + "A 40 arrive c:1 from=c\nA 45 crash").until(0, 50, 0)  # it may have let go
+    assert not holders(alone + "c 11 crash").until(0, 50, 0)
+    assert holders(alone).until(0, 9, 0)  # published when it had expired already
 
 
 def test_what_was_dropped_on_arrival_is_not_held() -> None:
@@ -49,7 +56,7 @@ def test_partitions() -> None:
 def test_a_guard_before_the_deadline_is_enough_and_too_late_is_not() -> None:
     early = holders("A 0 join G1 guard=10\n" + PUBLISHED + "A 90 collect c:1")
     assert early.until(0, 100, 0) and not early.until(0, 101, 0)
-    assert not holders("c 10 publish c:1 G1\nA 120 arrive c:1 from=c").until(0, 100, 0)
+    assert not holders("c 10 publish c:1 G1\nc 20 crash\nA 120 arrive c:1 from=c").until(0, 100, 0)
 
 
 def test_nobody_asks_itself_and_a_subscriber_with_a_copy_serves_nobody() -> None:

@@ -112,11 +112,11 @@ class Fates:
         return self._passed(receiver, ledger, told) or bool(ledger.moved_away & told.bit and not receiver.tail_unknown)
 
     def _is_expired(self, receiver: Receiver, ledger: Ledger, told: Told) -> bool:
-        """It never came, the deadline passed, and somebody held it until then."""
+        """It never came, the deadline passed, and somebody held it until then; or holds it still, and got it late."""
         due_us = told.due_us(receiver.role)
         if due_us is None or ledger.came & told.bit or not self._passed(receiver, ledger, told):
             return False
-        return self.holders.until(told.index, due_us, self.skew_us)
+        return self.holders.until(told.index, due_us, self.skew_us) or self.holders.surviving(told.index)
 
     def _is_pending(self, receiver: Receiver, ledger: Ledger, told: Told) -> bool:
         """The records end before quiescence, and before its deadline where it has one."""
@@ -127,7 +127,7 @@ class Fates:
             return True
         if told.due_us(receiver.role) is None:
             return not self._obtainable(receiver, told)
-        return not ledger.came & told.bit  # it never came, and `expired` found nobody who held it until its deadline
+        return not ledger.came & told.bit  # it never came, and `expired` found nobody who has it or had it to the last
 
     # --- verdicts on pairs ---------------------------------------------------------------------------------------
 

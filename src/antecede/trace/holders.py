@@ -1,7 +1,7 @@
 """Who held which message when, from rows alone: a process holds what it published, got or delivered until it lets go.
 
 Decided in this file: letting go is a `collect`, a discard of what it never delivered, or a crash. Only members and
-brokers answer for others; a publishing client counts where nothing expires, since it repeats until it is heard.
+brokers answer for others; a publishing client counts while nobody else has it, since it repeats until it is heard.
 """
 
 from __future__ import annotations
@@ -77,10 +77,14 @@ class Holders:
             self._spans[index][name] = (start, until.get(index))
 
     def until(self, index: int, at_us: int, slack_us: int) -> bool:
-        """Whether some member or broker held the message up to `at_us`."""
+        """Whether somebody held the message up to `at_us`: a member, a broker, or a client that published it and had
+        not been heard by then (who has been may let go, and no row says so). Who publishes later held it all the time.
+        """
+        publisher = self.history.messages[index].publisher
+        heard = any(since <= at_us for name, (since, _) in self._spans[index].items() if name != publisher)
         for name, (since, end) in self._spans[index].items():
             receiver = self.receivers[name]
-            if receiver.role == "subscriber" or since > at_us:
+            if (receiver.role == "subscriber" and heard) or (since > at_us and name != publisher):
                 continue
             if end is None or end >= at_us - slack_us - receiver.guard_at(len(receiver.rows)):
                 return True
@@ -97,8 +101,8 @@ class Holders:
         return None
 
     def surviving(self, index: int) -> bool:
-        """Whether some correct process holds it at the end (its publisher included)."""
-        return any(end is None and self.receivers[name].correct for name, (_, end) in self._spans[index].items())
+        """Whether some correct member or broker holds it at the end."""
+        return any(end is None and name in self._relays for name, (_, end) in self._spans[index].items())
 
     def served(self, index: int, asker: str) -> bool:
         """Whether a correct process that answers others holds it at the end, in reach of `asker` (or is it itself)."""
