@@ -94,3 +94,10 @@ def test_a_table_of_another_system(tmp_path: Path) -> None:
     assert "inversion: r, step 1: delivered a after b, although a -> b" in shown
     code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n", "--json")
     assert code == 1 and json.loads(shown)["counts"] == {"inversion": 1, "duplicate": 0, "missing": 0}
+
+
+def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
+    named = [row._replace(process="[/x]" if row.process == "q" else row.process) for row in rows(CLEAN)]
+    write_run(tmp_path, named[:-1])
+    code, shown = run(str(tmp_path))
+    assert code == 1 and "the records of [/x] stop without an end" in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
 import sys
@@ -103,3 +104,11 @@ def test_a_mistake_of_ours_can_be_looked_into(monkeypatch: pytest.MonkeyPatch) -
 def test_bad_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(arguments) == 2
     assert "No such" in capsys.readouterr().err
+
+
+def test_what_a_terminal_cannot_show_is_shown_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    assert cli.main(["check", "nowhere-é"]) == 2
+    sys.stderr.flush()
+    assert b"nowhere-\\xe9 does not exist" in sys.stderr.buffer.getvalue()  # type: ignore[attr-defined]

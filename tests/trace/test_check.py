@@ -209,3 +209,15 @@ def test_a_stream_without_a_record_is_an_unknown_tail(tmp_path: Path) -> None:
     (tmp_path / "records-z.arrow").write_bytes(b"\xff\xff\xff\xff\x10")  # killed while its first bytes were written
     report = check(tmp_path)
     assert not report.clean and report.unknown_tails == ["records-z.arrow"] and not report.findings
+
+
+@pytest.mark.parametrize("skew_ms", ["abc", [1], float("nan"), float("inf"), -5, 1e308, True])
+def test_a_skew_that_is_no_time(skew_ms: object) -> None:
+    with pytest.raises(InputError, match="skew_ms is"):
+        check(rows(CLEAN), scenario={"skew_ms": skew_ms})
+
+
+@pytest.mark.parametrize("partition", ["A|B@0-inf", "A|B@0-nan", "A|B@9", "A"])
+def test_a_partition_that_is_none(partition: str) -> None:
+    with pytest.raises(InputError, match="does not read like"):
+        check(rows(CLEAN), scenario={"partition": partition})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -253,3 +254,42 @@ def test_a_stream_without_a_whole_batch_is_silent(tmp_path: Path) -> None:
     damaged[first.at + 4 : first.at + 8] = b"\x00\x00\x00\x7f"  # a message that runs past the end
     file.write_bytes(damaged)
     assert silent(file)
+
+
+def changed(name: str, array: pa.Array) -> pa.Table:
+    """A trace of one row in which a column is another one."""
+    table = pa.Table.from_pylist([dict(zip(arrow_schema().names, sample(1)[0], strict=True))], schema=arrow_schema())
+    return table.set_column(table.column_names.index(name), name, array)
+
+
+BAD_TEXT = pa.Array.from_buffers(
+    pa.string(), 1, [None, pa.py_buffer(b"\x00\x00\x00\x00\x02\x00\x00\x00"), pa.py_buffer(b"\xff\xfe")]
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "sentence"),
+    [
+        ("groups", pa.array([["G1", None]]), "column groups has lists with empty places"),
+        ("cut", pa.array([[None]], pa.list_(pa.string())), "column cut has lists with empty places"),
+        ("groups", pa.array([[1]]), "column groups is list<.*: int64>, not list<string>"),
+        ("message", BAD_TEXT, "column message: Invalid UTF8"),
+        ("process", BAD_TEXT, "column process: Invalid UTF8"),
+    ],
+)
+def test_cells_that_are_no_texts(tmp_path: Path, name: str, array: pa.Array, sentence: str) -> None:
+    pq.write_table(changed(name, array), tmp_path / "records.parquet")
+    assert re.search(sentence, refused(tmp_path))
+
+
+def test_a_column_that_is_there_twice(tmp_path: Path) -> None:
+    table = changed("bytes", pa.array([1], pa.int32()))
+    pq.write_table(table.append_column("step", table.column("step")), tmp_path / "records.parquet")
+    assert "more than one column step" in refused(tmp_path)
+
+
+def test_side_files_too_deep_or_of_a_later_format(tmp_path: Path) -> None:
+    for text, sentence in (("[" * 100_000, "not JSON"), ('{"format": 99}', "format 99; this reads format 1")):
+        (tmp_path / "scenario.json").write_text(text)
+        with pytest.raises(InputError, match=sentence):
+            read_scenario(tmp_path)

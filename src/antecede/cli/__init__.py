@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import io
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -90,6 +91,9 @@ def complain(sentence: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; what went wrong is one sentence on standard error."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")  # a name that a terminal cannot show is shown escaped
     try:
         build(wanted=given[0] if given else None)(args=given, prog_name="antecede")
     except SystemExit as end:

@@ -95,7 +95,8 @@ def show(report: Report, console: Console) -> None:
     if report.in_doubt:
         console.print(f"In doubt, as the rows cannot tell (--json says what): {len(report.in_doubt)}", highlight=False)
     for name in report.unknown_tails:
-        console.print(f"Not clean: the records of {name} stop without an end, so nobody knows what it did later.")
+        text = f"Not clean: the records of {name} stop without an end, so nobody knows what it did later."
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
     verdict = "clean" if report.clean else "NOT clean"
     console.print(
         f"{verdict}: {len(report.findings)} findings in {report.rows} rows of {report.processes} processes, "

@@ -23,7 +23,7 @@ from antecede.trace.parquet import read_rows, read_scenario, silent, trace_files
 from antecede.trace.report import VERDICTS, Finding, Report
 from antecede.trace.verdicts import Judge
 
-__all__ = ["EXEMPT", "UNORDERED_RECIPES", "Finding", "Report", "check"]
+__all__ = ["EXEMPT", "UNORDERED_RECIPES", "Finding", "Report", "check", "skew_of"]
 
 EXEMPT: dict[str, tuple[str, ...]] = {
     "colour": ("idle",),
@@ -59,7 +59,7 @@ def check(
     else:
         rows, unheard = source, []
     scenario = scenario or {}
-    skew_us = round(1000 * float(scenario.get("skew_ms") or 0))
+    skew_us = skew_of(scenario)
     skip = {*exempt, *EXEMPT.get(str(scenario.get("recipe")), ())} | (set() if idle else {"idle"})
     if skip - set(VERDICTS) or "inversion" in skip:
         raise InputError(f"cannot exempt from {', '.join(sorted(skip))}: choose among {', '.join(VERDICTS[1:])}")
@@ -95,6 +95,15 @@ def check(
     return report
 
 
+def skew_of(scenario: Mapping[str, Any]) -> int:
+    """How far, in microseconds, clocks are said to be off at most."""
+    skew_ms = scenario.get("skew_ms")
+    number = isinstance(skew_ms, int | float) and not isinstance(skew_ms, bool)
+    if skew_ms is not None and not (number and 0 <= skew_ms < 2**53):
+        raise InputError(f"scenario.json: skew_ms is {skew_ms!r}, not a number of milliseconds from 0 on")
+    return round(1000 * (skew_ms or 0))
+
+
 def partitions_of(text: object) -> tuple[Partition, ...]:
     """`A,B|C,D@1000-2000` (milliseconds), several separated by `;`; nothing else is known to the oracle."""
     found = []
@@ -111,6 +120,6 @@ def partitions_of(text: object) -> tuple[Partition, ...]:
                     round(float(end) * 1000),
                 )
             )
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise InputError(f"scenario.json: partition {part!r} does not read like A,B|C,D@1000-2000") from error
     return tuple(found)

@@ -218,6 +218,9 @@ def validated(schema: pa.Schema, path: Path) -> None:
     version = (schema.metadata or {}).get(b"antecede.format")
     if version is not None and version != str(FORMAT).encode():
         raise InputError(f"{path} is a trace of format {version.decode(errors='replace')}; this reads format {FORMAT}")
+    twice = [c.name for c in COLUMNS if len(schema.get_all_field_indices(c.name)) > 1]
+    if twice:
+        raise InputError(f"{path} is not a trace: it has more than one column {', '.join(twice)}")
     for column in COLUMNS:
         kind = schema.field(column.name).type
         if pa.types.is_dictionary(kind):
@@ -226,10 +229,30 @@ def validated(schema: pa.Schema, path: Path) -> None:
             "string": pa.types.is_string(kind) or pa.types.is_large_string(kind),
             "int64": pa.types.is_integer(kind),
             "int32": pa.types.is_integer(kind),
-            "list<string>": pa.types.is_list(kind) or pa.types.is_large_list(kind),
+            "list<string>": _is_list_of_texts(kind),
         }[column.type]
         if not good and not (column.nullable and pa.types.is_null(kind)):
             raise InputError(f"{path} is not a trace: column {column.name} is {kind}, not {column.type}")
+
+
+def _is_list_of_texts(kind: Any) -> bool:
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        return False
+    inner = kind.value_type
+    return any(test(inner) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_null))
+
+
+def readable(column: Any, name: str, path: str | Path) -> None:
+    """Refuse a column of a trace in which texts are no texts, or lists have empty places."""
+    texts = getattr(column, "dictionary", column)
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        texts = column.flatten()
+        if texts.null_count:
+            raise InputError(f"{path} is not a trace: column {name} has lists with empty places")
+    try:
+        texts.validate(full=True)
+    except (pa.ArrowException, ValueError) as error:
+        raise InputError(f"{path} is not a trace: column {name}: {one_line(error)}") from error
 
 
 def read_batches(path: str | Path, *, size: int = ROW_GROUP) -> Iterator[pa.RecordBatch]:
@@ -303,6 +326,8 @@ def read_rows(path: str | Path) -> Iterator[Row]:
         for name in required:
             if batch.column(name).null_count:
                 raise InputError(f"{path} is not a trace: column {name} has empty cells")
+        for column in COLUMNS:
+            readable(batch.column(column.name), column.name, path)
         yield from map(Row._make, zip(*map(column_values, batch.columns), strict=True))
 
 
@@ -313,10 +338,12 @@ def _read_json(path: str | Path, name: str) -> dict[str, Any] | None:
         return None
     try:
         value = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{file} is not JSON: {one_line(error)}") from error
     if not isinstance(value, dict):
         raise InputError(f"{file} is not a JSON object")
+    if value.get("format", FORMAT) != FORMAT:
+        raise InputError(f"{file} is of format {value['format']!r}; this reads format {FORMAT}")
     return value
 
 

@@ -29,7 +29,7 @@ from antecede.spark.auditing.pieces import (
 )
 from antecede.spark.auditing.scan import Silent
 from antecede.spark.auditing.tables import Shelf, domain_of, run_of
-from antecede.trace.check import EXEMPT
+from antecede.trace.check import EXEMPT, skew_of
 from antecede.trace.parquet import read_scenario
 from antecede.trace.record import ROLES
 
@@ -110,12 +110,12 @@ def build_one(
         return
     try:
         scenario = (read_scenario(source) if source else None) or {}
+        skew_us = settings["skew_us"] if settings["skew_us"] is not None else skew_of(scenario)
         messages, aside = run_messages(told)
     except InputError as error:
         shelf.refuse(domain, str(error))
         results.add("quarantine", domain, text=str(error))
         return
-    skew_us = settings["skew_us"] if settings["skew_us"] is not None else round(1000 * (scenario.get("skew_ms") or 0))
     recipe = settings["recipe"] or str(scenario.get("recipe"))
     messages.about |= {
         "skew_us": skew_us,

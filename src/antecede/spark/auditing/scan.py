@@ -21,7 +21,7 @@ from antecede.errors import InputError, one_line
 from antecede.spark.auditing.attendance import CONTROL
 from antecede.spark.auditing.chunks import Coded
 from antecede.spark.auditing.telling import odd_reasons
-from antecede.trace.parquet import open_parquet, read_batches, silent, trace_files, validated
+from antecede.trace.parquet import open_parquet, read_batches, readable, silent, trace_files, validated
 from antecede.trace.record import COLUMNS, KINDS, arrow_schema
 
 __all__ = ["MAIN", "TELLING", "Silent", "Split", "read_split", "read_telling", "run_directories", "shared", "splits_of"]
@@ -34,6 +34,9 @@ TEXTS = ["run", "process", "role", "kind", "message", "reason", "peer"]
 TELLING = [c.name for c in COLUMNS if c.name not in ("bytes", "control_bytes")]
 WHO = ["run", "process", "role", "kind", "reason"]
 MAIN = ["run", "process", "step", "at_us", "true_us", "kind", "reason", "message", "peer"]
+
+UNSURE = [*TEXTS, "groups", "after", "cut"]
+"""Columns of texts, which are looked at before they are used."""
 
 SPLIT_BYTES = 32 * 2**20
 """Of a compressed file: some millions of rows, a second or two of work."""
@@ -109,7 +112,12 @@ def read_split(split: Split, columns: Sequence[str]) -> Iterator[Any]:
 
 def rows_of(parquet: Any, groups: list[int], columns: Sequence[str], split: Split) -> Any:
     with sentences(split):
-        return parquet.read_row_groups(groups, columns=list(columns), use_threads=False)
+        table = parquet.read_row_groups(groups, columns=list(columns), use_threads=False)
+    for name in columns:
+        if name in UNSURE:
+            for chunk in table.column(name).chunks:
+                readable(chunk, name, split.file)
+    return table
 
 
 @contextmanager
