@@ -82,6 +82,9 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     columns = ("--id", "msg", "--parents", "refs", "--receiver", "node", "--position", "n")
     code, shown = run(str(tmp_path / "log.csv"), *columns)
     assert code == 1 and "inversion: r, step 2: delivered a after b, although a -> b" in shown
+    (tmp_path / "log.csv").write_text('node,n,msg,refs\nr,1,003,"[""002""]"\nr,2,002,\nr,3,2,\n', "utf-8")
+    code, shown = run(str(tmp_path / "log.csv"), *columns)
+    assert code == 1 and "delivered 002 after 003" in shown and "3 messages; 0 set aside" in shown
     table = pa.table({"node": ["r"], "n": [1], "msg": ["a"], "refs": [["x"]]})
     pq.write_table(table, tmp_path / "log.parquet")
     code, shown = run(str(tmp_path / "log.parquet"), *columns, "--json")

@@ -83,3 +83,68 @@ def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
     file.write_bytes(b"")
     with pytest.raises(InputError, match="cannot read"):
         check_table(file, id="a", parents="b")
+
+
+OPTIONS = {"id": "id", "parents": "par", "position": "n"}
+
+
+def inversions(file: Path, **options: str) -> int:
+    return check_table(file, **{**OPTIONS, **options}).counts["inversion"]  # type: ignore[arg-type]
+
+
+def test_ids_in_csv_are_texts(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,par,n\n001,,0\n003,001;002,1\n002,001,2\n1,,3\nNA,1,4\n")
+    report = check_table(tmp_path / "t.csv", **OPTIONS)  # type: ignore[arg-type]
+    assert report.counts["inversion"] == 1 and report.messages == 5 and report.missing == []
+
+
+def test_whole_floats_are_the_numbers_they_were(tmp_path: Path) -> None:
+    file = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"id": [1, 3, 2], "par": [None, 2.0, 1.0], "n": [0, 1, 2]}), file)
+    assert inversions(file) == 1
+    pq.write_table(pa.table({"id": [1, 3], "par": [None, 2.5], "n": [0, 1]}), file)
+    with pytest.raises(InputError, match=r"row 1: par is 2\.5, neither text nor a whole number"):
+        inversions(file)
+
+
+def test_parents_as_json(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text('id,par,n\na,[],0\nc,"[""a"", ""b""]",1\nb,"[""a""]",2\n[x],[x,3\n')
+    report = check_table(file, **OPTIONS)  # type: ignore[arg-type]
+    assert report.counts["inversion"] == 1 and [f.other for f in report.missing] == ["[x"]  # what is no JSON is text
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("id,par,n\nb,a,0\na,,0\n", "receiver all has b and a at position 0"),
+        ("id,par,n\n", "holds no row"),
+        ("id,par,n\na,,true\n", "n is True, not a whole number"),
+        ("id,id,par,n\na,b,,0\n", "more than one column id"),
+    ],
+)
+def test_tables_that_may_be_read_in_two_ways(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(InputError, match=sentence):
+        inversions(tmp_path / "t.csv")
+
+
+def test_a_row_of_nobody(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"id":"a","par":"","n":0,"r":null}\n{"id":"a","par":"","n":0,"r":"None"}\n')
+    with pytest.raises(InputError, match="row 0 has no r"):
+        inversions(tmp_path / "t.jsonl", receiver="r")
+
+
+@pytest.mark.parametrize(
+    "clock", ['{"p": Infinity}', '{"p": 1e400}', '{"p": 1.2}', '{"p": -1}', '{"p": true}', "[" * 9**5]
+)
+def test_clocks_that_count_nothing(tmp_path: Path, clock: str) -> None:
+    pq.write_table(pa.table({"id": ["a"], "clock": [clock]}), tmp_path / "t.parquet")
+    with pytest.raises(InputError, match="not a vector clock"):
+        check_table(tmp_path / "t.parquet", id="id", clock="clock")
+
+
+def test_one_message_has_one_clock() -> None:
+    places = [Place("x", 0, "a", clock=(("p", 1),)), Place("y", 0, "a", clock=(("p", 9),))]
+    with pytest.raises(InputError, match="a comes with different vector clocks"):
+        judge_places(places)

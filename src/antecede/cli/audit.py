@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -99,7 +99,8 @@ def judge(
     from antecede.spark.imports import read_shiviz
 
     if id is not None:
-        return audit_table(read_tables(spark, paths), id=id, scratch=scratch, **described)
+        texts = {id, *(described[what] for what in ("parents", "receiver", "clock", "sender", "run"))}
+        return audit_table(read_tables(spark, paths, texts), id=id, scratch=scratch, **described)
     logs = [path for path in paths if path.suffix == ".log"]
     if logs and len(logs) < len(paths):
         raise InputError(f"{logs[0]} is a log and the others are not: audit them one after the other")
@@ -109,8 +110,10 @@ def judge(
     return records(spark, *paths, scratch=scratch)
 
 
-def read_tables(spark: SparkSession, paths: list[Path]) -> DataFrame:
-    """Parquet, CSV with a header, or JSON lines; all of one kind."""
+def read_tables(spark: SparkSession, paths: list[Path], texts: Collection[str | None] = ()) -> DataFrame:
+    """Parquet, CSV with a header (these columns are `texts`, whatever is in them), or JSON lines; all of one kind."""
+    from pyspark.sql.types import StructType
+
     names = [str(path.absolute()) for path in paths]
     suffixes = {path.suffix for path in paths if path.is_file()}
     if len(suffixes) > 1:
@@ -118,7 +121,10 @@ def read_tables(spark: SparkSession, paths: list[Path]) -> DataFrame:
     suffix = suffixes.pop() if suffixes else ".parquet"
     try:
         if suffix == ".csv":
-            return spark.read.csv(names, header=True, inferSchema=True)
+            reader = spark.read.options(header=True, escape='"')  # a quote within quotes is doubled, as Arrow reads it
+            plain, typed = reader.csv(names), reader.csv(names, inferSchema=True)
+            kinds = [plain.schema[f.name] if f.name in texts else f for f in typed.schema.fields]
+            return reader.csv(names, schema=StructType(kinds))
         if suffix in (".json", ".jsonl", ".ndjson"):
             return spark.read.json(names)
         return spark.read.parquet(*names)

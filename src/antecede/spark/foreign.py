@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, IntegralType, MapType, StringType, StructType
+from pyspark.sql.types import ArrayType, FractionalType, IntegralType, MapType, StringType, StructType
 
 from antecede.errors import InputError
 from antecede.spark.audit import FINDING, PARTS_PER_CORE, Audit, counted, dealt, made, mapped
@@ -43,10 +43,10 @@ def audit_table(
 ) -> Audit:
     """Judge a table of deliveries; the arguments name its columns.
 
-    `parents` may be a list, or text with commas, semicolons or spaces between the ids; `clock` a map, a struct, or JSON
-    like `{"p": 3}`, and `sender` then says which host each row is of (else it is found from the clocks). Without
-    `receiver` all rows are one receiver's, without `position` they stand in the order in which Spark reads them. `run`
-    separates causal domains. Parents that never came are in `missing`; they are no violation.
+    `parents` may be a list, the same as JSON, or text with commas, semicolons or spaces between the ids; `clock` a map,
+    a struct, or JSON like `{"p": 3}`, and `sender` then says which host each row is of (else it is found from the
+    clocks). Without `receiver` all rows are one receiver's, without `position` they stand in the order in which Spark
+    reads them. `run` separates causal domains. Parents that never came are in `missing`; they are no violation.
     """
     if (parents is None) == (clock is None):
         raise InputError("name the column of the parents or of the vector clock, one of the two")
@@ -80,7 +80,7 @@ def shaped(frame: DataFrame, named: dict[str, str | None]) -> DataFrame:
         "run": column("run", F.lit("")).cast("string"),
         "receiver": column("receiver", F.lit("all")).cast("string"),
         "position": column("position", F.monotonically_increasing_id()).cast("bigint"),
-        "id": column("id", None).cast("string"),
+        "id": text_of(column("id", None), kinds[str(named["id"])]),
     }
     if named["parents"] is not None:
         columns["parents"] = parents_of(F.col(f"`{named['parents']}`"), kinds[named["parents"]])
@@ -93,16 +93,25 @@ def shaped(frame: DataFrame, named: dict[str, str | None]) -> DataFrame:
     return rows.withColumn("key", F.xxhash64("id"))
 
 
+def text_of(column: Any, kind: Any) -> Any:
+    """An id as text; where whole numbers have become floats, as the numbers they were."""
+    if isinstance(kind, FractionalType):
+        return F.when(column == F.floor(column), column.cast("bigint").cast("string")).otherwise(column.cast("string"))
+    return column.cast("string")
+
+
 def parents_of(column: Any, kind: Any) -> Any:
     """A list of texts, without nulls."""
     if isinstance(kind, ArrayType):
         listed = F.filter(column.cast("array<string>"), lambda one: one.isNotNull())
     elif isinstance(kind, StringType):
-        listed = F.filter(F.split(column, r"[\s,;]+"), lambda one: one != "")
+        split = F.filter(F.split(column, r"[\s,;]+"), lambda one: one != "")
+        as_json = F.when(F.ltrim(column).startswith("["), F.from_json(column, "array<string>"))
+        listed = F.filter(F.coalesce(as_json, split), lambda one: one.isNotNull())
     elif isinstance(kind, MapType | StructType):
         raise InputError(f"parents of type {kind.simpleString()} cannot be read: give a list of ids, or text")
     else:
-        listed = F.filter(F.array(column.cast("string")), lambda one: one.isNotNull())
+        listed = F.filter(F.array(text_of(column, kind)), lambda one: one.isNotNull())
     return F.coalesce(listed, F.array().cast("array<string>"))
 
 

@@ -2,7 +2,7 @@
 
 Decided in this file: from parent lists (or vector clocks) alone, inversions and duplicates are violations; a parent
 that a receiver never got is listed as missing and is no violation, since such a table says neither what the receiver
-asked for nor until when it had to wait.
+asked for nor until when it had to wait. What a cell means must be certain: what may be read in two ways is refused.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -82,39 +83,48 @@ def check_table(
     """Judge a Parquet, CSV or JSON-lines table; the arguments name its columns."""
     if (parents is None) == (clock is None):
         raise InputError("name the column of the parents (--parents) or of the vector clock (--clock), one of the two")
-    table = read_table(path)
-    wanted = [c for c in (id, parents, clock, receiver, position) if c is not None]
+    texts = [c for c in (id, parents, clock, receiver) if c is not None]
+    table = read_table(path, texts)
+    wanted = [*texts, *([] if position is None else [position])]
     absent = [c for c in wanted if c not in table.column_names]
     if absent:
         raise InputError(f"{path} has no column {', '.join(absent)}; it has {', '.join(table.column_names)}")
+    twice = [c for c in wanted if table.column_names.count(c) > 1]
+    if twice:
+        raise InputError(f"{path} has more than one column {', '.join(twice)}: rename all but one")
+    if not table.num_rows:
+        raise InputError(f"{path} holds no row: nothing to check")
     values = {c: table.column(c).to_pylist() for c in wanted}
     places = []
     for number in range(table.num_rows):
-        name = values[id][number]
-        if name is None:
-            raise InputError(f"{path}: row {number} has no {id}")
+        row = f"{path}: row {number}"
         where = number if position is None else values[position][number]
-        if not isinstance(where, int):
-            raise InputError(f"{path}: row {number}: {position} is {where!r}, not a whole number")
+        if not isinstance(where, int) or isinstance(where, bool):
+            raise InputError(f"{row}: {position} is {where!r}, not a whole number")
         places.append(
             Place(
-                receiver="all" if receiver is None else str(values[receiver][number]),
+                receiver="all" if receiver is None else _text(values[receiver][number], row, receiver),
                 position=where,
-                id=str(name),
-                parents=() if parents is None else _parents(values[parents][number]),
-                clock=None if clock is None else _clock(values[clock][number], f"{path}: row {number}: {clock}"),
+                id=_text(values[id][number], row, id),
+                parents=() if parents is None else _parents(values[parents][number], row, parents),
+                clock=None if clock is None else _clock(values[clock][number], f"{row}: {clock}"),
             )
         )
     return judge_places(places)
 
 
-def read_table(path: str | Path) -> pa.Table:
+def read_table(path: str | Path, texts: Iterable[str] = ()) -> pa.Table:
+    """The table in a file; of a CSV file these columns are `texts` whatever they look like: 001 is not 1."""
     file = Path(path)
     if not file.is_file():
         raise InputError(f"{file} is not a file: a table is one Parquet, CSV or JSON-lines file")
     try:
         if file.suffix == ".csv":
-            return pa.csv.read_csv(file)
+            options: Any = pa.csv.ConvertOptions
+            kinds = dict.fromkeys(texts, pa.string())
+            return pa.csv.read_csv(
+                file, convert_options=options(column_types=kinds, null_values=[""], strings_can_be_null=True)
+            )
         if file.suffix in (".json", ".jsonl", ".ndjson"):
             return pa.json.read_json(file)
         return open_parquet(file).read()
@@ -122,24 +132,51 @@ def read_table(path: str | Path) -> pa.Table:
         raise InputError(f"cannot read {file}: {one_line(error)}") from error
 
 
-def _parents(value: Any) -> tuple[str, ...]:
-    """A list, or text with commas, semicolons or spaces between the ids."""
+def _text(value: Any, row: str, column: str) -> str:
+    """An id: text, or a whole number; a table that had empty cells may have made floats of whole numbers."""
     if value is None:
-        return ()
+        raise InputError(f"{row} has no {column}")
+    if isinstance(value, float):
+        if not value.is_integer():
+            raise InputError(f"{row}: {column} is {value!r}, neither text nor a whole number")
+        value = int(value)
+    return str(value)
+
+
+def _parents(value: Any, row: str, column: str) -> tuple[str, ...]:
+    """A list, the same as JSON, or text with commas, semicolons or spaces between the ids."""
     if isinstance(value, str):
-        return tuple(part for part in re.split(r"[\s,;]+", value) if part)
-    if isinstance(value, list):
-        return tuple(str(v) for v in value)
-    return (str(value),)
+        listed = _json_list(value)
+        if listed is None:
+            return tuple(part for part in re.split(r"[\s,;]+", value) if part)
+        value = listed
+    several = value if isinstance(value, list) else [value]
+    return tuple(_text(v, row, column) for v in several if v is not None and v == v)
+
+
+def _json_list(text: str) -> list[Any] | None:
+    try:
+        value = json.loads(text) if text.lstrip().startswith("[") else None
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, list) else None
 
 
 def _clock(value: Any, where: str) -> tuple[tuple[str, int], ...]:
     try:
         pairs = json.loads(value) if isinstance(value, str) else value
         pairs = pairs.items() if isinstance(pairs, dict) else pairs
-        return tuple(sorted((str(name), int(count)) for name, count in pairs if count))
-    except (TypeError, ValueError) as error:
-        raise InputError(f'{where} is {value!r}, not a vector clock like {{"p": 3}}') from error
+        return tuple(sorted((str(name), _count(count)) for name, count in pairs if count))
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        shown = repr(value)[:80]
+        raise InputError(f'{where} is {shown}, not a vector clock like {{"p": 3}}') from error
+
+
+def _count(value: Any) -> int:
+    count = int(value)
+    if isinstance(value, bool | str) or count != value or not 0 < count < 2**63:
+        raise ValueError(f"{value!r} counts nothing")
+    return count
 
 
 def judge_places(places: Iterable[Place]) -> ForeignReport:
@@ -153,6 +190,10 @@ def judge_places(places: Iterable[Place]) -> ForeignReport:
     report.receivers = len(by_receiver)
     for receiver, mine in sorted(by_receiver.items()):
         mine.sort(key=lambda place: place.position)
+        for one, other in pairwise(mine):
+            if one.position == other.position:
+                both = f"{one.id} and {other.id}" if one.id != other.id else f"{one.id} twice"
+                raise InputError(f"receiver {receiver} has {both} at position {one.position}: number its deliveries")
         out = overtaken = 0
         for place in mine:
             bit = 1 << order[place.id]
@@ -210,9 +251,12 @@ def _past(places: list[Place], order: dict[str, int]) -> list[int]:
 
 def _past_by_clock(places: list[Place], order: dict[str, int]) -> list[int]:
     """a precedes b when every entry of a's clock is covered by b's and the clocks differ."""
-    clocks: list[dict[str, int]] = [{} for _ in order]
+    known: dict[str, dict[str, int]] = {}
     for place in places:
-        clocks[order[place.id]] = dict(place.clock or ())
+        clock = dict(place.clock or ())
+        if known.setdefault(place.id, clock) != clock:
+            raise InputError(f"{place.id} comes with different vector clocks: one message has one")
+    clocks = [known[name] for name in order]
     past = [0] * len(order)
     for later, wide in enumerate(clocks):
         for earlier, narrow in enumerate(clocks):

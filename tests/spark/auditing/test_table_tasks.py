@@ -125,3 +125,9 @@ def test_clock_entries_of_steps_that_are_not_there(tmp_path: Path) -> None:
     table = pa.Table.from_pylist([dict(zip(schema.names, v, strict=True)) for v in values], schema=schema)
     result = table_audited([table], tmp_path)
     assert [r["text"] for r in result["absent"]] == ["the clock of b:1 counts step 3 of a, which is not in the table"]
+
+
+def test_several_deliveries_at_one_position_are_set_aside(tmp_path: Path) -> None:
+    result = table_audited(tables_of([Place("r", 0, "b", ("a",)), Place("r", 0, "a")], random.Random(1)), tmp_path)
+    [row] = result["quarantine"]
+    assert row["text"] == "receiver r has several deliveries at position 0: number its deliveries"

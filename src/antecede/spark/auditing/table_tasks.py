@@ -260,13 +260,18 @@ class Visit:
         read = [(c["count"], c["read"]()) for c in chunks]
         message = np.concatenate([np.frombuffer(data, np.int32, count) for count, data in read])
         position = np.concatenate([np.frombuffer(data, np.int64, count, 4 * count) for count, data in read])
-        # Where two stand at one position their numbers decide: any fixed rule, since the table has none.
+        # Where two stand at one position their numbers decide, and it is said that the table does not tell.
         order = np.lexsort((message, position))
         self.message, self.position = message[order], position[order]
         self.out = np.full(self.messages.count, cover.NEVER, np.int32)
         self.out[self.message[::-1]] = np.arange(len(order), dtype=np.int32)[::-1]
 
     def judge(self, covered: Ints, results: Results) -> None:
+        ties = np.flatnonzero(self.position[1:] == self.position[:-1])
+        if len(ties):
+            position = int(self.position[ties[0]])
+            text = f"receiver {self.receiver} has several deliveries at position {position}: number its deliveries"
+            results.add("quarantine", self.domain, process=self.receiver, step=position, text=text)
         for found in judge_places(self.table, self.message, self.position, self.out, covered):
             message, other = self.messages.name(found.message), self._other(found)
             text = found.text.replace("{m}", message).replace("{o}", other or "")
