@@ -345,3 +345,9 @@ def test_a_move_may_name_the_past_and_what_lay_behind_at_the_join() -> None:
 
 def test_cuts_without_a_common_clock() -> None:
     assert verdict(JOINED, clock=False).findings == []
+
+
+def test_what_came_before_the_join_overflows_nothing() -> None:
+    trace = "p 0 join G1\np 1 publish p:1 G1\nr 2 arrive p:1 from=p\nr 3 join G1\nr 4 discard p:1 overflow\n"
+    assert ("false", "r", "p:1", None) in found(trace)
+    assert ("false", "r", "p:1", None) not in found(trace.replace("r 4", "r 4 arrive p:1 from=p\nr 4"))

@@ -195,6 +195,7 @@ def test_fifo_is_to_declare_no_causes_and_keeps_the_order_of_its_sender() -> Non
         ("r 20 end quiet\nr 30 end quiet", "end comes after end"),
         ("r 20 crash\nr 30 arrive p:1 from=p", "arrive comes after crash"),
         ("r 20 end stopped\nr 30 restart", "restart comes after end"),
+        ("r 5 join G1 from=r cut=p:1", "it joins at itself"),
     ],
 )
 def test_what_no_process_can_say_is_bad_input(text: str, sentence: str) -> None:

@@ -370,6 +370,11 @@ def test_delivered_though_no_filter_matches() -> None:
     ]
 
 
+def test_delivered_before_it_had_joined() -> None:
+    trace = "p 0 join G1\np 1 publish p:1 G1\nr 2 arrive p:1 from=p\nr 2 deliver p:1\nr 3 join G1\n"
+    assert found(trace + "p 90 end stopped\nr 90 end stopped") == [("unexplained", "r", "p:1", None)]
+
+
 def test_delivered_though_nobody_published_it() -> None:
     assert found(plant(CLEAN, ("q 200 end quiet", "q 90 arrive x:1 from=p\nq 90 deliver x:1\nq 200 end quiet"))) == [
         ("unexplained", "q", "x:1", None),

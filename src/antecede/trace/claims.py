@@ -57,7 +57,7 @@ class Claims:
         return None if ledger.past >> index & 1 else "no successor of it has been delivered or published here"
 
     def _overflow(self, row: Row, ledger: Ledger, index: int) -> str | None:
-        return None if ledger.arrived >> index & 1 else "it never arrived here"
+        return None if ledger.here >> index & 1 else "it never arrived here since it joined"
 
     def _foreign(self, row: Row, ledger: Ledger, index: int) -> str | None:
         if self._no_concern(ledger, index) or ledger.may_ignore(index):

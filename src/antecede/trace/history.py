@@ -53,6 +53,8 @@ def _understood(rows: list[Row]) -> None:
             raise InputError(f"process {process}: step {row.step} comes {what}; steps must run from 0 on")
         if odd_reason(row.kind, row.reason):
             raise InputError(f"{where}: {row.kind} never has the reason {row.reason!r}")
+        if row.kind == "join" and row.peer == process:
+            raise InputError(f"{where}: it joins at itself; the peer of a join is the broker or another member")
         if row.role != role:
             raise InputError(f"{where}: the role is {row.role!r} and was {role!r}; a process keeps its role")
         if over is not None and not (over == "crash" and row.kind == "restart"):

@@ -36,7 +36,9 @@ class Ledger:
         self.overflowed = 0
         self.gone = 0
         self.arrived = 0
-        """Every arrival, counted or not: the logical deadline takes them all."""
+        """Every arrival, counted or not: the logical deadline takes them all, also those with which a `join` came."""
+        self.here = 0
+        """Arrivals since the first `join`, counted or not."""
         self.came = 0
         """Arrivals that count."""
         self.in_time = 0
@@ -125,6 +127,7 @@ class Ledger:
         if kind == "join":
             if not self._joined:
                 self._joined = True
+                self.here = 0
                 self.heeded.clear()
                 self.outcomes.clear()
                 self.senders.clear()
@@ -180,6 +183,7 @@ class Ledger:
         told = self.history.messages[index]
         if kind == "arrive":
             self.arrived |= told.bit
+            self.here |= told.bit
             self.copies[index] = self.copies.get(index, 0) + 1
             heeds = self.heeds(row.peer, index)
             self.last_from[index] = row.peer

@@ -75,6 +75,8 @@ class Judge:
             self._find("unexplained", row, None, f"delivered {told.id}, which never arrived here")
         if not any(self.history.matching(m.filter) & told.bit for m in self.receiver.memberships):
             self._find("unexplained", row, None, f"delivered {told.id}, which no filter of it matches")
+        elif all(m.joined > row.step for m in self.receiver.memberships):
+            self._find("unexplained", row, None, f"delivered {told.id} before it had joined anything")
         if ledger.past & told.bit:
             later = self._first_successor_out(told, row.step)
             self._find("inversion", row, later, f"delivered {told.id} after {later}, although {told.id} -> {later}")
