@@ -9,7 +9,6 @@ from antecede.core.names import MAX_PROCESS, MAX_TOPIC, MAX_TOPICS, check_proces
 from antecede.errors import InputError
 from antecede.wire.limits import MAX_NAME
 
-
 DOTTED = ["eu.a", "10.0.0.1", "a.", "a.0", "a.01", "a.1234567890"]
 
 
