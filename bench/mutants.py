@@ -188,6 +188,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("order/reader.py", "range(reached + 1, min(n, reached + AHEAD) + 1)", "range(reached + 1, n + 1)[: AHEAD + 1]", "a far number is looked at in pieces"),
     Mutant("spread/answer.py", "min(high, low + AHEAD) + 1", "min(high, low + 2 * AHEAD) + 1", "a wide range is answered in part"),
     Mutant("spread/loss.py", "n - AHEAD) + 1, n)", "n - 2 * AHEAD) + 1, n)", "only the nearest of many unknown ones are given up"),
+    Mutant("stability.py", "            raise_to(self.over, self.tier.interest.among(envelope.stamp.covers))\n", "", "who begins behind a message begins behind what precedes it"),
     Mutant("spread/solicit.py", "        if want.endless:\n            return False\n", "", "what something without a deadline needs is asked for until it comes"),
     Mutant("spread/solicit.py", "        elif backed:\n", "        else:\n", "what somebody merely has is asked for a few times"),
     Mutant("order/graph.py", "        if until is None:\n            self.cuts = True\n", "", "what follows a message without a deadline retires when everybody has it"),

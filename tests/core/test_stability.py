@@ -233,3 +233,24 @@ def test_where_a_donor_began_counts_too() -> None:
     assert list(one.joining._origins()) == [("G1", "Z", ("X:4", "Y:2"))]
     one.stability.over.update({"Y@G1": 7, "X@G1": 3, "W@G2": 9})
     assert list(one.joining._origins()) == [("G1", "H", ("X:4", "Y:7"))]
+
+
+def test_who_begins_behind_a_message_begins_behind_what_precedes_it_wherever_that_is_kept() -> None:
+    """B:1 is kept for G2; B:2, which follows it and is in G1 only, was let go of. A newcomer could not tell their order
+    with anything else any more."""
+    one = machine("cbcast", "A", "broker", "G1", deadlines=False, grace_us=1000, round_us=100)
+    one.view(view_of({"A": "G1", "B": "G1", "D": "G2"}), 0)
+    one.start(0)
+    one.receive(
+        Data((grouped("B:1", "G1", "G2"), grouped("B:2", "G1", needs=[("B@G1", 1)], covers={"B@G1": 1}))), "B", 0
+    )
+    one.receive(Digest({}, {"B@G1": 2}), "B", 0)
+    look(one, 0)
+    assert look(one, 1000) == ["collect B:2"] and list(one.store.by_id) == ["B:1"]
+    assert one.stability.over == {"B@G1": 2}
+    one.receive(
+        Data((grouped("C:1", "G1", "G2"), grouped("B:3", "G1", covers={"C@G1": 1}, needs=[("C@G1", 1)]))), "B", 2000
+    )
+    one.receive(Digest({}, {"B@G1": 3, "C@G1": 1}), "B", 2000)
+    look(one, 3000)
+    assert look(one, 4000) == ["collect B:3"] and one.stability.over == {"B@G1": 3, "C@G1": 1}

@@ -139,6 +139,13 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(8, "pull", 49), {"undated": 0.3}, "an unknown one may have followed what a known one followed"),
     (draw(9, "graph", 147), {"undated": 0.3}, "what stands before a lost one in its other streams comes first"),
     (draw(9, "home", 98), {"undated": 0.3}, "what was passed over at its home gets to others from its client"),
+    (
+        draw(7, "cbcast", 501, harsh=True),
+        {},
+        "who begins behind a message begins behind what precedes it, wherever it is kept",
+    ),
+    (draw(12, "home", 81, harsh=True), {}, "the same"),
+    (draw(202020, "home", 299), {}, "held when its client moved, and then superseded"),
     (draw(101010, "solicit", 4360), {}, "who began behind a message says that it cannot be had there"),
     (draw(919191, "graph", 6199), {}, "what has expired everywhere is not named to who begins now"),
     (

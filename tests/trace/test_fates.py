@@ -438,6 +438,17 @@ def test_a_move_excuses_nothing_from_being_delivered_where_nothing_expires() -> 
     assert found(again) == []
 
 
+def test_what_was_held_at_a_move_may_be_superseded_afterwards() -> None:
+    """A:2 follows it, has a deadline, and could not wait for it."""
+    trace = plant(
+        HELD_AND_MOVED,
+        ("A 10 publish A:1 G1", "A 10 publish A:1 G1\nA 11 publish A:2 G1 due=50"),
+        ("B 20 deliver A:1", "B 20 deliver A:1\nB 21 arrive A:2 from=A\nB 21 deliver A:2"),
+        ("c 20 move from=B cut=", "c 20 move from=B cut=\nc 30 arrive A:2 from=B\nc 50 deliver A:2 deadline"),
+    )
+    assert found(trace) == []
+
+
 def test_a_restart_drops_what_was_held_only_after_a_crash() -> None:
     trace = """
     p 0 join G1

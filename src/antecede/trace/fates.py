@@ -149,6 +149,8 @@ class Fates:
             return None
         if fate in ("superseded", "overflow", "departed") or not self._obtainable(receiver, told):
             return None
+        if fate == "late" and self.ledgers[receiver.name].past & told.bit:
+            return None  # held when its client moved; since then one with a deadline went out that follows it
         if self.ledgers[receiver.name].gone & told.bit and not self.holders.served(told.index, receiver.name):
             return None  # it was let go of everywhere, and that was said here
         text = "was never delivered, although it and all that goes before it could be had"
