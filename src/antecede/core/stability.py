@@ -35,8 +35,8 @@ class Stability:
         self.settled: dict[str, int] = {}
         """Per stream: up to here everybody has had everything for `grace_us`."""
         self.over: dict[str, int] = {}
-        """Per stream: the newest that was let go of, or precedes what was. It may be kept for other groups, but who begins
-        behind what follows it could not tell their order."""
+        """Per stream: the newest that was let go of, or precedes what was. It may be kept for other groups, but whoever
+        begins behind what follows it could not tell their order."""
         self._since: dict[str, list[tuple[int, int]]] = {}
         """Per stream: (n, since when it was seen to be stable up to there), not settled yet."""
         self._looked_us: int | None = None
