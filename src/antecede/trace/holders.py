@@ -112,8 +112,9 @@ class Holders:
         )
 
     def kept_to(self, index: int, publisher: str) -> bool:
-        """Whether nobody else ever held it."""
-        return self._spans[index].keys() == {publisher}
+        """Whether nobody else ever held it, and its publisher holds it still."""
+        spans = self._spans[index]
+        return spans.keys() == {publisher} and spans[publisher][1] is None
 
     def in_reach(self, a: str, b: str, at_us: int) -> bool:
         """Whether a chain of correct members or brokers leads from one to the other past the partitions that stand."""
