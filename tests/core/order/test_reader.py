@@ -62,6 +62,8 @@ def test_a_far_number_is_looked_at_in_pieces() -> None:
     assert (
         reader.missing(far) == [("A", n) for n in range(1, AHEAD + 1)] and list(reader.offered("A", 2**62))[-1] == AHEAD
     )
+    many = needing(*((f"S{n}", 2**62) for n in range(100)))
+    assert len(reader.missing(many)) == AHEAD + 99, "and of many, one each beyond that"
     reader.start_at({"A": AHEAD})
     assert reader.missing(far)[0] == ("A", AHEAD + 1)
 

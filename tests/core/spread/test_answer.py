@@ -167,6 +167,8 @@ def test_a_wide_range_is_answered_in_part() -> None:
     one = member(deadlines=False)
     gone(one, "A")
     assert len(frame_to(ask(one, ("A", 0, 2**62)), "C", Gone).lacks) == AHEAD
+    wide = [("A", n, 2**62) for n in range(100)]
+    assert len(frame_to(ask(one, *wide), "C", Gone).lacks) == AHEAD + 99, "and many of them no more, but one each"
 
 
 def test_those_who_lack_the_same_say_so_to_each_other_after_a_while() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from antecede.core.frames import Data, Digest
 from antecede.core.machine import Peer
+from antecede.core.order.reader import AHEAD
 from tests.core.kit import carry, flat, frame_to, grouped, machine, sent, told, view_of
 
 
@@ -185,3 +186,11 @@ def test_among_many_the_last_one_that_is_not_in_step_is_found() -> None:
         assert told(one.wake(one.rounds.at_us)) == ["digest to M19"]
     one.receive(Digest({}, {"M0": 1}), "M19", 2)
     assert one.wake(one.rounds.at_us) == [] and one.rounds.at_us is None
+
+
+def test_many_far_numbers_in_one_digest_are_looked_at_in_pieces() -> None:
+    one = machine("solicit", "A", "member", "G1")
+    one.view({name: Peer(name, "member", ("G1",)) for name in "AB"}, 0)
+    one.start(0)
+    one.receive(Digest({f"S{n}": 2**62 for n in range(100)}, {}), "B", 0)
+    assert len(one.wants.wants) == AHEAD + 99

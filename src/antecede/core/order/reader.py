@@ -13,7 +13,7 @@ behind by itself, and `front` reaches it once the ones before it, which each of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose
@@ -21,8 +21,9 @@ from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose
 __all__ = ["AHEAD", "UNKNOWN", "Reader", "everything"]
 
 AHEAD = 4096
-"""Numbers of one stream that are looked at one by one at a time: who names a far one must not keep others waiting. The
-rest comes when these have. Raising it costs time per frame; lowering it, after a long absence, requests."""
+"""Numbers that one frame makes a process look at one by one, and one more for each stream or range it names: who names
+far ones must not keep others waiting. The rest comes when these have. Raising it costs time per frame; lowering it,
+after a long absence, requests."""
 
 UNKNOWN = Stamp(())
 """The stamp of a message that never came and of which nothing is known."""
@@ -152,7 +153,7 @@ class Reader:
                 reached = self.front.get(stream, 0)
                 if n > reached and self._concerns(stream):
                     over = self.over.get(stream, ())
-                    for k in range(reached + 1, min(n, reached + AHEAD) + 1):
+                    for k in range(reached + 1, min(n, reached + max(AHEAD - len(marks), 1)) + 1):
                         if k not in over:
                             marks[(stream, k)] = None
         return list(marks)
@@ -253,7 +254,7 @@ class Reader:
         if not over and stream in self.over:
             del self.over[stream], self._before[stream]
 
-    def offered(self, stream: str, n: int) -> Iterable[int]:
+    def offered(self, stream: str, n: int) -> Sequence[int]:
         """Which numbers are to be looked at when somebody has n: where streams have no holes all up to it, in a loose
         one also those that others name as the one before them."""
         if is_loose(stream):

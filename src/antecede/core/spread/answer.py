@@ -8,6 +8,7 @@ cannot be had here. What the asker makes of that is decided in `loss.py`.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Answer, Send
@@ -76,9 +77,12 @@ class Answers:
         """
         tier = self.tier
         lacks = []
+        left = AHEAD
         for stream, low, high in ranges:
             dense = tier.reader.dense and not is_loose(stream)
-            for n in range(low + 1, min(high, low + AHEAD) + 1) if dense else (high,):
+            numbers = range(low + 1, min(high, low + max(left, 1)) + 1) if dense else (high,)
+            left -= len(numbers)
+            for n in numbers:
                 mark = (stream, n)
                 passed = tier.reader.behind(stream, n)
                 if (passed or self._cannot_come(mark, now_us)) and not self._is_here(mark):
@@ -86,7 +90,8 @@ class Answers:
                         lacks.append((stream, n - 1, n))
                     elif tier.losses.is_over(mark) if tier.losses.gave_up(mark) else passed:
                         if not is_loose(stream):
-                            earlier = range(max(low, n - AHEAD) + 1, n)
+                            earlier = range(max(low, n - max(left, 1)) + 1, n)
+                            left -= len(earlier)
                             lacks += [(stream, k - 1, k) for k in earlier if self._is_past((stream, k))]
                         lacks.append((stream, n - 1, n))
         return tuple(lacks)
@@ -113,5 +118,8 @@ class Answers:
 def _where_none_is(found: list[Envelope], ranges: Ranges) -> Ranges:
     """The ranges of which nothing is sent. What is said to be gone could overtake what is sent, and whoever gives up a
     message passes what came before it: it asks for the rest again."""
-    here = [mark for envelope in found for mark in envelope.stamp.own]
-    return tuple([r for r in ranges if not any(r[0] == stream and r[1] < n <= r[2] for stream, n in here)])
+    here: dict[str, list[int]] = {}
+    for stream, n in sorted([mark for envelope in found for mark in envelope.stamp.own]):
+        here.setdefault(stream, []).append(n)
+    none: list[int] = []
+    return tuple([r for r in ranges if bisect_right(h := here.get(r[0], none), r[1]) == bisect_right(h, r[2])])

@@ -14,6 +14,7 @@ from antecede.core.effects import Send
 from antecede.core.frames import Digest
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope
+from antecede.core.order.reader import AHEAD
 from antecede.core.spread.chance import some_of
 
 if TYPE_CHECKING:
@@ -168,10 +169,13 @@ class Rounds:
         front, concerns, patience_us = tier.reader.front, tier.interest.concerns, tier.settings.patience_us
         if offer.items() <= front.items():  # the usual case, and the quickest to see
             return
+        left = AHEAD
         for stream, n in [(stream, n) for stream, n in offer.items() if n > front.get(stream, 0)]:
             if concerns(stream):
                 tier.losses.has((stream, n), sender)
-                for k in tier.reader.offered(stream, n):
+                numbers = tier.reader.offered(stream, n)[: max(left, 1)]
+                left -= len(numbers)
+                for k in numbers:
                     mark = (stream, k)
                     if tier.is_missing(mark):
                         tier.wants.offered(mark, sender, now_us, patience_us=patience_us)
