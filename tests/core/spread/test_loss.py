@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from antecede.core.effects import Effect
-from antecede.core.frames import Data, Digest, Gone, Request
+from antecede.core.frames import Attached, Data, Digest, Gone, Request
 from antecede.core.machine import Peer
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.reader import AHEAD
@@ -251,3 +251,31 @@ def test_who_missed_what_settled_gives_it_up_after_grace() -> None:
     assert asked(one.receive(Gone((), (("A", 0, 1),)), "A", 1500)) == ["ask C for A:1"]
     lines = told(one.receive(Gone((), (("A", 0, 1),)), "C", 1501))
     assert lines[:2] == ["discard A:1 gone", "deliver A:2 causes"]
+
+
+def test_what_its_brokers_may_have_passed_at_a_deadline_a_subscriber_does_not_call_gone() -> None:
+    """They lack it, and others may have it: what they passed is told by their own records."""
+    for deadlines, said in ((True, ["deliver A:2 causes"]), (False, ["discard A:1 gone", "deliver A:2 causes"])):
+        one = machine("pull", "S", "subscriber", deadlines=deadlines, grace_us=1000)
+        one.view(view_of({"A": "G1"}, "S"), 0)
+        one.start(0)
+        one.subscribe(["G1"], ["A"], 0)
+        one.receive(Attached(1, {}, ()), "A", 0)
+        one.receive(Data((grouped("A:2", needs=[("A@G1", 1)]),)), "A", 0)
+        one.receive(Gone((), (("A@G1", 0, 1),)), "A", 1)
+        assert told(one.receive(Gone((), (("A@G1", 0, 1),)), "A", 2000)) == said
+
+
+def test_what_an_expired_unordered_one_names_is_asked_for_too() -> None:
+    """B~:3 has no deadline and follows B~:2, of which only the header is left, and that B~:1."""
+    one = member()
+    stream = "B~"
+
+    def loose(n: int, deadline_us: int | None = None) -> Envelope:
+        message = Message("B", n, ("G1",), b"", deadline_us, order="none")
+        return Envelope(message, Stamp(((stream, n),), (), {stream: n - 1} if n > 1 else {}))
+
+    one.receive(Data((loose(3),)), "B", 100)
+    assert list(one.wants.wants) == [(stream, 2)]
+    one.receive(Gone((loose(2, 50),), ()), "B", 101)
+    assert one.wants.wants[(stream, 1)].endless
