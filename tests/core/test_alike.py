@@ -11,12 +11,12 @@ import pytest
 
 import antecede.core
 from antecede.core.alike import ALIKE, CACHES, admit, at_home, name_of, plan_of
-from antecede.core.client import Unacked
 from antecede.core.frozen import freeze, likeness, thaw
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest, Remembered
 from antecede.core.machine import Peer, Settings
 from antecede.core.message import NO_STAMP, Envelope, Message
+from antecede.core.outbox import Unacked
 from antecede.core.recipes import build
 from antecede.errors import InputError
 

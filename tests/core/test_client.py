@@ -13,8 +13,6 @@ from antecede.core.frames import (
     Item,
     Items,
     Publish,
-    Published,
-    Received,
     Top,
     Want,
 )
@@ -125,39 +123,6 @@ def test_what_lies_behind_is_acknowledged_soon_and_at_once_when_nothing_is_missi
     assert (ack.attachment, ack.index) == (1, 3) and sent(one.wake(50), Ack) == []
 
 
-def test_a_publication_goes_to_the_home_until_it_is_acknowledged() -> None:
-    one = client()
-    told_, effects = one.publish(("G1",), b"p", 5, deadline_us=10_000)
-    assert told(effects) == ["publish to H: S:1"] and told_.id == "S:1"
-    assert one.next_wake() == 15 and told(one.wake(14)) == []
-    assert told(one.wake(15)) == ["publish to H: S:1"] and one.next_wake() == 35
-    assert told(one.wake(35)) == ["publish to H: S:1"] and one.next_wake() == 75, "ever more rarely"
-    one.receive(Published(("S:1", "S:7")), "H", 70)
-    assert not one.unacked and one.next_wake() is None
-
-
-def test_once_received_it_is_resent_only_when_it_should_have_become_safe() -> None:
-    one = client()
-    one.publish(("G1",), b"p", 5)
-    one.receive(Received(("S:1",)), "N", 6)
-    assert one.next_wake() == 15, "N is not its home"
-    one.receive(Received(("S:1", "S:7")), "H", 6)
-    assert one.next_wake() == 66 and "S:1" in one.unacked
-
-
-def test_past_its_deadline_it_is_resent_as_a_header_and_then_forgotten() -> None:
-    one = client(clock_bound_us=3)
-    one.publish(("G1",), b"p", 0, deadline_us=54)
-    effects = one.wake(60)
-    frame = frame_to(effects, "H", Publish)
-    assert not frame.headers_only and frame.envelopes[0].message.payload == b"p", "other clocks may be behind"
-    frame = frame_to(one.wake(120), "H", Publish)
-    assert frame.headers_only and frame.envelopes[0].message.payload == b""
-    assert frame.envelopes[0].stamp.own == (("S@G1", 1),)
-    one.wake(1055)
-    assert not one.unacked
-
-
 def test_what_it_delivered_and_all_before_it_causes_what_it_publishes() -> None:
     """H3: also of groups it does not read."""
     one = client()
@@ -188,6 +153,18 @@ def test_a_move_takes_the_frontier_and_what_is_unacknowledged_along() -> None:
     attach = frame_to(effects, "N", Attach)
     assert attach.attachment == 2 and attach.frontier == {"X@G1": 1, "S@G1": 1} and attach.unacked == ("S:1",)
     assert not one.inbox.held and one.move(("N",), 7) == []
+
+
+def test_what_was_late_here_is_not_sent_by_the_next_home_unless_something_before_it_may_still_come() -> None:
+    """What follows a late message would wait for its new number. An unordered one holds up nobody."""
+    one = client()
+    late = {"deadline_us": 50}
+    assert items(one, item(2, grouped("X:2", **late), 1), item(3, grouped("Y:1", "G1", "G2", **late)), now=51) == [
+        "discard X:2 late",
+        "discard Y:1 late",
+    ]
+    items(one, item(4, grouped("Z:1", **late), gone=True), item(5, unordered(1, deadline_us=50)), now=51)
+    assert frame_to(one.move(("N",), 60), "N", Attach).began == {"Y@G1": 1, "Z@G1": 1}
 
 
 def test_a_move_takes_along_where_it_began_too() -> None:

@@ -24,7 +24,7 @@ from antecede.core.frames import (
     Top,
     Want,
 )
-from antecede.core.message import Envelope, header_of
+from antecede.core.message import Envelope, Message, Stamp, header_of
 from antecede.core.order.index import WINDOW
 from antecede.errors import InputError
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
@@ -302,6 +302,19 @@ def test_of_unordered_messages_a_client_says_itself_what_it_will_publish_again()
     assert one.absent_since(("S1~@G1", 2), 50) is None, "it keeps it"
     assert one.absent_since(("S1~@G1", 4), 50) is None, "it was published since"
     assert one.absent_since(("S1~@G1", 3), 50) == 50 and one.absent_since(("S1@G1", 4), 50) == 50
+
+
+def test_what_an_expired_unordered_publication_names_is_asked_for_too() -> None:
+    """S1~:3 has no deadline and follows S1~:2, of which its client has only the header left, and that S1~:1."""
+    one, stream = home(), "S1~@G1"
+
+    def loose(n: int, deadline_us: int | None = None) -> Envelope:
+        message = Message("S1", n, ("G1",), b"", deadline_us, order="none")
+        return Envelope(message, Stamp(((stream, n),), (), {stream: n - 1} if n > 1 else {}))
+
+    publish(one, loose(3), now=100)
+    publish(one, loose(2, 50), now=101, headers=True)
+    assert list(one.wants.wants) == [(stream, 2), (stream, 1)] and one.wants.wants[(stream, 1)].endless
 
 
 def grow(one: Any, *filters: str, change: int = 1, index: int = 0, now: int = 5, **past: int) -> list[Effect]:

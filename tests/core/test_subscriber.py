@@ -310,3 +310,11 @@ def test_a_slow_good_bye_does_not_end_what_begins_later() -> None:
     away = frame_to(one.receive(Data((grouped("A:1"),)), "A", 21), "A", Detach)
     again = frame_to(one.view(view_of(VIEW, "S"), 22), "A", Attach)
     assert again.attachment > away.attachment
+
+
+def test_what_an_unordered_message_names_is_asked_for_here_too() -> None:
+    """Nobody compares with a subscriber what it has of a broker's: only the next one tells that one is missing."""
+    one = joined("A")
+    later = Envelope(Message("A", 3, ("G1",), order="none"), Stamp((("A~@G1", 3),), (), {"A~@G1": 2}))
+    assert told(one.receive(Data((later,)), "A", 2))[0] == "deliver A~:3 causes"
+    assert ("A~@G1", 2) in one.wants.wants

@@ -126,7 +126,7 @@ def test_publishing_again_after_a_crash_closes_no_cycle(helped: bool) -> None:  
     for name in ("B", "N", "n"):
         assert rig.delivered(name) == [m, r]
     assert rig.delivered("c") == [r]
-    assert not rig.machine("c").unacked
+    assert not rig.machine("c").outbox.unacked
 
 
 def test_a_client_without_a_home_gives_nothing_up() -> None:  # s3.6: numbers end with their attachment

@@ -161,6 +161,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
             "join": 0.569,
             "leave": 0.51,
             "grow": 5.0,
+            "seed": 4510069941199249,
         },
         "a group that was lost begins behind what its donor began behind itself",
     ),
@@ -263,6 +264,9 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(898989, "cbcast", 1052), {}, "the same"),
     (draw(8181, "psync", 296), {}, "a sender that was never seen is waited for once, however much it lost"),
     (draw(424242, "solicit", 3579), {}, "with local views a newcomer is compared by all, until it is in step"),
+    (draw(303030, "solicit", 5837), {}, "and until it has been asked for all that it alone keeps"),
+    (draw(313131, "home", 1499), {}, "no home sends what was late here already"),
+    (draw(313131, "home", 2475), {}, "what an expired publication names is asked for, too"),
 ]
 
 

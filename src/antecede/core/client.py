@@ -18,7 +18,6 @@ from antecede.core.frames import (
     Grown,
     Item,
     Items,
-    Publish,
     Published,
     Received,
     Top,
@@ -26,28 +25,18 @@ from antecede.core.frames import (
 )
 from antecede.core.growing import Growing
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, header_of, is_loose, raise_to
+from antecede.core.message import Envelope, Mark, Message, Stamp, is_loose, raise_to
 from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import VectorWriter
+from antecede.core.outbox import Outbox
 from antecede.core.publishing import accepted
-from antecede.core.spread.answer import in_time
 from antecede.core.tier import Parts, Tier
 
 __all__ = ["Client"]
 
 REMEMBERED = 16_384
 """Stamps of delivered messages kept for `after=`; older ones widen to everything delivered. Costs memory only."""
-
-
-class Unacked:
-    __slots__ = ("envelope", "resend_at", "tries")
-
-    def __init__(self, envelope: Envelope) -> None:
-        self.envelope = envelope
-        self.resend_at = 0
-        self.tries = 0
-        """How often it was sent to this home, none of them known to have come."""
 
 
 class Client(Tier):
@@ -61,7 +50,7 @@ class Client(Tier):
         """Which unordered messages it has had, from whatever home: they are no part of that clock."""
         self.attachment = 0
         self.home: str | None = None
-        self.unacked: dict[str, Unacked] = {}
+        self.outbox = Outbox(self)
         self.growing = Growing(self)
         self._fresh = True
         self._start: dict[str, int] = {}
@@ -120,7 +109,7 @@ class Client(Tier):
         self._ack_at = None
         self.growing.attached()
         self._send_attach(now_us)
-        self._publish_again(now_us)
+        self.outbox.publish_again(now_us)
 
     def past(self) -> tuple[dict[str, int], dict[str, int]]:
         """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
@@ -136,7 +125,7 @@ class Client(Tier):
         self._attach_at = now_us + 2 * self.settings.retry_us
         frontier, began = self.past()
         attach = Attach(
-            self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.unacked),
+            self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.outbox.unacked),
             self._seq, self.loose.seq, self.growing.attaching(), began,
         )  # fmt: skip
         self.out.append(Send((self.home,), attach))
@@ -181,42 +170,8 @@ class Client(Tier):
             envelope = Envelope(told, self.upper.stamp(told, stamps))
         message = envelope.message
         self._remember(envelope)
-        one = self.unacked[message.id] = Unacked(envelope)
-        one.resend_at = now_us + self._pause_us(one)
-        if self.home is not None:
-            self.out.append(Send((self.home,), Publish((envelope,))))
+        self.outbox.publish(envelope, now_us)
         return message, self.flush(now_us)
-
-    def _pause_us(self, one: Unacked) -> int:
-        """To be received takes a round trip (twice as long is waited each time); to be safe, a round of digests too."""
-        one.tries += 1
-        return min(self.settings.retry_us << min(one.tries - 1, 8), self._safe_us())
-
-    def _safe_us(self) -> int:
-        return 2 * self.settings.round_us + 2 * self.settings.retry_us
-
-    def _on_received(self, frame: Received, sender: str, now_us: int) -> None:
-        for one in [self.unacked[id] for id in frame.ids if id in self.unacked and sender == self.home]:
-            one.resend_at = now_us + self._safe_us()
-
-    def _publish_again(self, now_us: int) -> None:
-        for one in self.unacked.values():
-            one.resend_at, one.tries = now_us, 0
-        self._resend(now_us)
-
-    def _resend(self, now_us: int) -> None:
-        if self.home is None:
-            return
-        for message_id, one in list(self.unacked.items()):
-            if one.resend_at <= now_us:
-                one.resend_at = now_us + self._pause_us(one)
-                deadline = one.envelope.message.deadline_us
-                if deadline is not None and now_us > deadline + self.settings.grace_us:
-                    del self.unacked[message_id]  # nobody can be waiting for it any more
-                    continue
-                over = not in_time(one.envelope, now_us - self.settings.slack_us)
-                envelope = header_of(one.envelope) if over else one.envelope
-                self.out.append(Send((self.home,), Publish((envelope,), headers_only=over)))
 
     def _remember(self, envelope: Envelope) -> None:
         message = envelope.message
@@ -232,10 +187,10 @@ class Client(Tier):
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         if isinstance(frame, Published):
-            for message_id in frame.ids:
-                self.unacked.pop(message_id, None)
+            self.outbox.safe(frame.ids)
         elif isinstance(frame, Received):
-            self._on_received(frame, sender, now_us)
+            if sender == self.home:
+                self.outbox.received(frame.ids, now_us)
         elif isinstance(frame, Attached):
             self._on_attached(frame, sender, now_us)
         elif isinstance(frame, (Items, Grown, Top)):
@@ -281,7 +236,10 @@ class Client(Tier):
                 self.out.append(Discard(message.id, "duplicate"))
                 self._pass(envelope, now_us)
             else:
+                late = self.inbox.is_late(message, now_us)
                 self.inbox.accept(envelope, now_us)
+                if late:
+                    self._missed(item, envelope)
             if item.index > self._top:
                 self._top = item.index
         self._want_missing(self._looked + 1, now_us)
@@ -299,11 +257,20 @@ class Client(Tier):
         elif envelope.message.deadline_us is not None:
             if self.inbox.is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
                 self.inbox.skip(envelope, "expired", now_us)
-                if envelope.message.order == "none":
-                    self.heard.skipped(item.envelope.stamp.own, item.envelope.stamp)
+                self._missed(item, envelope)
         else:
             self.inbox.skip(envelope, "gone", now_us)
             raise_to(self._start, dict(item.envelope.stamp.own))
+
+    def _missed(self, item: Item, envelope: Envelope) -> None:
+        """Its time is over here: no home need send it again, or what follows it there would wait for its number. (Not
+        while something before it may still come: whatever is behind it in its streams would not be sent either.)"""
+        original = item.envelope.stamp
+        if envelope.message.order == "none":
+            if item.gone:
+                self.heard.skipped(original.own, original)
+        elif self.reader.blocker(envelope.stamp) is None:
+            raise_to(self._start, self.interest.among(dict(original.own)))
 
     def _pass(self, envelope: Envelope, now_us: int) -> None:
         self.reader.skipped(envelope.stamp.own, None)
@@ -381,8 +348,7 @@ class Client(Tier):
     def own_wake(self) -> int | None:
         if self.home is None or self.home not in self.members:
             return None
-        resend = min((one.resend_at for one in self.unacked.values()), default=None)
-        times = (self._attach_at, self._ack_at, self.growing.at_us, resend)
+        times = (self._attach_at, self._ack_at, self.growing.at_us, self.outbox.next_us())
         return min((at for at in times if at is not None), default=None)
 
     def woken(self, now_us: int) -> None:
@@ -394,5 +360,4 @@ class Client(Tier):
             self._acknowledge(now_us)
         if self.growing.at_us is not None and now_us >= self.growing.at_us:
             self.growing.ask(now_us)
-        if self.unacked:
-            self._resend(now_us)
+        self.outbox.resend(now_us)

@@ -105,7 +105,7 @@ class HomeBroker(BrokerBase):
             others = self.carriers_of(topics)
             if frame.headers_only:
                 if message_id not in self.store.by_id:
-                    self._skip_unsent(envelope, others, now_us)
+                    self._skip_unsent(envelope, client, others, now_us)
             elif message_id in self.inbox.seen:
                 self.out.append(Discard(message_id, "duplicate"))
                 if others and message_id not in self.store.by_id and message_id not in self.inbox.held:
@@ -132,11 +132,11 @@ class HomeBroker(BrokerBase):
         elsewhere, settled = self._elsewhere, self.stability.settled
         return any(n <= max(elsewhere.get(s, 0), settled.get(s, 0)) for s, n in envelope.stamp.own)
 
-    def _skip_unsent(self, envelope: Envelope, others: tuple[str, ...], now_us: int) -> None:
+    def _skip_unsent(self, envelope: Envelope, client: str, others: tuple[str, ...], now_us: int) -> None:
         """Its deadline passed before anybody had it: everybody skips it, or its sender's next message would wait."""
         deadline = envelope.message.deadline_us
         if deadline is not None and now_us > deadline:
-            self.skip_expired(envelope, now_us)
+            self.skip_expired(envelope, client, now_us)
             if others:
                 self.out.append(Send(others, Gone((header_of(envelope),))))
 

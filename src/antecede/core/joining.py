@@ -167,7 +167,7 @@ class Joining:
                     if header.message.deadline_us is None:  # everybody had it
                         broker.store.add_gone(header, now_us)
                     elif not in_time(header, now_us):
-                        broker.skip_expired(broker.arrived(header), now_us)
+                        broker.skip_expired(broker.arrived(header), gift.donor, now_us)
         for gift in self._gifts:
             broker.take_wanted(gift.snapshot.envelopes, gift.donor, now_us)
         self._gifts = []

@@ -290,9 +290,12 @@ class Tier(ABC):
         """Whether a peer is of the tier below."""
         return False
 
-    def skip_expired(self, envelope: Envelope, now_us: int) -> None:
+    def skip_expired(self, envelope: Envelope, hint: str, now_us: int) -> None:
+        """Only its header came, from `hint`, and its deadline has passed."""
         self.inbox.skip(envelope, "expired", now_us)
         self.store.add_header(envelope, now_us)
+        if envelope.message.order == "none":
+            self.rounds.want_before(envelope, hint, now_us)
 
     def offers(self, interest: Interest) -> Mapping[str, int]:
         """The newest message kept per stream that concerns a peer, and what else a role offers."""

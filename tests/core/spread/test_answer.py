@@ -46,7 +46,7 @@ def test_only_what_the_asker_wants_is_sent() -> None:
     broker.receive(Data((grouped("B:1", "G2"), grouped("B:2", "G1"))), "B", 0)
     broker.receive(Data((grouped("B:4", "G2", needs=[("B@G2", 3)]),)), "B", 0)
     assert told(ask(broker, ("B@G2", 0, 9), ("B@G1", 0, 9))) == ["answer C with B:2", "data to C: B:2"]
-    broker.skip_expired(grouped("B:5", "G2", deadline_us=0), 9)
+    broker.skip_expired(grouped("B:5", "G2", deadline_us=0), "B", 9)
     assert sent(ask(broker, ("B@G2", 4, 5), now=9), Gone) == []
 
 

@@ -176,6 +176,22 @@ def test_with_local_views_who_came_later_is_compared_until_it_is_in_step_once() 
     assert not all("E" in compared() for _ in range(40)), "from now on only when it is its turn"
 
 
+def test_with_local_views_who_came_later_is_compared_until_all_it_offers_is_here() -> None:
+    """It may be the only one that keeps it, and have no reason to compare with this process itself."""
+    one = member("A", "A B C D", fanout=9, view=1)
+    one.publish(("G1",), b"", 0)
+    one.view({name: Peer(name, "member", ("G1",)) for name in "ABCDE"}, 0)
+    for name in "BCD":
+        one.receive(Digest({}, {"A": 1}), name, 1)
+    one.receive(Digest({"E": 1}, {"A": 1}), "E", 1)
+    assert "digest to E" in told(one.wake(one.rounds.at_us))
+    one.receive(Data((flat("E:1"),)), "E", one.rounds.at_us)
+    one.receive(Digest({"E": 1}, {"A": 1, "E": 1}), "E", one.rounds.at_us)
+    for name in "BCD":
+        one.receive(Digest({}, {"A": 1, "E": 1}), name, one.rounds.at_us)
+    assert one.wake(one.rounds.at_us) == [] and one.rounds.at_us is None
+
+
 def test_among_many_the_last_one_that_is_not_in_step_is_found() -> None:
     names = [f"M{n}" for n in range(20)]
     one = member("M0", " ".join(names), fanout=1)

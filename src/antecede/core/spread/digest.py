@@ -36,8 +36,9 @@ class Rounds:
         """When the next round is; None: nobody lacks anything."""
         self._in_step: dict[str, int] = {}
         self._newcomers: dict[str, None] = {}
-        """Local views: who came later and has not been in step yet. It may have begun before its neighbour did: then
-        only others can tell it what is missing."""
+        """Local views: who came later and has not been in step yet, nor this process with it. It may have begun before
+        its neighbour did: then only others can tell it what is missing. It may have what nobody else keeps: then it is
+        asked until that has come."""
 
     def came(self, peer: str) -> None:
         if self.tier.settings.view:
@@ -145,10 +146,9 @@ class Rounds:
         interest = tier.interest_of(sender)
         if interest is None:
             return
-        if tier.asks:
-            self._want_offered(frame.offer, sender, now_us)
+        lacking = tier.asks and self._want_offered(frame.offer, sender, now_us)
         tier.compared(frame, sender, now_us)
-        if _covers(frame.have, tier.offers(interest)):
+        if _covers(frame.have, tier.offers(interest)) and not (lacking and sender in self._newcomers):
             self._in_step[sender] = tier.store.version
             self._newcomers.pop(sender, None)
         if frame.stable and tier.writer is not None:
@@ -164,11 +164,12 @@ class Rounds:
         here = tier.done({stream: front.get(stream, 0) for stream in news if tier.interest.concerns(stream)})
         return {stream: min(n, here.get(stream, n)) for stream, n in news.items()}
 
-    def _want_offered(self, offer: Mapping[str, int], sender: str, now_us: int) -> None:
-        tier = self.tier
+    def _want_offered(self, offer: Mapping[str, int], sender: str, now_us: int) -> bool:
+        """Whether anything of it is missing here."""
+        tier, lacking = self.tier, False
         front, concerns, patience_us = tier.reader.front, tier.interest.concerns, tier.settings.patience_us
         if offer.items() <= front.items():  # the usual case, and the quickest to see
-            return
+            return False
         left = AHEAD
         for stream, n in [(stream, n) for stream, n in offer.items() if n > front.get(stream, 0)]:
             if concerns(stream):
@@ -178,7 +179,9 @@ class Rounds:
                 for k in numbers:
                     mark = (stream, k)
                     if tier.is_missing(mark):
+                        lacking = True
                         tier.wants.offered(mark, sender, now_us, patience_us=patience_us)
+        return lacking
 
 
 def _covers(have: Mapping[str, int], offer: Mapping[str, int]) -> bool:

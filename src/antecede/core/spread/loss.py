@@ -83,9 +83,7 @@ class Losses:
         for envelope in frame.headers:
             deadline = envelope.message.deadline_us
             if deadline is not None and now_us > deadline:
-                tier.skip_expired(tier.arrived(envelope), now_us)
-                if envelope.message.order == "none":
-                    tier.rounds.want_before(envelope, sender, now_us)
+                tier.skip_expired(tier.arrived(envelope), sender, now_us)
         for stream, _, n in frame.lacks:
             if tier.writer is None and (stream, n) not in tier.wants.wants:
                 self._lacks.setdefault((stream, n), set()).add(sender)

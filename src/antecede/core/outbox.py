@@ -1,0 +1,88 @@
+"""What a client of `home` published and no home has acknowledged (PROTOCOLS s3.6): sent again, under the same id.
+
+Acknowledged means safe: another broker has it too. Until a home says that it came, it is sent again after a round trip,
+then ever more rarely; from then on when it should have become safe. Past its deadline its header goes instead, so that
+nobody waits for it, and after `grace_us` more nobody can be waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from antecede.core.effects import Send
+from antecede.core.frames import Publish
+from antecede.core.message import Envelope, header_of
+from antecede.core.spread.answer import in_time
+
+if TYPE_CHECKING:
+    from antecede.core.client import Client
+
+__all__ = ["Outbox", "Unacked"]
+
+
+class Unacked:
+    __slots__ = ("envelope", "resend_at", "tries")
+
+    def __init__(self, envelope: Envelope) -> None:
+        self.envelope = envelope
+        self.resend_at = 0
+        self.tries = 0
+        """How often it was sent to this home, none of them known to have come."""
+
+
+class Outbox:
+    __slots__ = ("client", "unacked")
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.unacked: dict[str, Unacked] = {}
+
+    def publish(self, envelope: Envelope, now_us: int) -> None:
+        client = self.client
+        one = self.unacked[envelope.message.id] = Unacked(envelope)
+        one.resend_at = now_us + self._pause_us(one)
+        if client.home is not None:
+            client.out.append(Send((client.home,), Publish((envelope,))))
+
+    def received(self, ids: Iterable[str], now_us: int) -> None:
+        """Its home has them."""
+        for one in [self.unacked[message_id] for message_id in ids if message_id in self.unacked]:
+            one.resend_at = now_us + self._safe_us()
+
+    def safe(self, ids: Iterable[str]) -> None:
+        for message_id in ids:
+            self.unacked.pop(message_id, None)
+
+    def publish_again(self, now_us: int) -> None:
+        """There is another home."""
+        for one in self.unacked.values():
+            one.resend_at, one.tries = now_us, 0
+        self.resend(now_us)
+
+    def next_us(self) -> int | None:
+        return min((one.resend_at for one in self.unacked.values()), default=None)
+
+    def resend(self, now_us: int) -> None:
+        client = self.client
+        if client.home is None:
+            return
+        for message_id, one in list(self.unacked.items()):
+            if one.resend_at <= now_us:
+                one.resend_at = now_us + self._pause_us(one)
+                deadline = one.envelope.message.deadline_us
+                if deadline is not None and now_us > deadline + client.settings.grace_us:
+                    del self.unacked[message_id]  # nobody can be waiting for it any more
+                    continue
+                over = not in_time(one.envelope, now_us - client.settings.slack_us)
+                envelope = header_of(one.envelope) if over else one.envelope
+                client.out.append(Send((client.home,), Publish((envelope,), headers_only=over)))
+
+    def _pause_us(self, one: Unacked) -> int:
+        """To be received takes a round trip (twice as long is waited each time); to be safe, a round of digests too."""
+        one.tries += 1
+        return min(self.client.settings.retry_us << min(one.tries - 1, 8), self._safe_us())
+
+    def _safe_us(self) -> int:
+        settings = self.client.settings
+        return 2 * settings.round_us + 2 * settings.retry_us

@@ -1,0 +1,40 @@
+"""What a client published and no home has acknowledged: when it is sent again, as what, and until when."""
+
+from __future__ import annotations
+
+from antecede.core.frames import Publish, Published, Received
+from tests.core.kit import frame_to, told
+from tests.core.test_client import client
+
+
+def test_a_publication_goes_to_the_home_until_it_is_acknowledged() -> None:
+    one = client()
+    told_, effects = one.publish(("G1",), b"p", 5, deadline_us=10_000)
+    assert told(effects) == ["publish to H: S:1"] and told_.id == "S:1"
+    assert one.next_wake() == 15 and told(one.wake(14)) == []
+    assert told(one.wake(15)) == ["publish to H: S:1"] and one.next_wake() == 35
+    assert told(one.wake(35)) == ["publish to H: S:1"] and one.next_wake() == 75, "ever more rarely"
+    one.receive(Published(("S:1", "S:7")), "H", 70)
+    assert not one.outbox.unacked and one.next_wake() is None
+
+
+def test_once_received_it_is_resent_only_when_it_should_have_become_safe() -> None:
+    one = client()
+    one.publish(("G1",), b"p", 5)
+    one.receive(Received(("S:1",)), "N", 6)
+    assert one.next_wake() == 15, "N is not its home"
+    one.receive(Received(("S:1", "S:7")), "H", 6)
+    assert one.next_wake() == 66 and "S:1" in one.outbox.unacked
+
+
+def test_past_its_deadline_it_is_resent_as_a_header_and_then_forgotten() -> None:
+    one = client(clock_bound_us=3)
+    one.publish(("G1",), b"p", 0, deadline_us=54)
+    effects = one.wake(60)
+    frame = frame_to(effects, "H", Publish)
+    assert not frame.headers_only and frame.envelopes[0].message.payload == b"p", "other clocks may be behind"
+    frame = frame_to(one.wake(120), "H", Publish)
+    assert frame.headers_only and frame.envelopes[0].message.payload == b""
+    assert frame.envelopes[0].stamp.own == (("S@G1", 1),)
+    one.wake(1055)
+    assert not one.outbox.unacked
