@@ -155,7 +155,7 @@ def test_a_move_takes_the_frontier_and_what_is_unacknowledged_along() -> None:
     assert not one.inbox.held and one.move(("N",), 7) == []
 
 
-def test_what_was_late_here_is_not_sent_by_the_next_home_unless_something_before_it_may_still_come() -> None:
+def test_the_next_home_is_told_what_was_late_here() -> None:
     """What follows a late message would wait for its new number. An unordered one holds up nobody."""
     one = client()
     late = {"deadline_us": 50}
@@ -164,7 +164,17 @@ def test_what_was_late_here_is_not_sent_by_the_next_home_unless_something_before
         "discard Y:1 late",
     ]
     items(one, item(4, grouped("Z:1", **late), gone=True), item(5, unordered(1, deadline_us=50)), now=51)
-    assert frame_to(one.move(("N",), 60), "N", Attach).began == {"Y@G1": 1, "Z@G1": 1}
+    assert frame_to(one.move(("N",), 60), "N", Attach).missed == ("X:2", "Y:1", "Z:1")
+    assert frame_to(one.move(("H",), 1051), "H", Attach).missed == ("X:2", "Y:1", "Z:1")
+    assert frame_to(one.move(("N",), 1052), "N", Attach).missed == (), "nobody sends it any more"
+
+
+def test_of_very_many_late_ones_the_newest_are_told() -> None:
+    one = client()
+    for n in range(1, WINDOW + 3):
+        items(one, item(n, grouped(f"X:{n}", deadline_us=50)), now=51)
+    missed = frame_to(one.move(("N",), 60), "N", Attach).missed
+    assert len(missed) == WINDOW and missed[-1] == f"X:{WINDOW + 2}"
 
 
 def test_a_move_takes_along_where_it_began_too() -> None:

@@ -296,6 +296,16 @@ def test_plain_mode_leaves_the_bitmap_out() -> None:
         assert [item.after for item in items] == [after]
 
 
+def test_what_was_late_at_the_client_gets_no_number_again() -> None:
+    one = home()
+    for n in (1, 2):
+        publish(one, grouped(f"S2:{n}", "G1", deadline_us=9_000_000), by="S2")
+    effects = one.receive(Attach(2, ("G1",), {}, missed=("S2:1", "S2:3")), "S1", 1)
+    assert indexes(effects, "S1") == [(1, "S2:2", False)]
+    later = Publish((grouped("S2:3", "G1", deadline_us=9_000_000),))
+    assert sent(one.receive(later, "S2", 2), Items) == []
+
+
 def test_of_unordered_messages_a_client_says_itself_what_it_will_publish_again() -> None:
     one = home(deadlines=False)
     one.receive(Attach(1, ("G1",), {}, ("S1~:2",), 9, 3), "S1", 0)

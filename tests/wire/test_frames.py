@@ -31,7 +31,7 @@ FIELDS = {
     f.Publish: "envelopes headers_only",
     f.Published: "ids",
     f.Received: "ids",
-    f.Attach: "attachment filters frontier unacked published loose change began",
+    f.Attach: "attachment filters frontier unacked published loose change began missed",
     f.Attached: "attachment start cut origins",
     f.Items: "attachment items",
     f.Item: "index after envelope gone",

@@ -55,6 +55,9 @@ class Client(Tier):
         self._fresh = True
         self._start: dict[str, int] = {}
         """Where it began: the marks of its first home's past."""
+        self._missed: dict[str, int] = {}
+        """Ordered messages that were late here, and when they came, the newest last: while another home might send
+        one again, what follows it there would wait for its number."""
         self._attach_at: int | None = None
         self._ack_at: int | None = None
         self._top = self._looked = self._acked = 0
@@ -124,9 +127,10 @@ class Client(Tier):
         assert self.home is not None
         self._attach_at = now_us + 2 * self.settings.retry_us
         frontier, began = self.past()
+        self._forget_missed(now_us, WINDOW)
         attach = Attach(
             self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.outbox.unacked),
-            self._seq, self.loose.seq, self.growing.attaching(), began,
+            self._seq, self.loose.seq, self.growing.attaching(), began, tuple(self._missed),
         )  # fmt: skip
         self.out.append(Send((self.home,), attach))
 
@@ -236,10 +240,9 @@ class Client(Tier):
                 self.out.append(Discard(message.id, "duplicate"))
                 self._pass(envelope, now_us)
             else:
-                late = self.inbox.is_late(message, now_us)
+                if message.order != "none" and self.inbox.is_late(message, now_us):
+                    self._note_missed(message.id, now_us)
                 self.inbox.accept(envelope, now_us)
-                if late:
-                    self._missed(item, envelope)
             if item.index > self._top:
                 self._top = item.index
         self._want_missing(self._looked + 1, now_us)
@@ -257,20 +260,22 @@ class Client(Tier):
         elif envelope.message.deadline_us is not None:
             if self.inbox.is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
                 self.inbox.skip(envelope, "expired", now_us)
-                self._missed(item, envelope)
+                if envelope.message.order == "none":
+                    self.heard.skipped(item.envelope.stamp.own, item.envelope.stamp)
+                else:
+                    self._note_missed(envelope.message.id, now_us)
         else:
             self.inbox.skip(envelope, "gone", now_us)
             raise_to(self._start, dict(item.envelope.stamp.own))
 
-    def _missed(self, item: Item, envelope: Envelope) -> None:
-        """Its time is over here: no home need send it again, or what follows it there would wait for its number. (Not
-        while something before it may still come: whatever is behind it in its streams would not be sent either.)"""
-        original = item.envelope.stamp
-        if envelope.message.order == "none":
-            if item.gone:
-                self.heard.skipped(original.own, original)
-        elif self.reader.blocker(envelope.stamp) is None:
-            raise_to(self._start, self.interest.among(dict(original.own)))
+    def _note_missed(self, message_id: str, now_us: int) -> None:
+        self._forget_missed(now_us, WINDOW - 1)
+        self._missed[message_id] = now_us
+
+    def _forget_missed(self, now_us: int, most: int) -> None:
+        missed, limit = self._missed, now_us - self.settings.grace_us
+        while missed and (len(missed) > most or next(iter(missed.values())) < limit):
+            del missed[next(iter(missed))]
 
     def _pass(self, envelope: Envelope, now_us: int) -> None:
         self.reader.skipped(envelope.stamp.own, None)

@@ -152,6 +152,7 @@ class Attach(Base):
 
     Of what it published, up to number `published` (unordered: `loose`), it will publish again `unacked`, nothing else.
     change  which change of its filters begins to hold with this attachment; 0: none does
+    missed  what was late when it came, or was said to have expired: not to be sent again
     """
 
     kind: ClassVar[str] = "attach"
@@ -163,6 +164,7 @@ class Attach(Base):
     loose: int = 0
     change: int = 0
     began: Mapping[str, int] = field(default_factory=dict)
+    missed: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

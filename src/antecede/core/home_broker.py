@@ -208,7 +208,7 @@ class HomeBroker(BrokerBase):
             start = self.beginning(interest) if fresh else frame.began
             loose = {stream: n for stream, n in start.items() if is_loose(stream)}
             log = Log(frame.attachment, interest, frame.frontier or loose, self.cut(), plain=self.plain)
-            log.began, log.origins = start, self.origins_for(interest)
+            log.began, log.origins, log.missed = start, self.origins_for(interest), frozenset(frame.missed)
             self.logs[sender] = log
             log.published, log.loose, log.unacked = frame.published, frame.loose, frozenset(frame.unacked)
             if not fresh:

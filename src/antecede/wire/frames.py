@@ -308,10 +308,11 @@ _kind(
         f.loose,
         f.change,
         _map_row(f.began),
+        _ids_row(f.missed),
     ),
-    tuple[Number, bytes | None, MapRow | None, IdsRow, Number, Number, Number, MapRow],
+    tuple[Number, bytes | None, MapRow | None, IdsRow, Number, Number, Number, MapRow, IdsRow],
     lambda r: Attach(
-        r[0], _names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), r[4], r[5], r[6], _map(r[7])
+        r[0], _names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), r[4], r[5], r[6], _map(r[7]), _ids(r[8])
     ),
 )
 _kind(

@@ -87,6 +87,7 @@ class Log:
         "interest",
         "loose",
         "lowest",
+        "missed",
         "number",
         "origins",
         "plain",
@@ -109,6 +110,8 @@ class Log:
         self.began: Mapping[str, int] = {}
         """And where it began. A group may have begun later than others, having lost everything: nothing is sent that
         lies behind in all groups the client wants."""
+        self.missed: frozenset[str] = frozenset()
+        """Nor what was late at the client when it came from its last home."""
         self.plain = plain
         self.entries: dict[int, Item] = {}
         self.published = self.loose = 0
@@ -136,8 +139,10 @@ class Log:
         return passed
 
     def append(self, envelope: Envelope) -> Item | None:
-        """The next item; None when it lies in the client's past, or behind where it began."""
+        """The next item; None when it lies in the client's past, or behind where it began, or was late there."""
         own = envelope.stamp.own
+        if self.missed and envelope.message.id in self.missed:
+            return None
         if self.frontier:
             for stream, n in own:
                 if n <= self.frontier.get(stream, 0):
