@@ -146,6 +146,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     ),
     (draw(12, "home", 81, harsh=True), {}, "the same"),
     (draw(202020, "home", 299), {}, "held when its client moved, and then superseded"),
+    (draw(515151, "home", 654), {}, "the same, superseded at its new home"),
     (draw(101010, "solicit", 4360), {}, "who began behind a message says that it cannot be had there"),
     (draw(919191, "graph", 6199), {}, "what has expired everywhere is not named to who begins now"),
     (
@@ -265,6 +266,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(8181, "psync", 296), {}, "a sender that was never seen is waited for once, however much it lost"),
     (draw(424242, "solicit", 3579), {}, "with local views a newcomer is compared by all, until it is in step"),
     (draw(303030, "solicit", 5837), {}, "and until it has been asked for all that it alone keeps"),
+    (draw(515151, "home", 822), {}, "nothing is called gone after what is sent of the same sender"),
     (draw(313131, "home", 1499), {}, "no home sends what was late here already"),
     (draw(313131, "home", 2475), {}, "what an expired publication names is asked for, too"),
 ]

@@ -449,6 +449,17 @@ def test_what_was_held_at_a_move_may_be_superseded_afterwards() -> None:
     assert found(trace) == []
 
 
+def test_or_superseded_at_the_new_home() -> None:
+    """There A:2 could not wait for A:1 either; c was sent neither."""
+    trace = plant(
+        HELD_AND_MOVED,
+        ("A 10 publish A:1 G1", "A 10 publish A:1 G1\nA 11 publish A:2 G1 due=50"),
+        ("B 20 arrive A:1 from=A", "B 21 arrive A:2 from=A\nB 50 deliver A:2 deadline\nB 60 arrive A:1 from=A"),
+        ("B 20 deliver A:1", "B 60 discard A:1 superseded"),
+    )
+    assert found(trace) == []
+
+
 def test_a_restart_drops_what_was_held_only_after_a_crash() -> None:
     trace = """
     p 0 join G1

@@ -95,8 +95,10 @@ class Fates:
             return False  # it was here and would have been delivered
         if not receiver.standing & told.bit:
             return bool(ledger.past_when_left & told.bit)  # what came out after it had left is not to blame
-        if ledger.past & told.bit:
-            return True
+        return bool(ledger.past & told.bit) or self._superseded_at_home(receiver, told)
+
+    def _superseded_at_home(self, receiver: Receiver, told: Told) -> bool:
+        """A broker of this subscriber owed it, had it not, and a successor was out there."""
         for peer in receiver.homes(told.bit) if receiver.role == "subscriber" else ():
             theirs = self.ledgers.get(peer)
             if theirs is not None and theirs.past & ~theirs.delivered & self.receivers[peer].ever & told.bit:
@@ -149,8 +151,8 @@ class Fates:
             return None
         if fate in ("superseded", "overflow", "departed") or not self._obtainable(receiver, told):
             return None
-        if fate == "late" and self.ledgers[receiver.name].past & told.bit:
-            return None  # held when its client moved; since then one with a deadline went out that follows it
+        if fate == "late" and (self.ledgers[receiver.name].past & told.bit or self._superseded_at_home(receiver, told)):
+            return None  # held when its client moved; one with a deadline that follows it went out here, or there
         if self.ledgers[receiver.name].gone & told.bit and not self.holders.served(told.index, receiver.name):
             return None  # it was let go of everywhere, and that was said here
         text = "was never delivered, although it and all that goes before it could be had"

@@ -163,6 +163,17 @@ def test_nothing_is_called_gone_of_a_range_of_which_something_is_sent() -> None:
     assert frame_to(ask(one, ("A", 2, 3)), "C", Gone).lacks == (("A", 2, 3),)
 
 
+def test_in_a_sparse_stream_nothing_is_called_gone_after_what_is_sent() -> None:
+    """Whoever gives up B:3 passes all of B's before it of which nothing is known to it."""
+    broker = machine("cbcast", "A", "broker", "G1", deadlines=False, grace_us=1000)
+    broker.view(view_of({"A": "G1", "B": "G1", "C": "G1"}), 0)
+    broker.start(0)
+    broker.receive(Data((grouped("B:1"),)), "B", 0)
+    gone(broker, "B", now=0)
+    assert sent(ask(broker, ("B@G1", 0, 1), ("B@G1", 2, 3), by="C", now=10), Gone) == []
+    assert frame_to(ask(broker, ("B@G1", 2, 3), by="C", now=10), "C", Gone).lacks == (("B@G1", 2, 3),)
+
+
 def test_a_wide_range_is_answered_in_part() -> None:
     one = member(deadlines=False)
     gone(one, "A")

@@ -53,7 +53,7 @@ class Answers:
         gone = tuple(tier.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
         lacks: Ranges = ()
         if frame.lasting or not tier.settings.deadlines:
-            lacks = self._lacked(_where_none_is(found, ranges), sender, now_us)
+            lacks = self._lacked(_where_none_is(found, ranges, dense=tier.reader.dense), sender, now_us)
         if gone or lacks:
             tier.out.append(Send((sender,), Gone(tuple(map(header_of, gone)), lacks)))
 
@@ -115,11 +115,16 @@ class Answers:
         return message_id in self.tier.store.by_id or message_id in self.tier.inbox.held
 
 
-def _where_none_is(found: list[Envelope], ranges: Ranges) -> Ranges:
+def _where_none_is(found: list[Envelope], ranges: Ranges, *, dense: bool) -> Ranges:
     """The ranges of which nothing is sent. What is said to be gone could overtake what is sent, and whoever gives up a
-    message passes what came before it: it asks for the rest again."""
+    message passes what came before it (in a sparse stream all of its sender's): it asks for the rest again."""
     here: dict[str, list[int]] = {}
     for stream, n in sorted([mark for envelope in found for mark in envelope.stamp.own]):
         here.setdefault(stream, []).append(n)
-    none: list[int] = []
-    return tuple([r for r in ranges if bisect_right(h := here.get(r[0], none), r[1]) == bisect_right(h, r[2])])
+    clear = []
+    for stream, low, high in ranges:
+        sent = here.get(stream, [])
+        first = bisect_right(sent, low) if dense or is_loose(stream) else 0
+        if first == bisect_right(sent, high):
+            clear.append((stream, low, high))
+    return tuple(clear)
