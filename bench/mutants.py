@@ -180,6 +180,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("spread/answer.py", "self._lacked(_where_none_is(found, ranges, dense=tier.reader.dense), sender", "self._lacked(ranges, sender", "what is gone does not overtake what is sent"),
     Mutant("spread/answer.py", "if dense or is_loose(stream) else 0", "", "nor what is sent of the same sender before it"),
     Mutant("spread/loss.py", "        if self._lacked_elsewhere(mark, peer, now_us):\n", "        if True:\n", "what stands before a lost one in its other streams comes first"),
+    Mutant("tier.py", "            self.writer.forget(now_us)\n        self.inbox.skip(", "            pass\n        self.inbox.skip(", "nor is an expired one named to those below, when its header comes"),
     Mutant("tier.py", "            self.rounds.want_before(envelope, hint, now_us)\n\n", "            pass\n\n", "what an expired one names is asked for, too"),
     Mutant("spread/loss.py", '        if tier.role != "subscriber" or not tier.settings.deadlines:', "        if True:", "what its broker passed at a deadline a subscriber does not call gone"),
     Mutant("order/reader.py", "                        stack.append(whole)\n", "", "what stands before a known one that an unknown one may have followed"),

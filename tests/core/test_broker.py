@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from antecede.core.frames import Attach, Attached, Data, Detach, Digest
+from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Gone, Request
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
 
 VIEW = {"A": "G1 G2", "B": "G1", "C": "G2", "D": "G3"}
@@ -182,3 +182,19 @@ def test_marks_are_asked_for_of_who_carries_their_group() -> None:
 def test_only_subscribers_subscribe() -> None:
     one = broker()
     assert one.subscribe(("G1",), ("B",), 0) == one.unsubscribe(0) == one.move(("B",), 0) == []
+
+
+def test_what_follows_an_expired_message_is_forwarded_without_naming_it() -> None:
+    """Its header came, and with it its node, long after it had been forgotten here."""
+    one = broker()
+    other = machine("graph", "B", "broker", "G1")
+    other.view(view_of(VIEW), 0)
+    other.start(0)
+    attach(one, "S1", "G1")
+    other.publish(("G1",), b"", 0, deadline_us=1000)
+    follows = frame_to(other.publish(("G1",), b"", 1)[1], "A", Data)
+    assert told(one.receive(follows, "B", 2))[-1] == "request to B"
+    one.writer.forget(9_000_000)
+    header = frame_to(other.receive(Request((("B@G1", 0, 1),), True), "A", 9_000_000), "A", Gone)
+    forwarded = frame_to(one.receive(header, "B", 9_000_001), "S1", Data)
+    assert [(e.message.id, e.stamp.needs) for e in forwarded.envelopes] == [("B:2", ())]

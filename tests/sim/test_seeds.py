@@ -149,6 +149,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(515151, "home", 654), {}, "the same, superseded at its new home"),
     (draw(101010, "solicit", 4360), {}, "who began behind a message says that it cannot be had there"),
     (draw(919191, "graph", 6199), {}, "what has expired everywhere is not named to who begins now"),
+    (draw(616161, "graph", 1000), {"undated": 0.3}, "the same, when its header comes after it was forgotten"),
     (
         draw(1, "graph", 159),
         STORM

@@ -291,7 +291,10 @@ class Tier(ABC):
         return False
 
     def skip_expired(self, envelope: Envelope, hint: str, now_us: int) -> None:
-        """Only its header came, from `hint`, and its deadline has passed."""
+        """Only its header came, from `hint`, and its deadline has passed. Whoever is sent what follows it now need not
+        hear of it, although its node came along."""
+        if self.writer is not None:
+            self.writer.forget(now_us)
         self.inbox.skip(envelope, "expired", now_us)
         self.store.add_header(envelope, now_us)
         if envelope.message.order == "none":
