@@ -140,6 +140,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("spread/digest.py", "*tier.local.names, *newcomers, *below", "*tier.local.names, *below", "newcomers are compared by all"),
     Mutant("spread/digest.py", "            self._newcomers.pop(sender, None)\n        if frame.stable", "        if frame.stable", "until they are in step once"),
     Mutant("membership/managed.py", "if isinstance(frame, Sync) and self._is_apart(frame, sender):", "if False:", "sides that do not know each other do not mingle"),
+    Mutant("membership/managed.py", " and not lost and not self._avoided:", " and not lost:", "who is reached again is a place to go to"),
     Mutant("membership/managed.py", "if name in self._unknown and name != self.name", "if name != self.name", "a contact that is merely new is no other side"),
     Mutant("membership/managed.py", "        for name in some_of(self.dice, [*dead, *apart], KNOCKS):", "        for name in some_of(self.dice, dead, KNOCKS):", "unknown contacts are asked who is there"),
     Mutant("membership/managed.py", "[*dead, *apart], KNOCKS):", "[*dead, *apart], 1):", "one that is cut off is found among many that are dead"),

@@ -148,6 +148,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(202020, "home", 299), {}, "held when its client moved, and then superseded"),
     (draw(515151, "home", 654), {}, "the same, superseded at its new home"),
     (draw(101010, "solicit", 4360), {}, "who began behind a message says that it cannot be had there"),
+    (draw(616161, "graph", 1949), {"undated": 0.3}, "who is reached again is a place to go to"),
     (draw(919191, "graph", 6199), {}, "what has expired everywhere is not named to who begins now"),
     (draw(616161, "graph", 1000), {"undated": 0.3}, "the same, when its header comes after it was forgotten"),
     (

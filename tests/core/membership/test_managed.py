@@ -401,6 +401,20 @@ def test_a_subscriber_that_cannot_reach_its_broker_leaves_it_and_says_nothing_of
     assert town.all["B"].table.entries["A"].state == ALIVE and town.view("S1") == "A B S1"
 
 
+def test_a_subscriber_goes_to_a_broker_that_can_be_reached_again() -> None:
+    """It had left it before, and its own has left since."""
+    town = Town("A B", {"S1": "A"})
+    town.run(3)
+    machine = town.all["S1"]
+    machine.detector.lost["B"] = None
+    news = (News("A", "broker", ("G1",), state=LEFT), News("B", "broker", ("G1",)))
+    machine.receive(Sync(news), "A", town.local("S1"))
+    assert machine.at == ("A",) and not machine.places(), "there is nobody to go to"
+    machine.detector.heard("B")
+    machine.wake(town.local("S1"))
+    assert machine.at == ("B",)
+
+
 def test_brokers_find_a_dead_subscriber_also_if_its_broker_died_with_it() -> None:
     town = Town("A B C", {"S1": "A", "S2": "B"})
     town.run(5)

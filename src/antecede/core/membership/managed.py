@@ -65,6 +65,8 @@ class Managed:
         self._view: dict[str, Peer] = {}
         self._seen = -1
         """The version of the table that was looked at last."""
+        self._avoided = False
+        """Whether some broker could not be reached then: when it can again, there may be a better place."""
         self._refused_at: dict[str, int] = {}
         self._strangers: dict[str, None] = {}
         """Who is listened to although nothing is known of it yet."""
@@ -294,9 +296,10 @@ class Managed:
     def _look_around(self, now_us: int) -> list[Effect]:
         """A new view for the machine inside, if there is one, and a better place for a subscriber."""
         effects: list[Effect] = []
-        if self._seen == self.table.version and not self._strangers and not self.detector.lost:
+        lost = bool(self.detector.lost)
+        if self._seen == self.table.version and not self._strangers and not lost and not self._avoided:
             return effects
-        self._seen = self.table.version
+        self._seen, self._avoided = self.table.version, lost
         view = self.table.view()
         gone = {name: Peer(name, "subscriber", ()) for name in self._strangers if self.table.is_out(name)}
         if gone:  # it had to do with them: only who was in a view can be seen to be gone from it
