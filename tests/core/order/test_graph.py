@@ -329,3 +329,15 @@ def test_what_follows_something_unstable_is_not_forgotten() -> None:
     for now_us in (0, 10, 20):
         a.forget(now_us)
     assert list(a.graph) == ["A:1", "A:2"]
+
+
+def test_at_one_instant_it_is_looked_once_what_is_stable() -> None:
+    """A frame may bring many headers, and each asks to forget what can be forgotten."""
+    one = writer("A", deadlines=False)
+    publish(one, "A:1", "G1")
+    one.forget(5)
+    one.heard({"A@G1": 1})
+    one.forget(5)
+    assert one.graph["A:1"].stable_us is None
+    one.forget(6)
+    assert one.graph["A:1"].stable_us == 6

@@ -77,6 +77,8 @@ class GraphWriter:
         self._newest: dict[str, int] = {}
         """Per stream, the newest node that is kept (with deadlines): a stream without one has expired altogether."""
         self._expiry: list[tuple[int, int, str]] = []
+        self._looked_us = -1
+        """When it was last looked what is stable."""
         self._order = 0
         self._cut: Mapping[str, int] = {}
 
@@ -310,8 +312,9 @@ class GraphWriter:
             entry = self.graph.get(message_id)
             if entry is not None:
                 self._retire(message_id, entry)
-        if not self.cuts:
+        if not self.cuts or now_us == self._looked_us:  # many headers in one frame: it is looked at once
             return
+        self._looked_us = now_us
         stable = self.stable
         for message_id, entry in list(self.graph.items()):
             if entry.stable_us is None:
