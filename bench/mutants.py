@@ -174,6 +174,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("spread/digest.py", "            return False\n    return True", "            pass\n    return True", "in step means all of it"),
     Mutant("spread/digest.py", "return [peer for peer in peers if in_step.get(peer, -1) < version]", "return [peer for peer in peers if peer not in in_step]", "news begin a new round"),
     Mutant("order/graph.py", " or now_us == self._looked_us:", ":", "many headers in one frame cost one look"),
+    Mutant("spread/digest.py", "for k in numbers if k <= n]", "for k in numbers]", "what was sent after it is not below one without a deadline"),
     Mutant("spread/digest.py", " and not (lacking and sender in self._newcomers):", ":", "who came later is compared until all it offers is here"),
     Mutant("spread/digest.py", "            if some:\n", "            if True:\n", "the last one that is not in step is found"),
     Mutant("message.py", 'return LOOSE in stream and stream.partition("@")[0].endswith(LOOSE)', "return LOOSE in stream", "a topic may hold any character"),

@@ -177,6 +177,31 @@ def test_a_cut_the_peer_cannot_vouch_for() -> None:
     ]
 
 
+def test_who_joins_once_more_may_name_what_it_has_itself_discarded() -> None:
+    """C~:1 expired at s, in G1; s leaves for G2, whose broker B never heard of it."""
+    trace = """
+    A 0 join G1
+    B 0 join G2
+    C 0 join G1
+    s 1 join G1 from=A
+    C 10 publish C~:1 G1 due=20 after=-
+    A 12 arrive C~:1 from=C
+    A 12 deliver C~:1
+    s 30 discard C~:1 expired
+    s 40 leave G1
+    s 41 join G2 cut=C~:1 from=B
+    A 100 end quiet
+    B 100 end quiet
+    C 100 end quiet
+    s 100 end quiet
+    """
+    assert found(trace) == []
+    assert found(trace.replace("s 30 discard C~:1 expired", "# -")) == [("false", "s", None, None)]
+    assert found(trace.replace("s 41 join G2 cut", "s 41 join G2 from=B\n    s 42 move cut")) == [
+        ("false", "s", None, None)
+    ]
+
+
 def test_a_cut_that_names_what_nobody_published() -> None:
     assert found(JOINED.replace("cut=C:1", "cut=X:9,C:1")) == [("false", "s", None, None)]
 

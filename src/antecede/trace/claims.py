@@ -83,7 +83,7 @@ class Claims:
         return None if holder is None else f"{holder} still holds it"
 
     def cut(self, row: Row, ledger: Ledger) -> str | None:
-        """At `join`: what the peer had delivered, published or discarded, or learned as past. At both: our own past.
+        """At `join`: what the peer, or we, delivered, published or discarded, or learned as past. At `move`: our past.
 
         Of unordered messages only those that are named: a sender's earlier ones are hidden with them, had or not.
         """
@@ -99,8 +99,10 @@ class Claims:
             if index is None:
                 return f"nobody published {name}"
             named |= 1 << index
-        if row.kind == "join" and peer is not None:
-            allowed |= self._past_of(peer, row)
+        if row.kind == "join":
+            allowed |= ledger.discarded
+            if peer is not None:
+                allowed |= self._past_of(peer, row)
         relevant = named
         for filter in row.groups or ():
             relevant |= self.history.matching(filter) & behind & ~self.history.unordered

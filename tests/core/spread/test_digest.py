@@ -6,6 +6,7 @@ from typing import Any
 
 from antecede.core.frames import Data, Digest
 from antecede.core.machine import Peer
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.reader import AHEAD
 from tests.core.kit import carry, flat, frame_to, grouped, machine, sent, told, view_of
 
@@ -210,3 +211,15 @@ def test_many_far_numbers_in_one_digest_are_looked_at_in_pieces() -> None:
     one.start(0)
     one.receive(Digest({f"S{n}": 2**62 for n in range(100)}, {}), "B", 0)
     assert len(one.wants.wants) == AHEAD + 99
+
+
+def test_below_an_unordered_one_without_deadline_is_only_what_was_sent_before_it() -> None:
+    """A~:8 has a deadline, and names A~:7. That A~:3 has none makes A~:2 lasting, and nothing after it."""
+    one = member("B")
+
+    def loose(n: int, deadline_us: int | None = None) -> Envelope:
+        message = Message("A", n, ("G1",), b"", deadline_us, order="none")
+        return Envelope(message, Stamp((("A~", n),), (), {"A~": n - 1}))
+
+    one.receive(Data((loose(8, 9_000_000), loose(3))), "A", 1)
+    assert {mark: want.endless for mark, want in one.wants.wants.items()} == {("A~", 7): False, ("A~", 2): True}

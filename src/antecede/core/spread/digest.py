@@ -137,7 +137,8 @@ class Rounds:
             lasting = envelope.message.deadline_us is None or tier.wants.any_endless(own)  # so is what led to it
             for stream, n in envelope.stamp.covers.items():
                 if tier.interest.concerns(stream):
-                    for mark in [(stream, k) for k in (tier.reader.offered(stream, n) if lasting else (n,))]:
+                    numbers = tier.reader.offered(stream, n) if lasting else (n,)
+                    for mark in [(stream, k) for k in numbers if k <= n]:
                         if tier.is_missing(mark):
                             tier.wants.want(mark, hint, None, now_us, patience_us=patience_us, backed=lasting)
 
