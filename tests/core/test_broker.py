@@ -198,3 +198,15 @@ def test_what_follows_an_expired_message_is_forwarded_without_naming_it() -> Non
     header = frame_to(other.receive(Request((("B@G1", 0, 1),), True), "A", 9_000_000), "A", Gone)
     forwarded = frame_to(one.receive(header, "B", 9_000_001), "S1", Data)
     assert [(e.message.id, e.stamp.needs) for e in forwarded.envelopes] == [("B:2", ())]
+
+
+def test_with_deadlines_whom_to_ask_for_what_something_without_one_waits_for() -> None:
+    """Whoever may have it by another of its groups too, once its sender is gone; while it is there they say nothing."""
+    one = broker()
+    assert one.sources(("X@G1", 1)) == one.sources(("B@G1", 1)) == ("B",)
+    for mark in (("X@G1", 1), ("B@G1", 1)):
+        one.wants.want(mark, "B", 900, 0, patience_us=0)
+    assert one.sources(("X@G1", 1)) == ("B",), "no time to lose"
+    for mark in (("X@G1", 1), ("B@G1", 1)):
+        one.wants.want(mark, "B", None, 0, patience_us=0)
+    assert one.sources(("X@G1", 1)) == ("B", "C", "D") and one.sources(("B@G1", 1)) == ("B",)

@@ -268,6 +268,8 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(8181, "psync", 296), {}, "a sender that was never seen is waited for once, however much it lost"),
     (draw(424242, "solicit", 3579), {}, "with local views a newcomer is compared by all, until it is in step"),
     (draw(303030, "solicit", 5837), {}, "and until it has been asked for all that it alone keeps"),
+    (draw(535353, "graph", 9669), {}, "somebody may have it by another of its groups"),
+    (draw(535353, "graph", 5012), {}, "what stands before those that go with a lost one comes first"),
     (draw(525252, "graph", 1011), {}, "what was sent after an unordered one is not as lasting"),
     (draw(525252, "home", 949), {}, "who joins may name what it has itself discarded"),
     (draw(515151, "home", 822), {}, "nothing is called gone after what is sent of the same sender"),

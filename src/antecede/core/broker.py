@@ -13,7 +13,7 @@ from antecede.core.effects import Effect, Send
 from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Origins, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
-from antecede.core.message import Envelope, Mark, Message
+from antecede.core.message import Envelope, Mark, Message, sender_of
 from antecede.core.publishing import compose
 from antecede.core.round_clock import RoundClock
 from antecede.core.spread.multicast import Multicast
@@ -67,9 +67,15 @@ class BrokerBase(Tier):
         """Who carries its group, then the others, who may have it by another of its groups: all of them before a
         message is given up, failing the first where there are deadlines and no time to lose."""
         carriers = self._carriers.get(group_of(mark[0]), ())
-        if carriers and (self.settings.deadlines or len(carriers) == len(self.all_brokers)):
+        if carriers and (len(carriers) == len(self.all_brokers) or self._has_no_time(mark)):
             return carriers
         return (*carriers, *(name for name in self.all_brokers if name not in carriers))
+
+    def _has_no_time(self, mark: Mark) -> bool:
+        """Whether a deadline ends the wait for it, or its sender, who is there, can still send it."""
+        want = self.wants.wants.get(mark)
+        endless = want is not None and want.endless and sender_of(mark[0]) not in self.members
+        return self.settings.deadlines and not endless
 
     def carriers(self, stream: str) -> Sequence[str]:
         return self._carriers.get(group_of(stream), ())

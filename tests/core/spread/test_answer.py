@@ -116,7 +116,6 @@ def test_what_is_here_by_another_group_or_still_waited_for_is_not_said_to_be_gon
     broker.start(0)
     broker.links["S"] = (1, broker.known_interest(("G1", "G2")))
     broker.receive(Data((grouped("B:2", "G2"), grouped("C:1", needs=[("B@G1", 5)]))), "C", 0)
-    broker.receive(Data((grouped("C:2", "G2", needs=[("B@G2", 3)]),)), "C", 0)
     gone(broker, "B", now=0)
     for peer in ("C", "D"):
         broker.receive(Gone((), (("B@G1", 4, 5),)), peer, 2000)

@@ -111,6 +111,22 @@ def test_in_each_group_what_stands_before_it_comes_first() -> None:
     assert said == ["discard B:2 gone", "deliver C:1 causes"]
 
 
+def test_so_does_what_stands_before_those_that_go_with_it() -> None:
+    """B:3 is lost, and B:2 with it, which was in both groups. In G2 B:1 came before B:2, and C has it."""
+    broker = machine("cbcast", "A", "broker", "G1 G2", deadlines=False, grace_us=1000)
+    broker.view(view_of({"A": "G1 G2", "B": "G1 G2", "C": "G1 G2"}), 0)
+    broker.start(0)
+    needs, covers = [("B@G1", 3)], {"B@G1": 3, "B@G2": 2}
+    broker.receive(Data((grouped("C:1", needs=needs, covers=covers),)), "C", 0)
+    gone(broker, "B", now=0)
+    asked_in = frame_to(broker.receive(Gone((), (("B@G1", 2, 3),)), "C", 2000), "C", Request).ranges
+    assert asked_in == (("B@G1", 0, 3), ("B@G2", 0, 2))
+    assert told(broker.receive(Data((grouped("B:1", "G2"),)), "C", 2001)) == ["deliver B:1 causes"]
+    broker.receive(Gone((), (("B@G2", 1, 2),)), "C", 2002)
+    said = told(broker.receive(Gone((), (("B@G1", 2, 3),)), "C", 2003))
+    assert said[-1] == "deliver C:1 causes" and "discard B:3 gone" in said
+
+
 def test_whoever_waits_for_it_in_another_group_is_freed_with_the_others() -> None:
     broker = machine("cbcast", "A", "broker", "G1 G2", deadlines=False, grace_us=1000)
     broker.view(view_of({"A": "G1 G2", "B": "G1 G2", "C": "G1 G2"}), 0)

@@ -117,14 +117,15 @@ class Losses:
 
     def _lacked_elsewhere(self, mark: Mark, hint: str, now_us: int) -> bool:
         """In each stream others of its sender may stand before it, of which nothing is known. So what is to be given up
-        must have been asked for in all that name it: whatever stands there has come then."""
+        and what goes with it must have been asked for in all that name them: whatever stands there has come then."""
         tier = self.tier
         if tier.reader.dense or is_loose(mark[0]) or self._known(mark) is not None:
             return True
-        message_id, over = id_of_mark(mark), True
-        self._doomed.add(message_id)
-        named = {need: None for held in tier.inbox.held.values() for need in held.envelope.stamp.needs}
-        for one in [m for m in named if m != mark and id_of_mark(m) == message_id and tier.is_missing(m)]:
+        lost, over = set(map(id_of_mark, (*self._unknown_before(mark), mark))), True
+        self._doomed |= lost
+        stamps = [held.envelope.stamp for held in tier.inbox.held.values()]
+        named = {other: None for stamp in stamps for other in (*stamp.needs, *stamp.covers.items())}
+        for one in [m for m in named if m[0] != mark[0] and id_of_mark(m) in lost and tier.is_missing(m)]:
             if tier.interest.concerns(one[0]):
                 lacking = self._lacks.get(one, set())
                 if one not in tier.wants.wants:
