@@ -92,6 +92,17 @@ def test_an_answer_to_an_older_change_confirms_what_is_still_wanted_of_it() -> N
     assert one.receive(grown(1), "H", 5) == [], "an answer that comes late confirms nothing"
 
 
+def test_what_was_not_wanted_in_between_begins_when_it_is_wanted_again() -> None:
+    """Its home did not send it meanwhile."""
+    one = client()
+    for filters in ("G1 G2 G3", "G1 G3", "G1 G2 G3"):
+        change(one, filters)
+    assert told(one.receive(grown(1, cut=("X:1",)), "H", 3)) == ["join at H cut X:1"]
+    assert one.growing.owed == ("G1", "G3")
+    one.receive(grown(3, cut=("X:9",)), "H", 4)
+    assert one.growing.owed == ("G1", "G3", "G2")
+
+
 def test_what_was_numbered_before_the_change_is_missed_then() -> None:
     one = client(deadlines=False)
     change(one, "G1 G2", now=2)

@@ -332,6 +332,18 @@ def grow(one: Any, *filters: str, change: int = 1, index: int = 0, now: int = 5,
     return one.receive(Grow(1, change, filters, index, frontier), "S1", now)
 
 
+def test_what_lay_behind_where_one_group_began_is_owed_in_another() -> None:
+    """X:2 was in both groups. S1 began G2 behind it; in G1 it follows X:1, which S1 is sent now."""
+    one = home()
+    for envelope in (grouped("X:1", "G1"), grouped("X:2", "G1", "G2", covers={"X@G1": 1}), grouped("Y:1", "G2")):
+        one.receive(Data((envelope,)), "B", 0)
+    attach(one, "S1", "G2")
+    effects = grow(one, "G1", "G2")
+    bare, full = (frame for _, frame in sent(effects, Grown))
+    assert [item.envelope.message.id for item in full.items] == ["X:1", "X:2"] and bare.cut == ("Y:1",)
+    assert sent(grow(one, "G1", "G2", "G9", change=2, index=2, X_G1=2, X_G2=2), Items) == [], "Y:1 is owed in none"
+
+
 def test_growing_sends_what_is_kept_of_the_new_groups_and_was_not_passed() -> None:
     """H8."""
     one = home()

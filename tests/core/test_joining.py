@@ -291,6 +291,15 @@ def test_a_group_that_was_lost_begins_behind_messages_of_its_own() -> None:
     assert a.origins_for(Interest(("G1", "G2"))) == (("G2", ("B:1",)),) and a.origins_for(Interest(("G1",))) == ()
 
 
+def test_so_it_does_with_deadlines_once_something_of_it_was_forgotten() -> None:
+    """Nobody could say any more what follows that; B has delivered something that follows X:9."""
+    everybody = brokers("graph", {"A": "G1 G2", "B": "G1"}, "A")
+    a, b = everybody["A"], everybody["B"]
+    b.writer.clock.update({"X@G2": 9})
+    b.writer.retired = {"X@G2": 4}
+    assert carry(a.start(0, joining=True), "A", everybody, 1)[:2] == ["A: join at B cut ", "A: join at B cut X:9"]
+
+
 def test_snapshots_of_strangers_are_ignored() -> None:
     a = brokers("cbcast", {"A": "G1", "B": "G1"}, "A")["A"]
     a.start(0, joining=True)

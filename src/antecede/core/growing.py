@@ -81,7 +81,7 @@ class Growing:
         return self.change if self._asked else 0
 
     def confirmed(self, change: int, peer: str, cut: tuple[str, ...]) -> None:
-        """Its home says where a change began."""
+        """Its home says where a change began. What was not wanted in between, though it is again, begins later."""
         wanted = self._asked.get(change)
         if wanted is None:
             return
@@ -89,8 +89,8 @@ class Growing:
             del self._asked[older]
         if change == self.change:
             self.at_us = None
-        now = self.client.interest.filters
-        self.join(tuple(f for f in wanted if f in now and f not in self.owed), peer, cut)
+        later = [self.client.interest.filters, *self._asked.values()]
+        self.join(tuple(f for f in wanted if f not in self.owed and all(f in one for one in later)), peer, cut)
 
     def join(self, filters: tuple[str, ...], peer: str, cut: tuple[str, ...], origins: Origins = ()) -> None:
         self.owed += filters

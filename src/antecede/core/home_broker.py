@@ -211,10 +211,13 @@ class HomeBroker(BrokerBase):
             log.began, log.origins, log.missed = start, self.origins_for(interest), frozenset(frame.missed)
             self.logs[sender] = log
             log.published, log.loose, log.unacked = frame.published, frame.loose, frozenset(frame.unacked)
-            if not fresh:
+            if fresh:
+                log.hide(log.cut)
+            else:
                 replayed = self._gone_for(log, sender) + self._replay(log, (), sender, now_us, {})
                 if frame.change:
                     log.cut, log.origins = self._cut_before(replayed, {**log.frontier, **log.began}), ()
+                    log.hide(log.cut)
                     log.grown = Grown(log.number, frame.change, 1, log.cut)
         attached = Attached(log.number, log.began if fresh else {}, log.cut, log.origins)
         self.out.append(Send((sender,), attached))
@@ -236,19 +239,24 @@ class HomeBroker(BrokerBase):
             replayed = self._replay(log, before, client, now_us, passed)
             raise_to(passed, log.began)
             log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed, passed))
+            log.hide(log.grown.cut)
         self.out.append(Send((client,), log.grown))
         self._send_replayed(client, log, now_us)
 
     def _replay(
         self, log: Log, before: tuple[str, ...], client: str, now_us: int, passed: Mapping[str, int]
     ) -> list[Item]:
-        """What is kept and wanted, in the order of delivery, minus what was wanted before or the client passed."""
-        wanted, had = log.interest.wants, self.known_interest(before).wants
+        """What is kept and wanted, in the order of delivery, minus what was wanted before or the client passed. (What
+        was wanted before and lay behind where that began is owed again if a group that is new wants it, too.)"""
+        new = tuple(f for f in log.interest.filters if f not in before)
+        wanted, had, hidden = self.known_interest(new).wants, self.known_interest(before).wants, dict(log.hidden)
         items = []
         soonest_us = now_us - self.settings.slack_us  # what has expired here need not have at the client
         for envelope in self.store.by_id.values():
-            sender, topics = envelope.message.sender, envelope.message.topics
-            if sender != client and wanted(topics) and not had(topics) and in_time(envelope, soonest_us):
+            message, topics = envelope.message, envelope.message.topics
+            if message.sender == client or not wanted(topics) or not in_time(envelope, soonest_us):
+                continue
+            if not had(topics) or message.seq <= hidden.get(message.series, 0):
                 over = any(n <= passed.get(stream, 0) for stream, n in envelope.stamp.own)
                 item = None if over else log.append(envelope)
                 if item is not None:

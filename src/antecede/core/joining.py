@@ -178,7 +178,7 @@ class Joining:
         all: what followed that may be known no more. Were it taken in, nothing would hold back what others give."""
         broker = self.broker
         known = gift.past.get(group, {})
-        if group not in gift.carries and not broker.settings.deadlines:
+        if group not in gift.carries and (retired or not broker.settings.deadlines):
             self.origins[group] = (gift.donor, cut_of(newest_of(known)))
         elif group in gift.origins:
             self.origins[group] = gift.origins[group]

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from antecede.core.frames import Grown, Item, Origins
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Stamp, is_loose, raise_to
+from antecede.core.message import Envelope, Mark, Stamp, is_loose, raise_to, split_id
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import close
 
@@ -84,6 +84,7 @@ class Log:
         "entries",
         "frontier",
         "grown",
+        "hidden",
         "interest",
         "loose",
         "lowest",
@@ -110,6 +111,8 @@ class Log:
         self.began: Mapping[str, int] = {}
         """And where it began. A group may have begun later than others, having lost everything: nothing is sent that
         lies behind in all groups the client wants."""
+        self.hidden: dict[str, int] = {}
+        """The newest of each sender that was said to lie behind where some of its groups began: it was not sent."""
         self.missed: frozenset[str] = frozenset()
         """Nor what was late at the client when it came from its last home."""
         self.plain = plain
@@ -130,6 +133,9 @@ class Log:
     def unknown(self) -> Grown | None:
         """A change of which the client may not know yet: nothing numbered since is acknowledged."""
         return self.grown if self.grown is not None and self.acked < self.grown.first else None
+
+    def hide(self, cut: tuple[str, ...]) -> None:
+        raise_to(self.hidden, dict(map(split_id, cut)))
 
     def passed(self, frontier: Mapping[str, int], index: int) -> dict[str, int]:
         """What a client with this past has passed or is about to: what it was sent above `index`, and all before it."""
