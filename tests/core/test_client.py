@@ -323,3 +323,10 @@ def test_a_newcomer_begins_behind_what_its_home_had() -> None:
     one = client(join=False)
     one.receive(Attached(1, {"X~@G1": 7}, ("X~:7",)), "H", 1)
     assert moved(one).frontier == {"X~@G1": 7}
+
+
+def test_its_next_home_is_told_what_it_held_until_it_was_late() -> None:
+    one = client()
+    items(one, item(2, grouped("X:2", deadline_us=50), 1), now=10)
+    assert "discard X:2 late" in told(one.wake(60))
+    assert frame_to(one.move(("N",), 61), "N", Attach).missed == ("X:2",)

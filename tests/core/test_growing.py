@@ -86,9 +86,9 @@ def test_an_answer_to_an_older_change_confirms_what_is_still_wanted_of_it() -> N
     change(one, "G2 G3")
     lines = told(one.receive(grown(1, item(1, grouped("X:1", "G2")), item(2, grouped("X:2", "G1"))), "H", 3))
     assert lines == ["join at H cut ", "deliver X:1 causes", "discard X:2 foreign"]
-    assert one.growing.owed == ("G2",) and one.growing.at_us is not None
+    assert one.growing.owed.filters == ("G2",) and one.growing.at_us is not None
     assert told(one.receive(grown(2, cut=("X:1",)), "H", 4)) == ["join at H cut X:2"]
-    assert one.growing.owed == ("G2", "G3")
+    assert one.growing.owed.filters == ("G2", "G3")
     assert one.receive(grown(1), "H", 5) == [], "an answer that comes late confirms nothing"
 
 
@@ -98,9 +98,9 @@ def test_what_was_not_wanted_in_between_begins_when_it_is_wanted_again() -> None
     for filters in ("G1 G2 G3", "G1 G3", "G1 G2 G3"):
         change(one, filters)
     assert told(one.receive(grown(1, cut=("X:1",)), "H", 3)) == ["join at H cut X:1"]
-    assert one.growing.owed == ("G1", "G3")
+    assert one.growing.owed.filters == ("G1", "G3")
     one.receive(grown(3, cut=("X:9",)), "H", 4)
-    assert one.growing.owed == ("G1", "G3", "G2")
+    assert one.growing.owed.filters == ("G1", "G3", "G2")
 
 
 def test_what_was_numbered_before_the_change_is_missed_then() -> None:
@@ -140,3 +140,30 @@ def test_what_came_late_by_one_home_is_a_repeat_by_the_next_and_lies_behind() ->
     one.move(("N",), 7)
     lines = items(one, item(1, grouped("X:1", deadline_us=10)), frm="N", number=2, now=8)
     assert lines == ["discard X:1 duplicate"] and one.behind() == 1
+
+
+def test_nothing_is_delivered_for_a_group_of_which_it_is_not_known_where_it_begins() -> None:
+    """It was sent for G3, wanted for a moment; for G2 it lies behind where that begins."""
+    one = client()
+    change(one, "G1 G3")
+    change(one, "G2")
+    both = item(1, grouped("X:1", "G2", "G3"))
+    assert told(one.receive(grown(1, both), "H", 3)) == ["discard X:1 foreign"]
+    assert told(one.receive(grown(2, both, item(2, grouped("X:2", "G2"))), "H", 4)) == [
+        "join at H cut X:1", "discard X:1 duplicate", "deliver X:2 causes",
+    ]  # fmt: skip
+
+
+def test_what_is_held_for_a_group_that_was_left_is_not_kept_for_one_that_has_not_begun() -> None:
+    one = client()
+    items(one, item(2, grouped("X:2", "G1", "G2"), 1))
+    assert change(one, "G2", now=4) == ["leave G1", "discard X:2 foreign", "grow to H"]
+
+
+def test_of_what_is_not_wanted_nothing_is_said_when_it_is_gone() -> None:
+    one = client(deadlines=False)
+    lost = item(1, grouped("X:1", "G2"))
+    lost.gone = True
+    assert items(one, lost, lost) == [] and one.behind() == 1
+    copies = [item(1, grouped("X:1", "G2")) for _ in range(2)]
+    assert items(one, *copies) == ["discard X:1 foreign", "discard X:1 duplicate"], "the first that came, and another"

@@ -21,6 +21,7 @@ from antecede.core.frames import (
     Publish,
     Published,
     Received,
+    Request,
     Top,
     Want,
 )
@@ -431,3 +432,42 @@ def test_what_everybody_has_had_for_long_is_not_sent_again_to_who_grows() -> Non
     one.receive(Data((grouped("U:1", "G2"), grouped("U:2", "G2"))), "B", 0)
     one.stability.settled["U@G2"] = 1
     assert [i.envelope.message.id for _, f in sent(grow(one, "G1", "G2"), Grown) for i in f.items] == ["U:2"]
+
+
+def test_what_was_numbered_already_is_not_numbered_again_by_a_change() -> None:
+    one = home(deadlines=False)
+    attach(one, "S1", "G1")
+    for n in (1, 2):
+        stamp = Stamp((("S2~@G1", n), ("S2~@G2", n)), (), {"S2~@G1": 1, "S2~@G2": 1} if n > 1 else {})
+        one.receive(Data((Envelope(Message("S2", n, ("G1", "G2"), b"", None, order="none"), stamp),)), "B", 1)
+    for number, filters in enumerate((("G1", "G3"), ("G1", "G2"), ("G1",), ("G1", "G2"), ("G2",), ("G1", "G2")), 1):
+        one.receive(Grow(1, number, filters, 0, {}, {}), "S1", 5 + number)
+    assert one.logs["S1"].top == 2
+
+
+def test_of_what_was_late_at_a_client_no_more_is_kept_than_one_can_have_missed() -> None:
+    one = home()
+    late = tuple(f"S2:{n}" for n in range(1, 2 * WINDOW + 1))
+    one.receive(Attach(1, ("G1",), {}, missed=late), "S1", 0)
+    assert one.logs["S1"].missed == set(late[-WINDOW:])
+
+
+def test_what_its_sender_cannot_send_is_asked_for_in_other_groups_too() -> None:
+    """Passed over at its home, it may be kept by a broker of another of its groups."""
+    view = {"H": "G1", "B": "G1", "C": "G2"}
+    one = home(view, retry_us=10)
+    one.receive(Data((grouped("S2:2", "G1", needs=[("S2@G1", 1)], covers={"S2@G1": 1}),)), "B", 0)
+    assert one.sources(("S2@G1", 1)) == ("B", "C")
+    attach(one, "S2", "G1", frontier={}, now=1)
+    assert one.sources(("S2@G1", 1)) == ("B",), "it publishes it again"
+
+
+def test_what_it_passed_and_its_client_no_longer_keeps_cannot_be_had_here() -> None:
+    """It came too late, and went to G3 too, which this home does not carry: who asks there is told so."""
+    one = home()
+    attach(one, "S1", "G1")
+    publish(one, grouped("S1:1", "G1", "G3", deadline_us=1), now=5)
+    request = Request((("S1@G3", 0, 1),), lasting=True)
+    assert sent(one.receive(request, "D", 6), Gone) == [], "not before it is safe: its client publishes it again"
+    one.receive(Digest({}, {"S1@G1": 1}), "B", 7)
+    assert frame_to(one.receive(request, "D", 8), "D", Gone).lacks == (("S1@G3", 0, 1),)

@@ -13,7 +13,7 @@ from antecede.core.order.graph import GraphWriter
 from antecede.core.order.index import IndexReader, Log, item_stamp
 from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
-from tests.core.kit import EVENTS, PLANS, World, agree, flat, told
+from tests.core.kit import EVENTS, PLANS, World, agree, flat, grouped, told
 
 
 def everything(stream: str) -> bool:
@@ -265,3 +265,18 @@ def test_what_waited_for_what_is_no_longer_wanted_waits_for_the_rest_only() -> N
     box.inbox.dismiss(lambda topics: topics == ("G2",), 0)
     assert box.said() == ["discard A:2 foreign"]
     assert box.accept(flat("A:1")) == ["deliver A:1 causes", "deliver B:1 causes"]
+
+
+def test_what_lies_behind_in_one_of_its_streams_lies_behind_in_all() -> None:
+    """It went to two groups, and what follows it in one is out: nothing waits for it in the other any more."""
+    for came in ("late", "superseded", "expired"):
+        box = Box()
+        box.reader.dense = False
+        both = grouped("C:1", "G1", "G3", deadline_us=50)
+        waits = grouped("A:1", "G1", needs=[("C@G1", 1)], covers={"C@G1": 1, "C@G3": 1})
+        assert box.accept(grouped("C:3", "G3"), waits) == ["deliver C:3 causes"]
+        if came == "expired":
+            box.inbox.skip(both, "expired", 60)
+            assert box.said() == ["deliver A:1 causes"], "it was superseded: nothing is said of it"
+        else:
+            assert box.accept(both, now=60 if came == "late" else 40) == [f"discard C:1 {came}", "deliver A:1 causes"]

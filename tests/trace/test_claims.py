@@ -172,9 +172,28 @@ def test_a_cut_the_peer_cannot_vouch_for() -> None:
     # C:2 is published and delivered at A later: at 30 nobody at A knew it.
     assert ("false", "s", None, None) in found(JOINED.replace("cut=C:1", "cut=C:2"))
     report = verdict(JOINED.replace("cut=C:1 from=A", "cut=C:1"))
-    assert [f.text for f in report.findings] == [
-        "put C:1 behind itself at a join, but None had not delivered, published or discarded C:1"
-    ]
+    said = "but None had not delivered, published or discarded C:1, nor had s discarded it"
+    assert [f.text for f in report.findings] == [f"put C:1 behind itself at a join, {said}"]
+
+
+def test_nor_may_it_be_what_was_called_gone_and_not_owed() -> None:
+    """That claim was not looked at when it was made."""
+    trace = """
+    A 0 join G1,G2
+    B 0 join G2
+    C 0 join G1,G2
+    s 1 join G1 from=A
+    C 10 publish C:1 G2
+    A 12 arrive C:1 from=C
+    A 12 deliver C:1
+    s 30 discard C:1 gone
+    s 41 join G2 cut=C:1 from=B
+    A 100 end quiet
+    B 100 end quiet
+    C 100 end quiet
+    s 100 end quiet
+    """
+    assert ("false", "s", None, None) in found(trace)
 
 
 def test_who_joins_once_more_may_name_what_it_has_itself_discarded() -> None:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antecede.errors import RemoteProtocolError
-from antecede.wire.names import Memo, bits_of, deltas, layout_for, marked, read_layout, sums
+from antecede.errors import InputError, RemoteProtocolError
+from antecede.wire.limits import MAX_FRAME, MAX_NAME
+from antecede.wire.names import Memo, bits_of, deltas, ids_row, joined, layout_for, marked, read_ids, read_layout, sums
 from tests.wire.strategies import STREAMS
 
 
@@ -56,3 +57,14 @@ def test_a_memo_stays_within_its_budget() -> None:
         memo.put(key, key, 3)
         assert 3 * len(memo) <= 10
         assert memo[key] == key
+
+
+def test_ids_are_no_longer_than_a_frame_though_their_sender_is_written_once() -> None:
+    sender = "x" * MAX_NAME
+    many = MAX_FRAME // MAX_NAME + 1
+    places, numbers = deltas([0] * many), deltas(list(range(many)))
+    assert len(read_ids((joined((sender,)), places[:100], numbers[:100]))) == 100
+    with pytest.raises(RemoteProtocolError, match="longer than a frame"):
+        read_ids((joined((sender,)), places, numbers))
+    with pytest.raises(InputError, match="longer than a frame"):
+        ids_row([f"{sender}:{n}" for n in range(many)])

@@ -61,7 +61,6 @@ ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("Stability", "confirmed"): lambda stability, told: told if getattr(stability.tier.writer, "cuts", False) else None,
     ("Stability", "_since"): lambda stability, since: None,
     ("Stability", "_looked_us"): lambda stability, at_us: None,  # when it looks again, not what it sees
-    ("GraphWriter", "_looked_us"): lambda writer, at_us: None,
     ("Store", "version"): lambda store, version: version > 0,
     ("Rounds", "_in_step"): lambda rounds, peers: tuple(
         sorted(peer for peer, version in peers.items() if version >= rounds.tier.store.version)

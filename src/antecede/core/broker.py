@@ -13,7 +13,7 @@ from antecede.core.effects import Effect, Send
 from antecede.core.frames import Attach, Attached, Detach, Digest, Frame, Origins, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.joining import Joining
-from antecede.core.message import Envelope, Mark, Message, sender_of
+from antecede.core.message import Envelope, Mark, Message
 from antecede.core.publishing import compose
 from antecede.core.round_clock import RoundClock
 from antecede.core.spread.multicast import Multicast
@@ -72,10 +72,10 @@ class BrokerBase(Tier):
         return (*carriers, *(name for name in self.all_brokers if name not in carriers))
 
     def _has_no_time(self, mark: Mark) -> bool:
-        """Whether a deadline ends the wait for it, or its sender, who is there, can still send it."""
+        """Whether, where there are deadlines, one ends the wait for it, or its sender can still send it."""
         want = self.wants.wants.get(mark)
-        endless = want is not None and want.endless and sender_of(mark[0]) not in self.members
-        return self.settings.deadlines and not endless
+        lasting = want is not None and want.endless and self.absent_since(mark, want.since_us) is not None
+        return self.settings.deadlines and not lasting
 
     def carriers(self, stream: str) -> Sequence[str]:
         return self._carriers.get(group_of(stream), ())

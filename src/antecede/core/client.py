@@ -73,7 +73,7 @@ class Client(Tier):
         stays = self.joined and at[0] == self.home
         if self._fresh:
             self.interest = Interest(filters)
-        elif set(filters) != set(self.growing.owed) or set(filters) != set(self.interest.filters):
+        elif set(filters) != set(self.growing.owed.filters) or set(filters) != set(self.interest.filters):
             self.growing.want(filters, now_us)
             if stays:
                 self.growing.ask(now_us)
@@ -87,14 +87,14 @@ class Client(Tier):
         return self.flush(now_us)
 
     def _go(self, home: str, now_us: int) -> None:
-        if self.growing.owed:
+        if self.growing.owed.filters:
             self.out.append(Move(home, self.cut()))
         self._attach(home, now_us)
 
     def unsubscribe(self, now_us: int) -> list[Effect]:
         if self.home is not None:
             self.attachment += 1
-            self.growing.leave(self.growing.owed)
+            self.growing.leave(self.growing.owed.filters)
             self.out.append(Send((self.home,), Detach(self.attachment)))
         self.home, self.joined, self._attach_at = None, False, None
         self.inbox.clear()
@@ -228,14 +228,10 @@ class Client(Tier):
             envelope = Envelope(message, item_stamp(item, self.behind()))
             if message.order == "none" and self._has(item, now_us):
                 self._pass(envelope, now_us)
+            elif item.index in self.growing.passed or not self.growing.owed.wants(message.topics):
+                self._dismiss(item, envelope, now_us)
             elif item.gone:
                 self._skip(item, envelope, now_us)
-            elif item.index in self.growing.passed:
-                self.out.append(Discard(message.id, "duplicate"))
-            elif not self.interest.wants(message.topics):  # numbered before its home knew what it wants now
-                self.growing.dismiss(envelope)
-                self.out.append(Discard(message.id, "foreign"))
-                self._pass(envelope, now_us)
             elif message.id in self.inbox.seen and message.id not in self.inbox.held:  # by an earlier number
                 self.out.append(Discard(message.id, "duplicate"))
                 self._pass(envelope, now_us)
@@ -253,6 +249,14 @@ class Client(Tier):
         elif items and self._ack_at is None:  # soon
             self._ack_at = now_us + (self.settings.retry_us >> 1)
 
+    def _dismiss(self, item: Item, envelope: Envelope, now_us: int) -> None:
+        """Numbered before its home knew what this client wants now, or before this client knows where that begins."""
+        if not item.gone:
+            again = self.growing.passed.get(item.index, False)
+            self.out.append(Discard(envelope.message.id, "duplicate" if again else "foreign"))
+        self.growing.dismiss(envelope, came=not item.gone)
+        self._pass(envelope, now_us)
+
     def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
         """Expired, or everybody else had it before this client came back: then no home need speak of it again (H13)."""
         if envelope.message.id in self.inbox.seen and envelope.message.id not in self.inbox.held:
@@ -269,6 +273,7 @@ class Client(Tier):
             raise_to(self._start, dict(item.envelope.stamp.own))
 
     def _note_missed(self, message_id: str, now_us: int) -> None:
+        self._missed.pop(message_id, None)
         self._forget_missed(now_us, WINDOW - 1)
         self._missed[message_id] = now_us
 
@@ -357,6 +362,9 @@ class Client(Tier):
         return min((at for at in times if at is not None), default=None)
 
     def woken(self, now_us: int) -> None:
+        for effect in self.out:
+            if isinstance(effect, Discard) and effect.reason == "late":  # held until it was: the driver overslept
+                self._note_missed(effect.message, now_us)
         if self.home is None or self.home not in self.members:
             return
         if self._attach_at is not None and now_us >= self._attach_at:

@@ -30,12 +30,13 @@ class Growing:
         self.client = client
         self.change = 0
         """The number of the last change."""
-        self.owed: tuple[str, ...] = ()
-        """The filters of which it is known where they begin."""
+        self.owed = Interest(())
+        """The filters of which it is known where they begin: nothing is delivered for the sake of others."""
         self.at_us: int | None = None
         """When to ask again."""
-        self.passed: set[int] = set()
-        """Numbers of this attachment that were not wanted when they came: another copy is a repeat."""
+        self.passed: dict[int, bool] = {}
+        """Numbers of this attachment that were not wanted when they came, and whether more than a header came: then
+        another copy is a repeat."""
         self._missed: dict[str, int] = {}
         """Per sender, the newest of those: whatever is wanted later, they lie behind."""
         self._asked: dict[int, tuple[str, ...]] = {}
@@ -45,15 +46,16 @@ class Growing:
         """From now on these: what is lost is lost at once."""
         client = self.client
         client.interest = Interest(filters)
-        self.leave(tuple(f for f in self.owed if f not in client.interest.filters))
-        for envelope in client.inbox.dismiss(client.interest.wants, now_us):
-            self.dismiss(envelope)
+        self.leave(tuple(f for f in self.owed.filters if f not in client.interest.filters))
+        for envelope in client.inbox.dismiss(self.owed.wants, now_us):
+            self.dismiss(envelope, came=True)
         self.change += 1
         self._asked[self.change] = client.interest.filters
 
-    def dismiss(self, envelope: Envelope) -> None:
+    def dismiss(self, envelope: Envelope, *, came: bool) -> None:
         """It is not wanted now; its home will not send it again."""
-        self.passed.add(envelope.stamp.own[0][1])
+        number = envelope.stamp.own[0][1]
+        self.passed[number] = came or self.passed.get(number, False)
         sender, seq = split_id(envelope.message.id)
         self._missed[sender] = max(seq, self._missed.get(sender, 0))
 
@@ -64,7 +66,7 @@ class Growing:
 
     def leave(self, filters: tuple[str, ...]) -> None:
         if filters:
-            self.owed = tuple(f for f in self.owed if f not in filters)
+            self.owed = Interest(f for f in self.owed.filters if f not in filters)
             self.client.out.append(Leave(filters))
 
     def ask(self, now_us: int) -> None:
@@ -90,10 +92,10 @@ class Growing:
         if change == self.change:
             self.at_us = None
         later = [self.client.interest.filters, *self._asked.values()]
-        self.join(tuple(f for f in wanted if f not in self.owed and all(f in one for one in later)), peer, cut)
+        self.join(tuple(f for f in wanted if f not in self.owed.filters and all(f in one for one in later)), peer, cut)
 
     def join(self, filters: tuple[str, ...], peer: str, cut: tuple[str, ...], origins: Origins = ()) -> None:
-        self.owed += filters
+        self.owed = Interest((*self.owed.filters, *filters))
         cuts = Cuts(cut, origins)
         cuts.widen(Cuts(cut_of(self._missed)))
         self.client.out += cuts.joins(filters, peer, self.client.inbox.guard_us)

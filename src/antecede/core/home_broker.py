@@ -87,14 +87,15 @@ class HomeBroker(BrokerBase):
         raise InputError(f"{self.name} is a broker: in recipe `home` its clients publish.")
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
-        """An attached publisher publishes again what it keeps; nothing else can come from it, or from others."""
+        """An attached publisher publishes again what it keeps: what is not safe. Nothing else can come from it."""
         left = super().absent_since(mark, wanted_us)
         if left is not None:
             return left
-        log = self.logs.get(sender_of(mark[0]))
-        published = 0 if log is None else log.loose if is_loose(mark[0]) else log.published
-        keeps = log is not None and (mark[1] > published or id_of_mark(mark) in log.unacked)
-        return None if keeps else wanted_us
+        log, message_id = self.logs.get(sender_of(mark[0])), id_of_mark(mark)
+        if log is None or (message_id in self.inbox.seen and message_id not in self._unsafe):
+            return wanted_us
+        published = log.loose if is_loose(mark[0]) else log.published
+        return None if mark[1] > published or message_id in log.unacked else wanted_us
 
     # -- publications ----------------------------------------------------------------------------------------------
 
@@ -208,7 +209,7 @@ class HomeBroker(BrokerBase):
             start = self.beginning(interest) if fresh else frame.began
             loose = {stream: n for stream, n in start.items() if is_loose(stream)}
             log = Log(frame.attachment, interest, frame.frontier or loose, self.cut(), plain=self.plain)
-            log.began, log.origins, log.missed = start, self.origins_for(interest), frozenset(frame.missed)
+            log.began, log.origins, log.missed = start, self.origins_for(interest), frozenset(frame.missed[-WINDOW:])
             self.logs[sender] = log
             log.published, log.loose, log.unacked = frame.published, frame.loose, frozenset(frame.unacked)
             if fresh:
@@ -250,13 +251,13 @@ class HomeBroker(BrokerBase):
         was wanted before and lay behind where that began is owed again if a group that is new wants it, too.)"""
         new = tuple(f for f in log.interest.filters if f not in before)
         wanted, had, hidden = self.known_interest(new).wants, self.known_interest(before).wants, dict(log.hidden)
-        items = []
+        items, numbered = [], {item.envelope.message.id for item in log.entries.values()}
         soonest_us = now_us - self.settings.slack_us  # what has expired here need not have at the client
         for envelope in self.store.by_id.values():
             message, topics = envelope.message, envelope.message.topics
             if message.sender == client or not wanted(topics) or not in_time(envelope, soonest_us):
                 continue
-            if not had(topics) or message.seq <= hidden.get(message.series, 0):
+            if message.id not in numbered and (not had(topics) or message.seq <= hidden.get(message.series, 0)):
                 over = any(n <= passed.get(stream, 0) for stream, n in envelope.stamp.own)
                 item = None if over else log.append(envelope)
                 if item is not None:

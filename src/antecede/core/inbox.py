@@ -84,13 +84,10 @@ class Inbox:
             self._forget(now_us)
         deadline = message.deadline_us
         late = self.is_late(message, now_us)
-        if reader.stale(stamp):
-            cut_off = reader.cut_off(stamp)
-            self.out.append(Discard(message.id, "late" if late else "foreign" if cut_off else "superseded"))
-            return
-        if late:
-            self.out.append(Discard(message.id, "late"))
-            reader.skipped(stamp.own, stamp)
+        if late or reader.stale(stamp):
+            reason = "late" if late else "foreign" if reader.cut_off(stamp) else "superseded"
+            self.out.append(Discard(message.id, reason))
+            reader.skipped(stamp.own, stamp)  # behind in one of its streams, it lies behind in all
             if reader.freed:
                 self._settle(now_us)
             return
@@ -118,9 +115,10 @@ class Inbox:
     def skip(self, envelope: Envelope, reason: str, now_us: int) -> None:
         """A message that will never come (a header said so): it alone lies behind."""
         message, stamp = envelope.message, envelope.stamp
-        if message.id in self.seen or message.id in self.held or self.reader.stale(stamp):
+        if message.id in self.seen or message.id in self.held:
             return
-        self.out.append(Discard(message.id, reason))
+        if not self.reader.stale(stamp):
+            self.out.append(Discard(message.id, reason))
         self.reader.skipped(stamp.own, stamp)
         self._settle(now_us)
 

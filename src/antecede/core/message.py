@@ -23,6 +23,7 @@ __all__ = [
     "newest_of",
     "raise_to",
     "sender_of",
+    "series_of",
     "split_id",
 ]
 
@@ -45,9 +46,18 @@ def make_id(sender: str, seq: int) -> str:
     return f"{sender}:{seq}"
 
 
+def series_of(stream: str) -> str:
+    """Which of its sender's two series, each with its own numbers, a stream is part of.
+
+    >>> series_of("p"), series_of("p@G1"), series_of("p~@G1")
+    ('p', 'p', 'p~')
+    """
+    return stream.partition("@")[0]
+
+
 def id_of_mark(mark: Mark) -> str:
     """The message a mark of a sender's stream means."""
-    return f"{mark[0].partition('@')[0]}:{mark[1]}"
+    return f"{series_of(mark[0])}:{mark[1]}"
 
 
 def is_loose(stream: str) -> bool:
@@ -56,7 +66,7 @@ def is_loose(stream: str) -> bool:
     >>> is_loose("p~"), is_loose("p~@G1"), is_loose("p@G1"), is_loose("p@home~ann")
     (True, True, False, False)
     """
-    return LOOSE in stream and stream.partition("@")[0].endswith(LOOSE)
+    return LOOSE in stream and series_of(stream).endswith(LOOSE)
 
 
 def sender_of(stream: str) -> str:
@@ -65,7 +75,7 @@ def sender_of(stream: str) -> str:
     >>> sender_of("p"), sender_of("p@G1"), sender_of("p~@G1")
     ('p', 'p', 'p')
     """
-    return stream.partition("@")[0].rstrip(LOOSE)
+    return series_of(stream).rstrip(LOOSE)
 
 
 def split_id(message_id: str) -> tuple[str, int]:
@@ -103,7 +113,7 @@ def newest_of(marks: Mapping[str, int]) -> dict[str, int]:
     """
     newest: dict[str, int] = {}
     for stream, n in marks.items():
-        sender = stream.partition("@")[0]
+        sender = series_of(stream)
         if n > newest.get(sender, 0):
             newest[sender] = n
     return newest

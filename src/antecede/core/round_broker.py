@@ -17,7 +17,7 @@ from antecede.core.broker import Broker
 from antecede.core.effects import Discard, Effect
 from antecede.core.frames import Ranges
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Message, newest_of
+from antecede.core.message import Envelope, Message, newest_of, series_of
 from antecede.core.order.colour import ROUNDS
 from antecede.core.order.matrix import Column, MatrixWriter, place_of
 from antecede.core.publishing import compose
@@ -189,7 +189,7 @@ class RoundBroker(Broker):
         streams = {stream for names in kept for stream in names if concerns(stream)}
         wanted: dict[str, list[str]] = {}
         for stream in sorted(streams):
-            wanted.setdefault(stream.partition("@")[0], []).append(stream)
+            wanted.setdefault(series_of(stream), []).append(stream)
         wanted[ROUNDS] = sorted(streams)
         once = dict.fromkeys(ranges)
         return tuple([(stream, low, high) for sender, low, high in once for stream in wanted.get(sender, ())])

@@ -27,6 +27,7 @@ from antecede.core.message import (
     is_loose,
     raise_to,
     sender_of,
+    series_of,
 )
 from antecede.core.order.loose import LooseWriter
 from antecede.core.order.reader import Reader
@@ -250,7 +251,7 @@ class Tier(ABC):
         behind whatever this process itself began behind: it will never have it."""
         past = {} if self.writer is None else dict(self.writer.past())
         for stream in [stream for stream in {**self.reader.front, **self.reader.over} if is_loose(stream)]:
-            past[stream] = self.tops.get(stream.partition("@")[0], 0)
+            past[stream] = self.tops.get(series_of(stream), 0)
         past = interest.among(past)
         raise_to(past, interest.among(self.reader.cut))
         return past
@@ -294,7 +295,7 @@ class Tier(ABC):
         """Only its header came, from `hint`, and its deadline has passed. Whoever is sent what follows it now need not
         hear of it, although its node came along."""
         if self.writer is not None:
-            self.writer.forget(now_us)
+            self.writer.expire(now_us)
         self.inbox.skip(envelope, "expired", now_us)
         self.store.add_header(envelope, now_us)
         if envelope.message.order == "none":

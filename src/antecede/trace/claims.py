@@ -100,7 +100,7 @@ class Claims:
                 return f"nobody published {name}"
             named |= 1 << index
         if row.kind == "join":
-            allowed |= ledger.discarded
+            allowed |= ledger.discarded & ~ledger.gone  # what it called gone has not been judged if it was not owed
             if peer is not None:
                 allowed |= self._past_of(peer, row)
         relevant = named
@@ -111,7 +111,7 @@ class Claims:
             return None
         name = self.history.messages[next(bits(wrong))].id
         if row.kind == "join":
-            return f"{row.peer} had not delivered, published or discarded {name}"
+            return f"{row.peer} had not delivered, published or discarded {name}, nor had {row.process} discarded it"
         return f"{name} is not in the past of what {row.process} delivered or published"
 
     def _past_of(self, peer: Receiver, row: Row) -> int:

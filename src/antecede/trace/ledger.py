@@ -30,7 +30,7 @@ class Ledger:
         self.past_when_left = 0
         """Of what an ended membership owed: what had a successor out by then."""
         self.discarded = 0
-        """Discarded here with any reason but `duplicate` (that speaks of a copy, not of the message)."""
+        """Discarded here with any reason but `duplicate` and `foreign` (they speak of a copy, not of the message)."""
         self.settled = 0
         """Delivered, published, or discarded with a reason that is final (not `foreign`, not `duplicate`)."""
         self.overflowed = 0

@@ -6,7 +6,7 @@ a new kind takes a new one, a changed kind a new version. Everything malformed i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
@@ -36,16 +36,19 @@ from antecede.core.frames import (
     Top,
     Want,
 )
-from antecede.core.message import Envelope, make_id
+from antecede.core.message import Envelope
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.envelopes import BatchRow, batch_row, batch_size, pack, packed_batch, read_batch
 from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
 from antecede.wire.names import (
+    IdsRow,
     RangesRow,
     deltas,
+    ids_row,
     joined,
     layout_for,
     ranges_row,
+    read_ids,
     read_layout,
     read_ranges,
     split_names,
@@ -60,7 +63,6 @@ VERSION = 1
 
 Number: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
 MapRow: TypeAlias = tuple[bytes, list[int]]
-IdsRow: TypeAlias = tuple[bytes, list[int], list[int]]
 NextMapRow: TypeAlias = tuple[bytes | None, list[int]]
 """A map after another one; without a layout: the same streams, and how much less each is (none: equal)."""
 DigestRow: TypeAlias = tuple[bool, list[NextMapRow]]
@@ -131,23 +133,6 @@ def _map_row(numbers: Mapping[str, int]) -> MapRow:
 def _map(row: MapRow) -> dict[str, int]:
     numbers = sums(row[1])
     return dict(zip(read_layout(row[0], len(numbers)).streams, numbers, strict=True))
-
-
-def _ids_row(ids: Sequence[str]) -> IdsRow:
-    names: dict[str, int] = {}
-    places, seqs = [], []
-    for message_id in ids:
-        sender, _, seq = message_id.rpartition(":")
-        if not (seq.isascii() and seq.isdigit()) or make_id(sender, int(seq)) != message_id:
-            raise InputError(f"not a message id: {message_id!r}")
-        places.append(names.setdefault(sender, len(names)))
-        seqs.append(int(seq))
-    return joined(tuple(names)) if names else b"", deltas(places), deltas(seqs)
-
-
-def _ids(row: IdsRow) -> tuple[str, ...]:
-    names = split_names(row[0])
-    return tuple(make_id(names[place], seq) for place, seq in zip(sums(row[1]), sums(row[2]), strict=True))
 
 
 def _next_map_row(numbers: Mapping[str, int], before: Mapping[str, int]) -> NextMapRow:
@@ -295,7 +280,7 @@ _kind(
     tuple[bool, BatchRow],
     lambda r: Publish(read_batch(r[1], r[0]), r[0]),
 )
-_kind(6, Published, lambda f: _ids_row(f.ids), IdsRow, lambda r: Published(_ids(r)))
+_kind(6, Published, lambda f: ids_row(f.ids), IdsRow, lambda r: Published(read_ids(r)))
 _kind(
     7,
     Attach,
@@ -303,24 +288,32 @@ _kind(
         f.attachment,
         _names_row(f.filters),
         None if f.frontier is None else _map_row(f.frontier),
-        _ids_row(f.unacked),
+        ids_row(f.unacked),
         f.published,
         f.loose,
         f.change,
         _map_row(f.began),
-        _ids_row(f.missed),
+        ids_row(f.missed),
     ),
     tuple[Number, bytes | None, MapRow | None, IdsRow, Number, Number, Number, MapRow, IdsRow],
     lambda r: Attach(
-        r[0], _names(r[1]), None if r[2] is None else _map(r[2]), _ids(r[3]), r[4], r[5], r[6], _map(r[7]), _ids(r[8])
+        r[0],
+        _names(r[1]),
+        None if r[2] is None else _map(r[2]),
+        read_ids(r[3]),
+        r[4],
+        r[5],
+        r[6],
+        _map(r[7]),
+        read_ids(r[8]),
     ),
 )
 _kind(
     8,
     Attached,
-    lambda f: (f.attachment, _map_row(f.start), _ids_row(f.cut), [(group, _ids_row(own)) for group, own in f.origins]),
+    lambda f: (f.attachment, _map_row(f.start), ids_row(f.cut), [(group, ids_row(own)) for group, own in f.origins]),
     tuple[Number, MapRow, IdsRow, list[tuple[str, IdsRow]]],
-    lambda r: Attached(r[0], _map(r[1]), _ids(r[2]), tuple((group, _ids(own)) for group, own in r[3])),
+    lambda r: Attached(r[0], _map(r[1]), read_ids(r[2]), tuple((group, read_ids(own)) for group, own in r[3])),
 )
 _kind(9, Items, lambda f: (_items_row(f), _items_batch(f)), tuple[ItemsRow, BatchRow], _items)
 _kind(10, Top, lambda f: (f.attachment, f.top), tuple[Number, Number], lambda r: Top(r[0], r[1]))
@@ -339,11 +332,11 @@ _kind(
     Snapshot,
     lambda f: (
         _map_row(f.past),
-        _ids_row(f.cut),
+        ids_row(f.cut),
         batch_row(f.envelopes) if f.envelopes else None,
         batch_row(f.headers, True) if f.headers else None,
         encode_nodes(f.nodes) if f.nodes else None,
-        [(group, peer, _ids_row(cut)) for group, peer, cut in f.origins],
+        [(group, peer, ids_row(cut)) for group, peer, cut in f.origins],
         _map_row(f.retired),
         f.blank,
     ),
@@ -359,16 +352,16 @@ _kind(
     ],
     lambda r: Snapshot(
         _map(r[0]),
-        _ids(r[1]),
+        read_ids(r[1]),
         _envelopes(r[2]),
         _envelopes(r[3], True),
         () if r[4] is None else decode_nodes(*r[4]),
-        tuple((group, peer, _ids(cut)) for group, peer, cut in r[5]),
+        tuple((group, peer, read_ids(cut)) for group, peer, cut in r[5]),
         _map(r[6]),
         r[7],
     ),
 )
-_kind(16, Received, lambda f: _ids_row(f.ids), IdsRow, lambda r: Received(_ids(r)))
+_kind(16, Received, lambda f: ids_row(f.ids), IdsRow, lambda r: Received(read_ids(r)))
 _kind(
     17,
     Rumours,
@@ -390,9 +383,9 @@ _kind(
 _kind(
     25,
     Grown,
-    lambda f: (f.change, f.first, _ids_row(f.cut), _items_row(f), _items_batch(f) if f.items else None),
+    lambda f: (f.change, f.first, ids_row(f.cut), _items_row(f), _items_batch(f) if f.items else None),
     tuple[Number, Number, IdsRow, ItemsRow, BatchRow | None],
-    lambda r: Grown(r[3][0], r[0], r[1], _ids(r[2]), _items((r[3], r[4])).items if r[4] is not None else ()),
+    lambda r: Grown(r[3][0], r[0], r[1], read_ids(r[2]), _items((r[3], r[4])).items if r[4] is not None else ()),
 )
 for _one in NEWS_KINDS:
     _kind(*_one)

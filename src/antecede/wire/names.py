@@ -12,28 +12,32 @@ NUL is in no name (MQTT forbids it in topics too) and FF is in no UTF-8 text. St
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, compress
 from operator import itemgetter, sub
 from sys import intern
 from typing import Generic, TypeAlias, TypeVar
 
 from antecede.core.frames import Ranges
+from antecede.core.message import make_id
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire.limits import MAX_MARKS, MAX_NAME, MAX_NUMBER
+from antecede.wire.limits import MAX_FRAME, MAX_MARKS, MAX_NAME, MAX_NUMBER
 
 __all__ = [
     "BUDGET",
     "EMPTY",
+    "IdsRow",
     "Layout",
     "Memo",
     "RangesRow",
     "bits_of",
     "deltas",
+    "ids_row",
     "joined",
     "layout_for",
     "marked",
     "ranges_row",
+    "read_ids",
     "read_layout",
     "read_ranges",
     "split_names",
@@ -41,6 +45,8 @@ __all__ = [
 ]
 
 V = TypeVar("V")
+IdsRow: TypeAlias = tuple[bytes, list[int], list[int]]
+"""Senders; for each message id the place of its sender there, and its number."""
 RangesRow: TypeAlias = tuple[bytes, list[int], list[int], list[int]]
 """A layout; for each range the place of its stream there, where it begins and how wide it is."""
 
@@ -235,3 +241,25 @@ def ranges_row(ranges: Ranges) -> RangesRow:
     layout = layout_for([stream for stream, _, _ in ranges])
     places = deltas([layout.at[stream] for stream, _, _ in ranges])
     return layout.raw, places, deltas([low for _, low, _ in ranges]), [high - low for _, low, high in ranges]
+
+
+def ids_row(ids: Sequence[str]) -> IdsRow:
+    names: dict[str, int] = {}
+    places, seqs = [], []
+    for message_id in ids:
+        sender, _, seq = message_id.rpartition(":")
+        if not (seq.isascii() and seq.isdigit()) or make_id(sender, int(seq)) != message_id:
+            raise InputError(f"not a message id: {message_id!r}")
+        places.append(names.setdefault(sender, len(names)))
+        seqs.append(int(seq))
+    if sum(map(len, ids)) > MAX_FRAME:
+        raise InputError(f"the ids of {len(ids)} messages are longer than a frame may be")
+    return joined(tuple(names)) if names else b"", deltas(places), deltas(seqs)
+
+
+def read_ids(row: IdsRow) -> tuple[str, ...]:
+    """A sender is written once for all its ids: so bytes do not bound them."""
+    names, places = split_names(row[0]), sums(row[1])
+    if sum(len(names[place]) for place in places) > MAX_FRAME:
+        raise RemoteProtocolError(f"the ids of {len(places)} messages are longer than a frame may be")
+    return tuple(make_id(names[place], seq) for place, seq in zip(places, sums(row[2]), strict=True))

@@ -331,13 +331,13 @@ def test_what_follows_something_unstable_is_not_forgotten() -> None:
     assert list(a.graph) == ["A:1", "A:2"]
 
 
-def test_at_one_instant_it_is_looked_once_what_is_stable() -> None:
-    """A frame may bring many headers, and each asks to forget what can be forgotten."""
+def test_what_has_expired_is_forgotten_without_a_look_at_what_is_stable() -> None:
+    """Every header that comes asks for the first; a look at all that is kept would make each as dear as a round."""
     one = writer("A", deadlines=False)
-    publish(one, "A:1", "G1")
-    one.forget(5)
-    one.heard({"A@G1": 1})
-    one.forget(5)
-    assert one.graph["A:1"].stable_us is None
+    publish(one, "A:1", "G1", deadline_us=4)
+    publish(one, "A:2", "G1")
+    one.heard({"A@G1": 2})
+    one.expire(5)
+    assert list(one.graph) == ["A:2"] and one.graph["A:2"].stable_us is None
     one.forget(6)
-    assert one.graph["A:1"].stable_us == 6
+    assert one.graph["A:2"].stable_us == 6

@@ -276,3 +276,13 @@ def test_agrees_with_sets_that_know_every_cause(plan, steps, one_group) -> None:
             assert blocked <= {*lacking} and bool(blocked) == bool(lacking)
             for j, u in wanted.items():
                 assert reader.precedes(u.envelope.stamp, t.envelope.stamp) == (j in past[i])
+
+
+def test_what_several_unknown_ones_may_have_stood_for_is_looked_at_once() -> None:
+    """Else one that needs n lost messages costs n times all that it covers, and those it follows as much again."""
+    reader = sparse()
+    lost = [("A", n) for n in range(1, 20)]
+    for mark in lost:
+        reader.skipped((mark,), None)
+    both = Stamp((("Z", 1),), tuple(lost), {"A": 19, "B": 3})
+    assert [one.needs for one in reader._skipped_by(both)] == [(("A", 19), ("B", 3))]

@@ -187,3 +187,14 @@ def test_those_who_lack_the_same_say_so_to_each_other_after_a_while() -> None:
     one.receive(Data((flat("B:1", {"A": 1}),)), "B", 0)
     assert ask(one, ("A", 0, 1), lasting=True, now=999) == []
     assert frame_to(ask(one, ("A", 0, 1), lasting=True, now=1000), "C", Gone).lacks == (("A", 0, 1),)
+
+
+def test_nor_of_one_group_when_something_earlier_of_its_sender_is_sent_in_another() -> None:
+    """Whoever gives B:5 up passes B:3 with it."""
+    one = machine("pull", "C", "broker", "G2", deadlines=False, grace_us=1000)
+    one.view(view_of({"A": "G1 G2", "B": "G1 G2", "C": "G2"}), 0)
+    one.start(0)
+    one.receive(Data((grouped("B:3", "G2"),)), "B", 0)
+    one.view(view_of({"A": "G1 G2", "C": "G2"}), 0)
+    assert told(ask(one, ("B@G1", 0, 5), ("B@G2", 0, 3), by="A", now=2000)) == ["answer A with B:3", "data to A: B:3"]
+    assert frame_to(ask(one, ("B@G1", 0, 5), by="A", now=2000), "A", Gone).lacks == (("B@G1", 4, 5),)

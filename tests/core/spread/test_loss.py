@@ -295,3 +295,19 @@ def test_what_an_expired_unordered_one_names_is_asked_for_too() -> None:
     assert list(one.wants.wants) == [(stream, 2)]
     one.receive(Gone((loose(2, 50),), ()), "B", 101)
     assert one.wants.wants[(stream, 1)].endless
+
+
+def test_what_may_stand_in_another_group_before_a_lost_one_is_asked_for_first() -> None:
+    """B:5 is lost; B:3 went to G2, of which only B:7 is named: as long as C may have it, nothing of B's is given up."""
+    one = machine("pull", "A", "broker", "G1 G2", deadlines=False, grace_us=1000)
+    one.view(view_of({"A": "G1 G2", "B": "G1 G2", "C": "G2", "D": "G1"}), 0)
+    one.start(0)
+    gone(one, "B", now=0)
+    named = {"B@G1": 5, "B@G2": 7}
+    one.receive(Data((grouped("D:1", "G1", "G2", needs=list(named.items()), covers=named),)), "D", 2000)
+    said = [told(one.receive(Gone((), (("B@G1", 4, 5),)), peer, 2001)) for peer in ("C", "D")]
+    assert "discard B:5 gone" not in [line for lines in said for line in lines]
+    lines = told(one.receive(Data((grouped("B:3", "G2"), grouped("B:7", "G2", needs=[("B@G2", 3)]))), "C", 2002))
+    assert lines[:2] == ["deliver B:3 causes", "deliver B:7 causes"]
+    said = [told(one.receive(Gone((), (("B@G1", 4, 5),)), peer, 2003)) for peer in ("C", "D")]
+    assert said[-1][-2:] == ["discard B:5 gone", "deliver D:1 causes"] or said[0][-1] == "deliver D:1 causes"

@@ -77,7 +77,6 @@ class GraphWriter:
         self._newest: dict[str, int] = {}
         """Per stream, the newest node that is kept (with deadlines): a stream without one has expired altogether."""
         self._expiry: list[tuple[int, int, str]] = []
-        self._looked_us = -1
         """When it was last looked what is stable."""
         self._order = 0
         self._cut: Mapping[str, int] = {}
@@ -305,16 +304,19 @@ class GraphWriter:
     def heard(self, stable: Mapping[str, int]) -> None:
         raise_to(self.stable, stable)
 
-    def forget(self, now_us: int) -> None:
+    def expire(self, now_us: int) -> None:
+        """Whoever is sent what follows it now need not hear of what nobody can deliver any more."""
         expiry = self._expiry
         while expiry and expiry[0][0] < now_us:
             message_id = heappop(expiry)[2]
             entry = self.graph.get(message_id)
             if entry is not None:
                 self._retire(message_id, entry)
-        if not self.cuts or now_us == self._looked_us:  # many headers in one frame: it is looked at once
+
+    def forget(self, now_us: int) -> None:
+        self.expire(now_us)
+        if not self.cuts:
             return
-        self._looked_us = now_us
         stable = self.stable
         for message_id, entry in list(self.graph.items()):
             if entry.stable_us is None:

@@ -210,6 +210,9 @@ class MatrixWriter:
     def gave_up(self, mark: Mark) -> None:
         """Nothing is given up before it has expired."""
 
+    def expire(self, now_us: int) -> None:
+        """Nothing is named that need not be."""
+
     def forget(self, now_us: int) -> None:
         """What cannot be the predecessor of anything that still lives need not be remembered."""
         oldest = self.clock.round_at(now_us) - 2 * self.clock.colours - 1

@@ -171,12 +171,12 @@ class Reader:
         """Stamps of skipped messages that this one needs, directly or through other skipped ones."""
         stack, seen = [stamp], set[int]()
         while stack:
-            one = stack.pop()
+            one, whole = stack.pop(), None
             for stream, n in one.needs:
                 here = self.skips.get(stream)
                 skipped = here.get(n) if here else None
                 if skipped is UNKNOWN:  # then all that it may have stood for
-                    if one.covers:
+                    if one.covers and whole is None:
                         whole = Stamp((), tuple(one.covers.items()))
                         stack.append(whole)
                         yield whole

@@ -151,6 +151,9 @@ class VectorWriter:
         """For the tier below: the same stamp. Its reader looks only at the streams that concern it."""
         return envelope
 
+    def expire(self, now_us: int) -> None:
+        """Nothing is named that need not be."""
+
     def forget(self, now_us: int) -> None:
         """Nothing is kept per message."""
 

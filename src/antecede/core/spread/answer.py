@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from antecede.core.effects import Answer, Send
 from antecede.core.frames import Data, Gone, Ranges, Request
-from antecede.core.message import Envelope, Mark, header_of, id_of_mark, is_loose
+from antecede.core.message import Envelope, Mark, header_of, id_of_mark, is_loose, series_of
 from antecede.core.order.reader import AHEAD
 
 if TYPE_CHECKING:
@@ -119,12 +119,15 @@ def _where_none_is(found: list[Envelope], ranges: Ranges, *, dense: bool) -> Ran
     """The ranges of which nothing is sent. What is said to be gone could overtake what is sent, and whoever gives up a
     message passes what came before it (in a sparse stream all of its sender's): it asks for the rest again."""
     here: dict[str, list[int]] = {}
-    for stream, n in sorted([mark for envelope in found for mark in envelope.stamp.own]):
-        here.setdefault(stream, []).append(n)
+    for n, stream in sorted((n, stream) for envelope in found for stream, n in envelope.stamp.own):
+        here.setdefault(stream if dense or is_loose(stream) else series_of(stream), []).append(n)
     clear = []
     for stream, low, high in ranges:
-        sent = here.get(stream, [])
-        first = bisect_right(sent, low) if dense or is_loose(stream) else 0
-        if first == bisect_right(sent, high):
+        if dense or is_loose(stream):
+            sent = here.get(stream, [])
+            sends = bisect_right(sent, low) < bisect_right(sent, high)
+        else:
+            sends = bisect_right(here.get(series_of(stream), []), high) > 0
+        if not sends:
             clear.append((stream, low, high))
     return tuple(clear)

@@ -7,12 +7,12 @@ could have it lacks it, it is given up: nothing waits without a bound.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Discard
 from antecede.core.frames import Gone
-from antecede.core.message import Mark, Stamp, id_of_mark, is_loose
+from antecede.core.message import Mark, Stamp, id_of_mark, is_loose, series_of
 from antecede.core.order.reader import AHEAD
 from antecede.core.spread.solicit import TRIES_UNTIMED, Want
 
@@ -23,7 +23,7 @@ __all__ = ["Losses"]
 
 
 class Losses:
-    __slots__ = ("_doomed", "_given_up", "_heard_us", "_lacks", "_lost", "tier")
+    __slots__ = ("_doomed", "_given_up", "_heard_us", "_lacks", "_lost", "_named", "tier")
 
     def __init__(self, tier: Tier) -> None:
         self.tier = tier
@@ -36,6 +36,8 @@ class Losses:
         """When somebody first said that a mark cannot be had there, although its sender is in view."""
         self._doomed: set[str] = set()
         """Messages that everybody lacks in one stream: they are given up when that holds of their other streams too."""
+        self._named: dict[str, dict[Mark, None]] | None = None
+        """Per sender, what held messages name, while one frame is looked at."""
 
     # -- whom to ask -----------------------------------------------------------------------------------------------
 
@@ -80,6 +82,7 @@ class Losses:
 
     def on_gone(self, frame: Gone, sender: str, now_us: int) -> None:
         tier = self.tier
+        self._named = None
         for envelope in frame.headers:
             deadline = envelope.message.deadline_us
             if deadline is not None and now_us > deadline:
@@ -116,24 +119,27 @@ class Losses:
             self._give_up(mark, now_us)
 
     def _lacked_elsewhere(self, mark: Mark, hint: str, now_us: int) -> bool:
-        """In each stream others of its sender may stand before it, of which nothing is known. So what is to be given up
-        and what goes with it must have been asked for in all that name them: whatever stands there has come then."""
+        """In each stream others of its sender may stand before it, of which nothing is known; they go with it. So all
+        that is missing of its sender must have been asked for first: whatever stands there has come then."""
         tier = self.tier
         if tier.reader.dense or is_loose(mark[0]) or self._known(mark) is not None:
             return True
-        lost, over = set(map(id_of_mark, (*self._unknown_before(mark), mark))), True
-        self._doomed |= lost
-        stamps = [held.envelope.stamp for held in tier.inbox.held.values()]
-        named = {other: None for stamp in stamps for other in (*stamp.needs, *stamp.covers.items())}
-        for one in [m for m in named if m[0] != mark[0] and id_of_mark(m) in lost and tier.is_missing(m)]:
-            if tier.interest.concerns(one[0]):
-                lacking = self._lacks.get(one, set())
-                if one not in tier.wants.wants:
-                    tier.wants.want(one, hint, None, now_us, patience_us=0)
-                    over = False
-                elif not lacking.issuperset(tier.sources(one)):
-                    over = False
+        self._doomed.update(map(id_of_mark, (*self._unknown_before(mark), mark)))
+        over = True
+        for one in self._named_of(series_of(mark[0])):
+            if one[0] != mark[0] and tier.is_missing(one) and tier.interest.concerns(one[0]):
+                tier.wants.want(one, hint, None, now_us, patience_us=0)
+                over = over and self._lacks.get(one, set()).issuperset(tier.sources(one))
         return over
+
+    def _named_of(self, series: str) -> Iterable[Mark]:
+        """What held messages name of one sender. Those that are delivered meanwhile name nothing that is missing."""
+        if self._named is None:
+            self._named = {}
+            for held in self.tier.inbox.held.values():
+                for mark in (*held.envelope.stamp.needs, *held.envelope.stamp.covers.items()):
+                    self._named.setdefault(series_of(mark[0]), {})[mark] = None
+        return self._named.get(series, ())
 
     def orphaned(self, mark: Mark, now_us: int) -> int | None:
         """Nobody is left to ask: when to look again; None: not at all."""
@@ -144,6 +150,7 @@ class Losses:
             return None  # whoever comes into view makes it wanted again
         if now_us < left + tier.settings.grace_us:
             return left + tier.settings.grace_us
+        self._named = None
         if not self._lacked_elsewhere(mark, want.hint, now_us):
             return now_us + tier.settings.retry_us
         self._give_up(mark, now_us)
