@@ -4,8 +4,9 @@ For each of its groups it asks one broker that carries it, and takes over all th
 expired (an expired message still carries order). What a donor skipped or overtook is not past here: it may still be had
 from others, in time. Only where the donor itself began behind a cut does the newcomer too, and where some donor has
 dropped from its graph what lies before: nobody could tell any more what follows that. A group that nobody carries
-any more has lost what only its brokers had: there, where no deadline ends the waiting, it begins behind the past of
-whatever a surviving broker has delivered, or nothing that follows could ever be delivered again.
+any more has lost what only its brokers had: there, where no deadline ends the waiting or something of it was dropped
+already, it begins behind the past of whatever a surviving broker has delivered, or nothing that follows could ever be
+delivered again.
 """
 
 from __future__ import annotations
