@@ -330,3 +330,9 @@ def test_its_next_home_is_told_what_it_held_until_it_was_late() -> None:
     items(one, item(2, grouped("X:2", deadline_us=50), 1), now=10)
     assert "discard X:2 late" in told(one.wake(60))
     assert frame_to(one.move(("N",), 61), "N", Attach).missed == ("X:2",)
+
+
+def test_who_has_unsubscribed_does_not_move() -> None:
+    one = client()
+    one.unsubscribe(5)
+    assert one.move(("N",), 6) == [] and one.home is None

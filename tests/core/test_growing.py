@@ -167,3 +167,33 @@ def test_of_what_is_not_wanted_nothing_is_said_when_it_is_gone() -> None:
     assert items(one, lost, lost) == [] and one.behind() == 1
     copies = [item(1, grouped("X:1", "G2")) for _ in range(2)]
     assert items(one, *copies) == ["discard X:1 foreign", "discard X:1 duplicate"], "the first that came, and another"
+
+
+def test_what_was_wanted_as_part_of_more_goes_on_by_itself() -> None:
+    """From a/# to a/b: what is on its way or held is owed, from where a/# began."""
+    one = client()
+    change(one, "a/#")
+    one.receive(grown(1, item(1, grouped("X:1", "a/b")), cut=("Y:4",)), "H", 3)
+    items(one, item(3, grouped("X:3", "a/b"), 2))
+    assert change(one, "a/b", now=4) == ["join at H cut X:1,Y:4", "leave a/#", "grow to H"]
+    assert items(one, item(2, grouped("X:2", "a/b"))) == ["deliver X:2 causes", "deliver X:3 causes"]
+    assert told(one.receive(grown(2), "H", 5)) == [] and one.growing.owed.filters == ("a/b",)
+
+
+def test_what_is_now_wanted_as_part_of_more_goes_on() -> None:
+    """From G1 to everything: G1 is not left meanwhile, and again by itself it is just the same."""
+    one = client()
+    assert change(one, "#") == ["grow to H"]
+    assert items(one, item(1, grouped("X:1", "G1")), item(2, grouped("X:2", "G2"))) == [
+        "deliver X:1 causes", "discard X:2 foreign",
+    ]  # fmt: skip
+    assert told(one.receive(grown(1), "H", 3)) == ["join at H cut X:2"]
+    assert change(one, "#", now=4) == [] and change(one, "G1", now=5) == ["leave #", "grow to H"]
+
+
+def test_a_repeat_of_what_was_delivered_is_one_whatever_is_wanted_now() -> None:
+    one = client()
+    items(one, item(1, grouped("X:1", "G1", "G2")))
+    change(one, "G2")
+    assert items(one, item(1, grouped("X:1", "G1", "G2"))) == ["discard X:1 duplicate"]
+    assert told(one.receive(grown(1), "H", 3)) == ["join at H cut "]

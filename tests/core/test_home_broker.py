@@ -471,3 +471,20 @@ def test_what_it_passed_and_its_client_no_longer_keeps_cannot_be_had_here() -> N
     assert sent(one.receive(request, "D", 6), Gone) == [], "not before it is safe: its client publishes it again"
     one.receive(Digest({}, {"S1@G1": 1}), "B", 7)
     assert frame_to(one.receive(request, "D", 8), "D", Gone).lacks == (("S1@G3", 0, 1),)
+
+
+def test_what_its_client_said_it_keeps_may_still_come_though_it_was_passed_over_here() -> None:
+    """It came from its old home and lay behind; the client, now here, publishes it again, and it is relayed."""
+    one = home()
+    one.receive(Data((grouped("S1:2", "G1"), grouped("S1:1", "G1", "G3"))), "B", 0)
+    one.receive(Attach(2, ("G1",), {}, ("S1:1",), 2), "S1", 1)
+    request = Request((("S1@G3", 0, 1),), lasting=True)
+    assert sent(one.receive(request, "D", 2), Gone) == []
+    assert "data to B,D: S1:1" in publish(one, grouped("S1:1", "G1", "G3"), now=3)
+
+
+def test_after_a_while_a_client_is_told_that_nobody_takes_what_has_expired() -> None:
+    one = home()
+    attach(one, "S1", "G1")
+    publish(one, grouped("S1:1", "G1", "G3", deadline_us=1), now=1500, headers=True)
+    assert sent(one.wake(one.next_wake()), Published) and not one.logs["S1"].keeps(("S1@G3", 1))

@@ -73,7 +73,7 @@ class Client(Tier):
         stays = self.joined and at[0] == self.home
         if self._fresh:
             self.interest = Interest(filters)
-        elif set(filters) != set(self.growing.owed.filters) or set(filters) != set(self.interest.filters):
+        elif set(filters) != set(self.interest.filters) or not set(filters) <= set(self.growing.owed.filters):
             self.growing.want(filters, now_us)
             if stays:
                 self.growing.ask(now_us)
@@ -82,7 +82,7 @@ class Client(Tier):
         return self.flush(now_us)
 
     def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
-        if to[0] != self.home:
+        if self.home is not None and to[0] != self.home:  # who has unsubscribed has nowhere to go
             self._go(to[0], now_us)
         return self.flush(now_us)
 
@@ -228,13 +228,14 @@ class Client(Tier):
             envelope = Envelope(message, item_stamp(item, self.behind()))
             if message.order == "none" and self._has(item, now_us):
                 self._pass(envelope, now_us)
+            elif message.id in self.inbox.seen and message.id not in self.inbox.held:  # it came by an earlier number
+                if not item.gone:
+                    self.out.append(Discard(message.id, "duplicate"))
+                self._pass(envelope, now_us)
             elif item.index in self.growing.passed or not self.growing.owed.wants(message.topics):
                 self._dismiss(item, envelope, now_us)
             elif item.gone:
                 self._skip(item, envelope, now_us)
-            elif message.id in self.inbox.seen and message.id not in self.inbox.held:  # by an earlier number
-                self.out.append(Discard(message.id, "duplicate"))
-                self._pass(envelope, now_us)
             else:
                 if message.order != "none" and self.inbox.is_late(message, now_us):
                     self._note_missed(message.id, now_us)
@@ -259,9 +260,7 @@ class Client(Tier):
 
     def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
         """Expired, or everybody else had it before this client came back: then no home need speak of it again (H13)."""
-        if envelope.message.id in self.inbox.seen and envelope.message.id not in self.inbox.held:
-            self._pass(envelope, now_us)  # it came by an earlier number
-        elif envelope.message.deadline_us is not None:
+        if envelope.message.deadline_us is not None:
             if self.inbox.is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
                 self.inbox.skip(envelope, "expired", now_us)
                 if envelope.message.order == "none":

@@ -1,7 +1,8 @@
 """Filters of a client that change while it is attached (PROTOCOLS s3.6, GROW): what it is owed, from when and to when.
 
 To shrink takes one sentence: what is no longer wanted is not owed from the moment the client says so. To grow takes
-two: the home says from which number on, and behind which cut, the new groups are owed (H8). A change is asked for again
+two: the home says from which number on, and behind which cut, the new groups are owed (H8). What a new filter shares
+with an old one goes on meanwhile. A change is asked for again
 until it is confirmed, or until another attachment says what is wanted anyway; changes are numbered, so that an old
 answer is not taken for a new one. What comes with an answer may belong to a change that the client has changed again.
 """
@@ -16,6 +17,7 @@ from antecede.core.effects import Leave, Send
 from antecede.core.frames import Grow, Origins
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, cut_of, split_id
+from antecede.core.topics import covers
 
 if TYPE_CHECKING:
     from antecede.core.client import Client
@@ -24,7 +26,7 @@ __all__ = ["Growing"]
 
 
 class Growing:
-    __slots__ = ("_asked", "_missed", "at_us", "change", "client", "owed", "passed")
+    __slots__ = ("_asked", "_began", "_missed", "at_us", "change", "client", "owed", "passed")
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -37,6 +39,8 @@ class Growing:
         self.passed: dict[int, bool] = {}
         """Numbers of this attachment that were not wanted when they came, and whether more than a header came: then
         another copy is a repeat."""
+        self._began: dict[str, tuple[str, ...]] = {}
+        """The cuts at which they begin."""
         self._missed: dict[str, int] = {}
         """Per sender, the newest of those: whatever is wanted later, they lie behind."""
         self._asked: dict[int, tuple[str, ...]] = {}
@@ -46,11 +50,22 @@ class Growing:
         """From now on these: what is lost is lost at once."""
         client = self.client
         client.interest = Interest(filters)
-        self.leave(tuple(f for f in self.owed.filters if f not in client.interest.filters))
+        self._narrow()
+        self.leave(tuple(f for f in self.owed.filters if not any(covers(one, f) for one in filters)))
         for envelope in client.inbox.dismiss(self.owed.wants, now_us):
             self.dismiss(envelope, came=True)
         self.change += 1
         self._asked[self.change] = client.interest.filters
+
+    def _narrow(self) -> None:
+        """What was wanted as part of more, and now by itself, begins where that began and goes on."""
+        client = self.client
+        for new in [f for f in client.interest.filters if f not in self.owed.filters]:
+            wide = next((f for f in self.owed.filters if covers(f, new)), None)
+            if wide is not None and client.home is not None:
+                cuts = Cuts(client.cut())
+                cuts.widen(Cuts(self._began[wide]))
+                self._join(cuts, (new,), client.home)
 
     def dismiss(self, envelope: Envelope, *, came: bool) -> None:
         """It is not wanted now; its home will not send it again."""
@@ -67,6 +82,8 @@ class Growing:
     def leave(self, filters: tuple[str, ...]) -> None:
         if filters:
             self.owed = Interest(f for f in self.owed.filters if f not in filters)
+            for filter in filters:
+                del self._began[filter]
             self.client.out.append(Leave(filters))
 
     def ask(self, now_us: int) -> None:
@@ -95,7 +112,12 @@ class Growing:
         self.join(tuple(f for f in wanted if f not in self.owed.filters and all(f in one for one in later)), peer, cut)
 
     def join(self, filters: tuple[str, ...], peer: str, cut: tuple[str, ...], origins: Origins = ()) -> None:
-        self.owed = Interest((*self.owed.filters, *filters))
         cuts = Cuts(cut, origins)
         cuts.widen(Cuts(cut_of(self._missed)))
-        self.client.out += cuts.joins(filters, peer, self.client.inbox.guard_us)
+        self._join(cuts, filters, peer)
+
+    def _join(self, cuts: Cuts, filters: tuple[str, ...], peer: str) -> None:
+        self.owed = Interest((*self.owed.filters, *filters))
+        joins = cuts.joins(filters, peer, self.client.inbox.guard_us)
+        self._began.update((filter, join.cut) for join in joins for filter in join.filters)
+        self.client.out += joins

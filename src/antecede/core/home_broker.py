@@ -32,12 +32,12 @@ from antecede.core.frames import (
 )
 from antecede.core.interest import Interest
 from antecede.core.message import (
+    LOOSE,
     Envelope,
     Mark,
     Message,
     cut_of,
     header_of,
-    id_of_mark,
     is_loose,
     newest_of,
     raise_to,
@@ -91,11 +91,8 @@ class HomeBroker(BrokerBase):
         left = super().absent_since(mark, wanted_us)
         if left is not None:
             return left
-        log, message_id = self.logs.get(sender_of(mark[0])), id_of_mark(mark)
-        if log is None or (message_id in self.inbox.seen and message_id not in self._unsafe):
-            return wanted_us
-        published = log.loose if is_loose(mark[0]) else log.published
-        return None if mark[1] > published or message_id in log.unacked else wanted_us
+        log = self.logs.get(sender_of(mark[0]))
+        return None if log is not None and log.keeps(mark) else wanted_us
 
     # -- publications ----------------------------------------------------------------------------------------------
 
@@ -143,6 +140,8 @@ class HomeBroker(BrokerBase):
 
     def _acknowledge(self, message_id: str) -> None:
         client, _ = self._unsafe.pop(message_id)
+        if client in self.logs:
+            self.logs[client].safe(message_id)
         self.out.append(Send((client,), Published((message_id,))))
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
@@ -211,7 +210,8 @@ class HomeBroker(BrokerBase):
             log = Log(frame.attachment, interest, frame.frontier or loose, self.cut(), plain=self.plain)
             log.began, log.origins, log.missed = start, self.origins_for(interest), frozenset(frame.missed[-WINDOW:])
             self.logs[sender] = log
-            log.published, log.loose, log.unacked = frame.published, frame.loose, frozenset(frame.unacked)
+            log.published = {sender: frame.published, sender + LOOSE: frame.loose}
+            log.unacked = set(frame.unacked)
             if fresh:
                 log.hide(log.cut)
             else:
@@ -237,7 +237,7 @@ class HomeBroker(BrokerBase):
             first, log.began = log.top + 1, frame.began
             passed = log.passed(frame.frontier, frame.index)
             raise_to(passed, self.stability.settled)  # history: some of it may be gone already
-            replayed = self._replay(log, before, client, now_us, passed)
+            replayed = self._replay(log, before, client, now_us, passed, frame.index)
             raise_to(passed, log.began)
             log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed, passed))
             log.hide(log.grown.cut)
@@ -245,13 +245,14 @@ class HomeBroker(BrokerBase):
         self._send_replayed(client, log, now_us)
 
     def _replay(
-        self, log: Log, before: tuple[str, ...], client: str, now_us: int, passed: Mapping[str, int]
+        self, log: Log, before: tuple[str, ...], client: str, now_us: int, passed: Mapping[str, int], index: int = 0
     ) -> list[Item]:
-        """What is kept and wanted, in the order of delivery, minus what was wanted before or the client passed. (What
-        was wanted before and lay behind where that began is owed again if a group that is new wants it, too.)"""
+        """What is kept and wanted, in the order of delivery, minus what was wanted before or the client passed, and
+        minus what is on its way already, above `index`. (What was wanted before and lay behind where that began is owed
+        again if a group that is new wants it, too.)"""
         new = tuple(f for f in log.interest.filters if f not in before)
         wanted, had, hidden = self.known_interest(new).wants, self.known_interest(before).wants, dict(log.hidden)
-        items, numbered = [], {item.envelope.message.id for item in log.entries.values()}
+        items, numbered = [], {item.envelope.message.id for item in log.entries.values() if item.index > index}
         soonest_us = now_us - self.settings.slack_us  # what has expired here need not have at the client
         for envelope in self.store.by_id.values():
             message, topics = envelope.message, envelope.message.topics
@@ -318,7 +319,7 @@ class HomeBroker(BrokerBase):
         for message_id, (_, envelope) in list(self._unsafe.items()):
             deadline = envelope.message.deadline_us
             if deadline is not None and now_us > deadline + self.settings.grace_us:
-                del self._unsafe[message_id]
+                self._acknowledge(message_id)  # nobody takes it any more, and its header has been told
         waiting = bool(self._unsafe)
         for client, log in self.logs.items():
             if log.acked < log.top:

@@ -1,7 +1,7 @@
 """Every decision to deliver, hold or discard is taken here, for all Orders, all tiers and all drivers.
 
-A message that arrives is, in this order: a repeat (`duplicate`), behind already (`superseded`, or `late` when its time
-is over too), too late (`late`; it alone is then skipped), ready (delivered, and whatever waited for it), or held. A
+A message that arrives is, in this order: a repeat (`duplicate`), too late (`late`), behind already (`superseded`; both
+are then skipped, alone, in all their streams), ready (delivered, and whatever waited for it), or held. A
 held message watches one cause that is missing; when that lies behind it is looked at again, so nothing is scanned.
 
 The *logical deadline* of a message is the earliest deadline among itself and its successors that have arrived. Only the

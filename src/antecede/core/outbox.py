@@ -2,7 +2,7 @@
 
 Acknowledged means safe: another broker has it too. Until a home says that it came, it is sent again after a round trip,
 then ever more rarely; from then on when it should have become safe. Past its deadline its header goes instead, so that
-nobody waits for it, and after `grace_us` more nobody can be waiting.
+nobody waits for it; a home says that that is safe after `grace_us` at the latest.
 """
 
 from __future__ import annotations
@@ -67,16 +67,13 @@ class Outbox:
         client = self.client
         if client.home is None:
             return
-        for message_id, one in list(self.unacked.items()):
+        for one in self.unacked.values():
             if one.resend_at <= now_us:
                 one.resend_at = now_us + self._pause_us(one)
-                deadline = one.envelope.message.deadline_us
-                if deadline is not None and now_us > deadline + client.settings.grace_us:
-                    del self.unacked[message_id]  # nobody can be waiting for it any more
-                    continue
                 over = not in_time(one.envelope, now_us - client.settings.slack_us)
-                envelope = header_of(one.envelope) if over else one.envelope
-                client.out.append(Send((client.home,), Publish((envelope,), headers_only=over)))
+                if over:
+                    one.envelope = header_of(one.envelope)
+                client.out.append(Send((client.home,), Publish((one.envelope,), headers_only=over)))
 
     def _pause_us(self, one: Unacked) -> int:
         """To be received takes a round trip (twice as long is waited each time); to be safe, a round of digests too."""

@@ -6,7 +6,7 @@ itself. Neither wildcard at the front matches a topic that begins with `$`.
 
 from __future__ import annotations
 
-__all__ = ["matches"]
+__all__ = ["covers", "matches"]
 
 
 def matches(filter: str, topic: str) -> bool:
@@ -27,3 +27,22 @@ def matches(filter: str, topic: str) -> bool:
         if place >= len(have) or (level != "+" and level != have[place]):
             return False
     return len(wanted) == len(have)
+
+
+def covers(wide: str, narrow: str) -> bool:
+    """Whether one filter matches all that another one matches.
+
+    >>> covers("room/#", "room/+"), covers("room/#", "room"), covers("room/+", "room/#"), covers("+", "$SYS")
+    (True, True, False, False)
+    """
+    if wide == narrow:
+        return True
+    if narrow.startswith("$") and wide[0] in "+#":
+        return False
+    levels, within = wide.split("/"), narrow.split("/")
+    for place, level in enumerate(levels):
+        if level == "#":
+            return place == len(levels) - 1
+        if place >= len(within) or within[place] == "#" or (level != "+" and level != within[place]):
+            return False
+    return len(levels) == len(within)

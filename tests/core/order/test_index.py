@@ -223,3 +223,23 @@ def test_what_lies_behind_is_no_cause_to_wait_for() -> None:
     assert [item_stamp(given, k).needs for k in (0, 2, 7, 8, 11)] == [
         ((INDEX, 8), (INDEX, 3), (INDEX, 1)), ((INDEX, 8), (INDEX, 3)), ((INDEX, 8),), (), (),
     ]  # fmt: skip
+
+
+def test_which_of_its_publications_a_client_keeps() -> None:
+    """Up to a number those it named when it attached; above it all, until each is said to be safe."""
+    log = Log(1, Interest(("G1",)), {}, (), plain=False)
+    log.published, log.unacked = {"S": 3, "S~": 1}, {"S:2"}
+    assert [n for n in range(1, 6) if log.keeps(("S@G1", n))] == [2, 4, 5]
+    assert [n for n in range(1, 4) if log.keeps(("S~@G1", n))] == [2, 3]
+    for one in ("S:5", "S:2", "S~:2"):
+        log.safe(one)
+    assert [n for n in range(1, 7) if log.keeps(("S@G1", n))] == [4, 6] and log._safe == {"S:5"}
+    log.safe("S:4")
+    assert log.published == {"S": 5, "S~": 2} and not log._safe
+
+
+def test_a_repeat_is_not_remembered() -> None:
+    reader = IndexReader()
+    for n in (1, 2, 3, 2, 1):
+        reader.skipped((("", n),), None)
+    assert reader.front == {"": 3} and not reader.over

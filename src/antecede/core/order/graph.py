@@ -77,7 +77,6 @@ class GraphWriter:
         self._newest: dict[str, int] = {}
         """Per stream, the newest node that is kept (with deadlines): a stream without one has expired altogether."""
         self._expiry: list[tuple[int, int, str]] = []
-        """When it was last looked what is stable."""
         self._order = 0
         self._cut: Mapping[str, int] = {}
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from antecede.core.frames import Grown, Item, Origins
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Stamp, is_loose, raise_to, split_id
+from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose, make_id, raise_to, series_of, split_id
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import close
 
@@ -46,9 +46,10 @@ class IndexReader(Reader):
 
     def _put_behind(self, mark: Mark) -> None:
         stream, n = mark
-        self.over.setdefault(stream, set()).add(n)
-        self._compact(stream)
-        self._free(stream, n, n)
+        if n > self.front.get(stream, 0):
+            self.over.setdefault(stream, set()).add(n)
+            self._compact(stream)
+            self._free(stream, n, n)
 
     def restart(self) -> None:
         """A new attachment numbers from one again."""
@@ -78,6 +79,7 @@ class Log:
 
     __slots__ = (
         "_chains",
+        "_safe",
         "acked",
         "began",
         "cut",
@@ -86,7 +88,6 @@ class Log:
         "grown",
         "hidden",
         "interest",
-        "loose",
         "lowest",
         "missed",
         "number",
@@ -117,9 +118,11 @@ class Log:
         """Nor what was late at the client when it came from its last home."""
         self.plain = plain
         self.entries: dict[int, Item] = {}
-        self.published = self.loose = 0
-        self.unacked: frozenset[str] = frozenset()
-        """What the client had published when it attached, and which of that it keeps to publish again."""
+        self.published: dict[str, int] = {}
+        """Up to where, in each of its two series, the client need not publish anything again, but for"""
+        self.unacked: set[str] = set()
+        self._safe: set[str] = set()
+        """And what else it need not."""
         self.grown: Grown | None = None
         """The last change of its filters, and from which number it holds."""
         self.top = 0
@@ -129,6 +132,25 @@ class Log:
         self._chains: dict[str, Chain] = {}
         self.lowest: dict[str, int] = {}
         """Per stream, the lowest that the client has not acknowledged."""
+
+    def keeps(self, mark: Mark) -> bool:
+        """Whether its client publishes this message of its own again, until it is told that it is safe."""
+        message_id = id_of_mark(mark)
+        if mark[1] <= self.published.get(series_of(mark[0]), 0):
+            return message_id in self.unacked
+        return message_id not in self._safe
+
+    def safe(self, message_id: str) -> None:
+        """The client is told so."""
+        self.unacked.discard(message_id)
+        series, seq = split_id(message_id)
+        upto = self.published.get(series, 0)
+        if seq > upto:
+            self._safe.add(message_id)
+            while (following := make_id(series, upto + 1)) in self._safe:
+                self._safe.remove(following)
+                upto += 1
+            self.published[series] = upto
 
     def unknown(self) -> Grown | None:
         """A change of which the client may not know yet: nothing numbered since is acknowledged."""

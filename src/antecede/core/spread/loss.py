@@ -35,7 +35,7 @@ class Losses:
         self._heard_us: dict[Mark, int] = {}
         """When somebody first said that a mark cannot be had there, although its sender is in view."""
         self._doomed: set[str] = set()
-        """Messages that everybody lacks in one stream: they are given up when that holds of their other streams too."""
+        """Messages that everybody lacks in one stream: they are given up when nothing more may come before them."""
         self._named: dict[str, dict[Mark, None]] | None = None
         """Per sender, what held messages name, while one frame is looked at."""
 
@@ -82,7 +82,6 @@ class Losses:
 
     def on_gone(self, frame: Gone, sender: str, now_us: int) -> None:
         tier = self.tier
-        self._named = None
         for envelope in frame.headers:
             deadline = envelope.message.deadline_us
             if deadline is not None and now_us > deadline:
@@ -92,6 +91,7 @@ class Losses:
                 self._lacks.setdefault((stream, n), set()).add(sender)
         for stream, _, n in frame.lacks:
             self._lacked_by((stream, n), sender, now_us)
+        self._named = None
         tier.want_blocked(sender, now_us)
 
     def _lacked_by(self, mark: Mark, peer: str, now_us: int) -> None:
@@ -126,19 +126,28 @@ class Losses:
             return True
         self._doomed.update(map(id_of_mark, (*self._unknown_before(mark), mark)))
         over = True
-        for one in self._named_of(series_of(mark[0])):
-            if one[0] != mark[0] and tier.is_missing(one) and tier.interest.concerns(one[0]):
+        for named in self._named_of(series_of(mark[0])):
+            one = (named[0], min(named[1], mark[1]))  # what comes after it does not go with it
+            if one[0] == mark[0] or not tier.is_missing(one) or id_of_mark(one) in self._lost:
+                continue
+            if not self._everybody_lacks(named) and not self._everybody_lacks(one):
                 tier.wants.want(one, hint, None, now_us, patience_us=0)
-                over = over and self._lacks.get(one, set()).issuperset(tier.sources(one))
+                over = False
         return over
+
+    def _everybody_lacks(self, mark: Mark) -> bool:
+        """And so what may stand before it, in a sparse stream: all of that was asked for with it."""
+        return self._lacks.get(mark, set()).issuperset(self.tier.sources(mark))
 
     def _named_of(self, series: str) -> Iterable[Mark]:
         """What held messages name of one sender. Those that are delivered meanwhile name nothing that is missing."""
         if self._named is None:
             self._named = {}
+            concerns = self.tier.interest.concerns
             for held in self.tier.inbox.held.values():
                 for mark in (*held.envelope.stamp.needs, *held.envelope.stamp.covers.items()):
-                    self._named.setdefault(series_of(mark[0]), {})[mark] = None
+                    if concerns(mark[0]):
+                        self._named.setdefault(series_of(mark[0]), {})[mark] = None
         return self._named.get(series, ())
 
     def orphaned(self, mark: Mark, now_us: int) -> int | None:
@@ -150,8 +159,8 @@ class Losses:
             return None  # whoever comes into view makes it wanted again
         if now_us < left + tier.settings.grace_us:
             return left + tier.settings.grace_us
-        self._named = None
-        if not self._lacked_elsewhere(mark, want.hint, now_us):
+        over, self._named = self._lacked_elsewhere(mark, want.hint, now_us), None
+        if not over:
             return now_us + tier.settings.retry_us
         self._give_up(mark, now_us)
         return None
@@ -192,10 +201,11 @@ class Losses:
             self._lacks.pop(one, None)
             self._heard_us.pop(one, None)
             self._given_up.add(one)
+        passed = tier.role == "subscriber" and tier.settings.deadlines  # perhaps by its broker, at a deadline
+        if not passed and message_id not in self._lost:
+            tier.out.append(Discard(message_id, "gone"))
         self._lost.add(message_id)
         self._doomed.discard(message_id)
-        if tier.role != "subscriber" or not tier.settings.deadlines:  # its broker may have passed it at a deadline
-            tier.out.append(Discard(message_id, "gone"))
         tier.reader.skipped(tuple(marks), known)
 
     def _known(self, mark: Mark) -> Stamp | None:
