@@ -161,6 +161,24 @@ def test_growing_again_brings_what_was_left_meanwhile() -> None:  # s3.6 GROW: m
     assert rig.delivered("c") == [one]
 
 
+def test_filters_that_share_something_lose_nothing_of_it() -> None:  # s3.6 GROW: what it keeps is not touched
+    """From everything to G2 alone and back, with a message of G2 on its way each time."""
+    rig = two_groups()
+    rig.subscribe("c", "#", "H")
+    rig.settle()
+    one, two = rig.publish("d", "G2"), rig.publish("d", "G1")
+    rig.spread(but=["c"])
+    rig.subscribe("c", "G2", "H")
+    three = rig.publish("d", "G2")
+    rig.settle()
+    assert rig.delivered("c") == [one, three] and rig.discarded("c") == [(two, "foreign")]
+    four, five = rig.publish("d", "G2"), rig.publish("d", "G1")
+    rig.spread(but=["c"])
+    rig.subscribe("c", "#", "H")
+    rig.finish()
+    assert rig.delivered("c") == [one, three, four, five]
+
+
 def test_a_client_that_grows_and_moves_begins_its_new_groups_at_the_new_home() -> None:  # s3.6: GROW, then ATTACH
     rig = two_groups()
     _, y, u = x_before_y_beside_u(rig)
