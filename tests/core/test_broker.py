@@ -210,3 +210,16 @@ def test_with_deadlines_whom_to_ask_for_what_something_without_one_waits_for() -
     for mark in (("X@G1", 1), ("B@G1", 1)):
         one.wants.want(mark, "B", None, 0, patience_us=0)
     assert one.sources(("X@G1", 1)) == ("B", "C", "D") and one.sources(("B@G1", 1)) == ("B",)
+
+
+def test_a_header_costs_no_look_at_all_that_is_stable() -> None:
+    """A frame may bring many, and a graph may hold much."""
+    one = machine("graph", "A", "broker", "G1")
+    one.view(view_of({"A": "G1", "B": "G1"}), 0)
+    one.start(0)
+    one.publish(("G1",), b"", 0)
+    one.writer.heard({"A@G1": 1})
+    one.receive(Gone((grouped("B:1", "G1", deadline_us=5),)), "B", 50)
+    assert one.writer.graph["A:1"].stable_us is None
+    one.writer.forget(60)
+    assert one.writer.graph["A:1"].stable_us == 60
