@@ -274,6 +274,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(575757, "graph", 9201), {}, "behind in one of its groups it lies behind in all"),
     (draw(575757, "home", 1649), {}, "nothing is delivered for a group that has not begun"),
     (draw(575757, "home", 9364), {}, "what its home passed over is asked for in its other groups"),
+    (draw(626262, "home", 4092), {}, "what may have been overtaken in another group is not called gone"),
     (draw(595959, "home", 1573), {}, "and its home says that it cannot be had there"),
     (draw(585858, "home", 897), {}, "a header is no copy"),
     (draw(535353, "graph", 9669), {}, "somebody may have it by another of its groups"),

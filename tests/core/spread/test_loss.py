@@ -324,3 +324,14 @@ def test_what_comes_after_a_lost_one_does_not_go_with_it_and_is_not_waited_for()
     assert "discard S2:5 gone" not in lines, "what stands before it in G2 may come"
     assert "discard S2:5 gone" in told(one.receive(Gone((), (("S2@G2", 4, 5),)), "B", 2001))
     assert ("S2@G2", 9) in one.wants.wants and "S2:9" not in one.losses._lost
+
+
+def test_what_may_have_been_overtaken_in_another_group_is_not_called_gone() -> None:
+    """B:4 is out, in G1, at its deadline; of B:1 to B:3 nobody knows whether they were in G2. B:6 was, and is lost."""
+    one = machine("home", "H", "broker", "G1 G2", grace_us=1000)
+    one.view(view_of({"H": "G1 G2", "B": "G1 G2"}), 0)
+    one.start(0)
+    one.receive(Data((grouped("S2:4", "G1"),)), "B", 0)
+    one.receive(Data((grouped("S1:1", "G1", "G2", needs=[("S2@G2", 6)]),)), "B", 0)
+    said = told(one.receive(Gone((), (("S2@G2", 5, 6),)), "B", 2000))
+    assert said == ["discard S2:5 gone", "discard S2:6 gone", "deliver S1:1 causes"]

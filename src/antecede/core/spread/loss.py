@@ -167,12 +167,21 @@ class Losses:
 
     def _give_up(self, mark: Mark, now_us: int) -> None:
         tier = self.tier
+        overtaken = self._overtaken(series_of(mark[0]))
         for one in (*self._unknown_before(mark), mark):
-            self._let_go(one, self._known(one))
+            self._let_go(one, self._known(one), claim=one == mark or one[1] > overtaken)
         if tier.writer is not None:
             tier.writer.gave_up(mark)
         tier.inbox.settle(now_us)
         tier.want_blocked(None, now_us)
+
+    def _overtaken(self, series: str) -> int:
+        """Up to where a sender's messages may have been overtaken here, at a deadline, in one of their groups: of those
+        nobody knows whether they went to another, and are lost, or somebody has them."""
+        if not self.tier.settings.deadlines:
+            return 0
+        front = self.tier.reader.front
+        return max((n for stream, n in front.items() if series_of(stream) == series), default=0)
 
     def _unknown_before(self, mark: Mark) -> list[Mark]:
         """Of a message of which nothing is known nobody can say which of its sender's came before it to its group,
@@ -188,7 +197,7 @@ class Losses:
             before = [m for m in before if sources <= self._lacks.get(m, set())]
         return [m for m in before if tier.is_missing(m) and id_of_mark(m) not in tier.inbox.seen]
 
-    def _let_go(self, mark: Mark, known: Stamp | None) -> None:
+    def _let_go(self, mark: Mark, known: Stamp | None, *, claim: bool) -> None:
         """All of its marks at once: a message is in several streams, and one mark left would hold its successors."""
         tier = self.tier
         message_id = id_of_mark(mark)
@@ -202,7 +211,7 @@ class Losses:
             self._heard_us.pop(one, None)
             self._given_up.add(one)
         passed = tier.role == "subscriber" and tier.settings.deadlines  # perhaps by its broker, at a deadline
-        if not passed and message_id not in self._lost:
+        if claim and not passed and message_id not in self._lost:
             tier.out.append(Discard(message_id, "gone"))
         self._lost.add(message_id)
         self._doomed.discard(message_id)
