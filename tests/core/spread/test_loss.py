@@ -335,3 +335,29 @@ def test_what_may_have_been_overtaken_in_another_group_is_not_called_gone() -> N
     one.receive(Data((grouped("S1:1", "G1", "G2", needs=[("S2@G2", 6)]),)), "B", 0)
     said = told(one.receive(Gone((), (("S2@G2", 5, 6),)), "B", 2000))
     assert said == ["discard S2:5 gone", "discard S2:6 gone", "deliver S1:1 causes"]
+
+
+def test_what_goes_with_a_lost_one_is_not_waited_for_another_while() -> None:
+    """In `home` a wait begins when something is first asked for; but S2:3 is as lost as S2:5, before which it stands."""
+    one = machine("home", "H", "broker", "G1 G2", deadlines=False, grace_us=1000)
+    one.view(view_of({"H": "G1 G2", "B": "G1 G2"}, "S2"), 0)
+    one.start(0)
+    covers = {"S2@G1": 5, "S2@G2": 3}
+    one.receive(Data((grouped("S1:1", "G1", needs=[("S2@G1", 5)], covers=covers),)), "B", 0)
+    for lacks, now in ((("S2@G1", 4, 5), 2000), (("S2@G2", 2, 3), 2001), (("S2@G1", 4, 5), 2002)):
+        said = told(one.receive(Gone((), (lacks,)), "B", now))
+    assert said[-2:] == ["discard S2:5 gone", "deliver S1:1 causes"]
+
+
+def test_what_was_given_up_is_not_asked_for_again_before_the_next_is() -> None:
+    one = machine("pull", "A", "broker", "G1 G3", deadlines=False, grace_us=1000)
+    one.view(view_of({"A": "G1 G3", "B": "G1 G3", "C": "G1 G3"}), 0)
+    one.start(0)
+    gone(one, "B", now=0)
+    one.receive(Data((grouped("C:1", "G1", needs=[("B@G1", 2)]),)), "C", 2000)
+    assert told(one.receive(Gone((), (("B@G1", 1, 2),)), "C", 2001))[-3:] == [
+        "discard B:1 gone", "discard B:2 gone", "deliver C:1 causes",
+    ]  # fmt: skip
+    covers = {"B@G1": 3, "B@G3": 2, "C@G1": 1}
+    one.receive(Data((grouped("C:2", "G1", needs=[("B@G1", 3)], covers=covers),)), "C", 2002)
+    assert told(one.receive(Gone((), (("B@G1", 2, 3),)), "C", 2003)) == ["discard B:3 gone", "deliver C:2 causes"]
