@@ -338,7 +338,7 @@ def test_what_may_have_been_overtaken_in_another_group_is_not_called_gone() -> N
 
 
 def test_what_goes_with_a_lost_one_is_not_waited_for_another_while() -> None:
-    """In `home` a wait begins when something is first asked for; but S2:3 is as lost as S2:5, before which it stands."""
+    """In `home` a wait begins when something is first asked for; but S2:3 is as lost as S2:5, which it precedes."""
     one = machine("home", "H", "broker", "G1 G2", deadlines=False, grace_us=1000)
     one.view(view_of({"H": "G1 G2", "B": "G1 G2"}, "S2"), 0)
     one.start(0)
