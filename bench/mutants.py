@@ -242,6 +242,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("home_broker.py", "self._acknowledge(message_id)  # nobody", "del self._unsafe[message_id]  # nobody", "a client is told when nobody takes it any more"),
     Mutant("home_broker.py", "log.entries.values() if item.index > index}", "log.entries.values()}", "what was not wanted when it came is sent again"),
     Mutant("spread/loss.py", "claim=one == mark or one[1] > overtaken", "claim=True", "what may have been overtaken in another group is not called gone"),
+    Mutant("spread/answer.py", ", *self._aside_within(ranges)]", "]", "what its home passed over can be had there"),
     Mutant("spread/loss.py", "min(named[1], mark[1])", "named[1]", "what comes after a lost one is not waited for"),
     Mutant("spread/loss.py", "not self._everybody_lacks(named) and ", "", "what was asked for up to a number was asked for below it"),
     Mutant("spread/loss.py", " or id_of_mark(one) in self._lost:\n", ":\n", "what was given up is not waited for again"),

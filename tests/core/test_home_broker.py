@@ -468,7 +468,7 @@ def test_what_it_passed_and_its_client_no_longer_keeps_cannot_be_had_here() -> N
     attach(one, "S1", "G1")
     publish(one, grouped("S1:1", "G1", "G3", deadline_us=1), now=5)
     request = Request((("S1@G3", 0, 1),), lasting=True)
-    assert sent(one.receive(request, "D", 6), Gone) == [], "not before it is safe: its client publishes it again"
+    assert frame_to(one.receive(request, "D", 6), "D", Gone).lacks == (), "not before it is safe, but its header"
     one.receive(Digest({}, {"S1@G1": 1}), "B", 7)
     assert frame_to(one.receive(request, "D", 8), "D", Gone).lacks == (("S1@G3", 0, 1),)
 
@@ -488,3 +488,16 @@ def test_after_a_while_a_client_is_told_that_nobody_takes_what_has_expired() -> 
     attach(one, "S1", "G1")
     publish(one, grouped("S1:1", "G1", "G3", deadline_us=1), now=1500, headers=True)
     assert sent(one.wake(one.next_wake()), Published) and not one.logs["S1"].keeps(("S1@G3", 1))
+
+
+def test_what_was_passed_over_here_is_to_be_had_until_another_has_it() -> None:
+    """Its client, the only other one that had it, may be gone."""
+    one = home()
+    attach(one, "S1", "G1")
+    publish(one, grouped("S1:2", "G1"))
+    assert "discard S1:1 superseded" in publish(one, grouped("S1:1", "G1"), now=1)
+    one.view(view_of(VIEW, "S2"), 2)
+    answers = sent(one.receive(Request((("S1@G1", 0, 1),)), "B", 4), Data)
+    assert [e.message.id for _, frame in answers for e in frame.envelopes] == ["S1:1"]
+    one.receive(Digest({}, {"S1@G1": 2}), "B", 5)
+    assert not sent(one.receive(Request((("S1@G1", 0, 1),)), "B", 6), Data)

@@ -275,6 +275,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(575757, "home", 1649), {}, "nothing is delivered for a group that has not begun"),
     (draw(575757, "home", 9364), {}, "what its home passed over is asked for in its other groups"),
     (draw(626262, "home", 4092), {}, "what may have been overtaken in another group is not called gone"),
+    (draw(636363, "home", 4922), {}, "what its home passed over can be had there, though its client is gone"),
     (draw(595959, "home", 1573), {}, "and its home says that it cannot be had there"),
     (draw(585858, "home", 897), {}, "a header is no copy"),
     (draw(535353, "graph", 9669), {}, "somebody may have it by another of its groups"),

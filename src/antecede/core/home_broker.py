@@ -30,7 +30,6 @@ from antecede.core.frames import (
     Top,
     Want,
 )
-from antecede.core.interest import Interest
 from antecede.core.message import (
     LOOSE,
     Envelope,
@@ -160,14 +159,9 @@ class HomeBroker(BrokerBase):
                     done[stream] = n - 1
         return done
 
-    def extra_offers(self, interest: Interest) -> dict[str, int]:
-        """Publications that were skipped before anybody had them are asked about too, until somebody knows."""
-        offers: dict[str, int] = {}
-        for _, envelope in self._unsafe.values():
-            for stream, n in envelope.stamp.own:
-                if interest.concerns(stream) and n > offers.get(stream, 0):
-                    offers[stream] = n
-        return offers
+    def aside(self) -> Sequence[Envelope]:
+        """Publications that were passed over here before anybody had them: their client may be gone meanwhile."""
+        return [envelope for _, envelope in self._unsafe.values()]
 
     # -- attachments -----------------------------------------------------------------------------------------------
 

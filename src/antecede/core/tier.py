@@ -303,11 +303,12 @@ class Tier(ABC):
 
     def offers(self, interest: Interest) -> Mapping[str, int]:
         """The newest message kept per stream that concerns a peer, and what else a role offers."""
-        offers = self.store.offers(interest)
-        extra = self.extra_offers(interest)
-        if not extra:
-            return offers
-        return {**offers, **{stream: max(n, offers.get(stream, 0)) for stream, n in extra.items()}}
+        offers, aside = self.store.offers(interest), self.aside()
+        if aside:
+            offers = dict(offers)
+            for envelope in aside:
+                raise_to(offers, interest.among(dict(envelope.stamp.own)))
+        return offers
 
     def ranges_from(self, peer: str, ranges: Ranges) -> Ranges:
         """What a peer asks for, in the names of streams that are used here."""
@@ -321,9 +322,9 @@ class Tier(ABC):
         """What this process does not lack, corrected where it knows of gaps."""
         return have
 
-    def extra_offers(self, interest: Interest) -> dict[str, int]:
-        """What a role wants confirmed although it is not kept."""
-        return {}
+    def aside(self) -> Sequence[Envelope]:
+        """What can be had here, or its header, although it is not kept, until somebody else has it."""
+        return ()
 
     def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
         """What lies behind here and in the tier below."""

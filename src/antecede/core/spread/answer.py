@@ -42,13 +42,14 @@ class Answers:
         if interest is None:
             return
         ranges = tier.ranges_from(sender, frame.ranges)
-        found = [e for e in tier.store.find(ranges) if in_time(e, now_us) and interest.wants(e.message.topics)]
+        kept = [*tier.store.find(ranges), *self._aside_within(ranges)]
+        found = [e for e in kept if in_time(e, now_us) and interest.wants(e.message.topics)]
         found += [e for e in self._held_within(ranges) if interest.wants(e.message.topics)]
         for start in range(0, len(found), BATCH):
             batch = tuple(tier.answer_for(e, sender) for e in found[start : start + BATCH])
             tier.out.append(Answer(sender, tuple(e.message.id for e in batch)))
             tier.out.append(Send((sender,), Data(batch, answer=True)))
-        headers = [e for e in tier.store.find(ranges) if not in_time(e, now_us)]
+        headers = [e for e in kept if not in_time(e, now_us)]
         headers += tier.store.find_headers(ranges)
         gone = tuple(tier.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
         lacks: Ranges = ()
@@ -67,6 +68,15 @@ class Answers:
         if not wanted:
             return []
         return [h.envelope for h in tier.inbox.held.values() if any(mark in wanted for mark in h.envelope.stamp.own)]
+
+    def _aside_within(self, ranges: Ranges) -> list[Envelope]:
+        aside = [e for e in self.tier.aside() if not self._is_here(e.stamp.own[0])]
+        if not aside:
+            return []
+        asked: dict[str, list[tuple[int, int]]] = {}
+        for stream, low, high in ranges:
+            asked.setdefault(stream, []).append((low, high))
+        return [e for e in aside if any(low < n <= high for s, n in e.stamp.own for low, high in asked.get(s, ()))]
 
     def _lacked(self, ranges: Ranges, peer: str, now_us: int) -> Ranges:
         """Of senders that left, and of what lies behind here: what cannot be had here, so that nobody waits for it for
