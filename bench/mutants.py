@@ -323,6 +323,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("cuts.py", "            raise_to(self._special.setdefault(group, {}), own)\n", "            pass\n", "the newer of two cuts in each group"),
     Mutant("joining.py", "(gift.donor, cut_of(newest_of(known)))", "(gift.donor, gift.snapshot.cut)", "a lost group begins behind messages of its own"),
     Mutant("gifts.py", "*(cut for _, _, cut in snapshot.origins)", "", "where a donor began counts as had"),
+    Mutant("joining.py", "            last.covered = (*last.covered, *self._uncovered)\n", "            pass\n", "who finds nobody left begins behind what the last donor forgot"),
     Mutant("joining.py", "if gift.donor != sender or gift.covered]", "if gift.covered]", "a snapshot that covers nothing new is taken too"),
     Mutant("joining.py", "Gift(sender, carries, covered, frame)", "Gift(sender, (), covered, frame)", "a donor carried what it carried"),
     Mutant("joining.py", "if again and broker.name < min(broker.all_brokers):", "if again:", "of those who join together one begins first"),

@@ -326,3 +326,14 @@ def test_one_snapshot_more_than_needed_is_taken_as_news() -> None:
     extra = Snapshot({"B@G1": 9}, (), (grouped("B:1", "G1"), grouped("B:2", "G2")))
     said = told(a.receive(extra, "B", 1))
     assert said == ["discard B:2 foreign", "deliver B:1 causes"] and not a.reader.behind("B@G1", 9)
+
+
+def test_who_finds_nobody_left_begins_behind_what_the_last_donor_had_forgotten() -> None:
+    """It gave and left, and so covers no group; but nobody will ever have what it, and all before it, had let go of."""
+    a = brokers("graph", {"A": "G1", "B": "G1"}, "A", deadlines=False, grace_us=1000)["A"]
+    a.start(0, joining=True)
+    a.view(view_of({"A": "G1"}), 1)
+    given = Snapshot({}, ("X:3",), (grouped("X:3", "G1", needs=[("X@G1", 2)]),), retired={"X@G1": 2})
+    assert a.receive(given, "B", 2) == []
+    lines = [line for at in range(100, 3000, 100) for line in told(a.wake(at))]
+    assert lines[:2] == ["join at B cut X:2", "deliver X:3 causes"]

@@ -143,6 +143,9 @@ class Joining:
         broker = self.broker
         broker.joined = True
         self.at_us = None
+        if self._uncovered and self._gifts:  # nobody is left; but who gave and left knew what lies behind
+            last = self._gifts[-1]
+            last.covered = (*last.covered, *self._uncovered)
         begun = {group for gift in self._gifts for group in gift.covered}
         fresh = tuple(g for g in broker.interest.filters if g not in begun)
         if fresh:
