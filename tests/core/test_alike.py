@@ -51,7 +51,8 @@ def test_every_rule_names_an_attribute_that_exists() -> None:
     broker.wants.want(("B@G1", 1), "B", None, 5, patience_us=10)
     envelope = Envelope(Message("A", 1, ("G1",)), NO_STAMP)
     parts = [
-        Unacked(envelope),
+        Unacked(envelope, 1),
+        machine_of("home", "subscriber").outbox,
         *broker.wants.wants.values(),
         broker,
         broker.inbox,

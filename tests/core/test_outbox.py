@@ -39,3 +39,23 @@ def test_past_its_deadline_it_is_resent_as_a_header_until_that_is_safe() -> None
     assert frame_to(one.wake(5000), "H", Publish).headers_only, "somebody may wait for what follows it"
     one.receive(Published(("S:1",)), "H", 5001)
     assert not one.outbox.unacked and one.next_wake() is None
+
+
+def test_what_is_due_together_goes_in_the_order_of_publication() -> None:
+    one = client()
+    for _ in range(3):
+        one.publish(("G1",), b"p", 5)
+    one.receive(Received(("S:1",)), "H", 6)
+    one.receive(Received(("S:1",)), "H", 6)
+    assert told(one.wake(66)) == ["publish to H: S:1", "publish to H: S:2", "publish to H: S:3"]
+    assert told(one.wake(66)) == [], "each of them once"
+
+
+def test_a_timer_that_was_put_off_does_not_come_early() -> None:
+    one = client()
+    one.publish(("G1",), b"p", 5)
+    one.publish(("G1",), b"p", 9)
+    one.receive(Received(("S:1",)), "H", 6)
+    assert one.next_wake() == 19 and told(one.wake(18)) == []
+    one.receive(Published(("S:2",)), "H", 18)
+    assert one.next_wake() == 66

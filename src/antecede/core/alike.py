@@ -68,6 +68,9 @@ ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("Rounds", "_goal"): lambda rounds, goal: None if rounds.steady else goal,
     ("Want", "tries"): lambda want, tries: tries if tries < 12 else 12 + (tries - 12) % 420,  # whose turn, of up to 7
     ("Unacked", "tries"): lambda one, tries: min(tries, 16),
+    ("Unacked", "place"): lambda one, place: None,  # they stand in this order
+    ("Outbox", "_published"): lambda outbox, published: None,
+    ("Outbox", "_due"): lambda outbox, due: None,  # when each is due it says itself
     ("Tier", "settings"): lambda tier, settings: None,  # the same for ever
     ("Solicitation", "settings"): lambda wants, settings: None,
     ("Tier", "_interests"): lambda tier, known: None,
