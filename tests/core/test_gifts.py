@@ -22,3 +22,9 @@ def test_witness_is_the_first_that_has_had_all_of_it() -> None:
     assert witness((a, b, c), {}) is a and witness((a, b, c), {"p": 4}) is b
     assert witness((a, b, c), {"p": 4, "q": 2}) is c
     assert witness((a, b, c), {"p": 10}) is a, "nobody: the donor itself, as far as it has had it"
+
+
+def test_a_donor_has_had_what_it_retired_where_it_carries_the_group() -> None:
+    """What it gave up there, too: nobody could tell any more what follows that."""
+    one = Gift("A", ("G1",), (), Snapshot({"p@G1": 3}, ("p:3",), retired={"p@G1": 4, "q@G2": 1}))
+    assert one.had == {"p": 4}

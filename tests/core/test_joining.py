@@ -158,6 +158,15 @@ def test_who_finds_all_gone_waits_a_while_for_others() -> None:
     assert told(timed.wake(10)) == ["join at None cut "], "with deadlines what it would miss is over soon"
 
 
+def test_where_there_are_subscribers_there_were_brokers() -> None:
+    """And others may have come in their place, of whom it has not been told."""
+    a = machine("cbcast", "A", "broker", "G1", retry_us=10, deadlines=False, grace_us=100)
+    a.view(view_of({"A": "G1"}, "S"), 0)
+    assert told(a.start(0, joining=True)) == [] and not a.joined
+    a.view(view_of({"A": "G1", "B": "G1"}, "S"), 5)
+    assert told(a.wake(10)) == ["snapshot-request to B"]
+
+
 def test_alone_it_begins_at_nothing() -> None:
     a = brokers("cbcast", {"A": "G1"}, "A")["A"]
     assert told(a.start(0, joining=True)) == ["join at None cut "]

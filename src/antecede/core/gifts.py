@@ -1,7 +1,7 @@
 """Snapshots that a newcomer has been given, and what each says of where it may begin.
 
 Decided here: who may be named as witness to a cut. It must have had all that the cut puts behind: delivered, published
-or begun behind it, or delivered something that follows it.
+or begun behind it, given it up, or delivered something that follows it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ class Gift:
         """The newest message of each sender that the donor has had."""
         for cut in (snapshot.cut, *(cut for _, _, cut in snapshot.origins)):
             raise_to(self.had, dict(map(split_id, cut)))
+        for group, marks in by_group(snapshot.retired).items():
+            if group in carries:  # what it gave up there, too
+                raise_to(self.had, newest_of(marks))
 
 
 def by_group(marks: Mapping[str, int]) -> dict[str, dict[str, int]]:

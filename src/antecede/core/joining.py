@@ -69,8 +69,8 @@ class Joining:
 
     def _somebody_may_come(self, now_us: int) -> bool:
         """Nobody is left to ask. Those who are joining too are asked once more: one may have begun since. If none has,
-        the first by name begins, and the others where it did. And where all that were there have left, others may have
-        come of whom nobody has told it yet."""
+        the first by name begins, and the others where it did. And where all brokers have left, others may have come of
+        whom nobody has told it yet: if it has seen one leave, or finds subscribers there."""
         broker = self.broker
         if self._alone_us is None:
             self._alone_us = now_us
@@ -79,7 +79,7 @@ class Joining:
             if again and broker.name < min(broker.all_brokers):
                 return False
             self._blank.clear()
-        elif not broker.departed or broker.settings.deadlines:
+        elif not (broker.departed or len(broker.members) > 1) or broker.settings.deadlines:
             return False
         return now_us < self._alone_us + broker.settings.grace_us
 
