@@ -1,7 +1,7 @@
 """Snapshots that a newcomer has been given, and what each says of where it may begin.
 
 Decided here: who may be named as witness to a cut. It must have had all that the cut puts behind: delivered, published
-or begun behind it, given it up, or delivered something that follows it.
+or given up, begun behind it, or delivered something that follows it.
 """
 
 from __future__ import annotations
