@@ -139,6 +139,7 @@ GROWING: list[tuple[Scenario, dict[str, Any], str]] = [
     (draw(878787, "cbcast", 1027), {}, "who attaches to a broker begins behind what that one began behind"),
     (draw(878787, "graph", 2977), {}, "what is in two groups is asked for in the one that has brokers left"),
     (draw(969696, "solicit", 2130), {}, "sides of a healed partition find each other before they give up"),
+    (draw(676767, "solicit", 9271), {}, "what newcomers began behind is had from those beyond them"),
     (
         draw(7, "graph", 10),
         {"undated": 0.3},

@@ -7,7 +7,7 @@ business of its spread: a multicast, unless the recipe says otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from antecede.core.effects import Effect, Join, Send
 from antecede.core.frames import Data, Digest, Frame, Snapshot, SnapshotRequest
@@ -81,6 +81,8 @@ class Member(Tier):
         self._join_at = None
         self.out.append(Join(self.interest.filters, peer, cut, self.inbox.guard_us))
         self.early.take(now_us)
+        if self.began(self.interest):
+            self.rounds.begin(now_us)
 
     def own_wake(self) -> int | None:
         join_us, spread_us = self._join_at, self.spread.at_us
@@ -97,6 +99,10 @@ class Member(Tier):
         tops = dict(self.tops)
         raise_to(tops, self._began)
         return cut_of(tops)
+
+    def began(self, interest: Interest) -> Mapping[str, int]:
+        """With local views whoever lacks something may compare with newcomers only."""
+        return interest.among(self.reader.cut) if self.settings.view else {}
 
     # -- out -------------------------------------------------------------------------------------------------------
 

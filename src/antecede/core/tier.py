@@ -71,15 +71,11 @@ class Tier(ABC):
 
     def __init__(self, parts: Parts) -> None:
         settings = parts.settings
-        self.name = parts.name
-        self.interest = parts.interest
-        self.settings = settings
+        self.name, self.interest, self.settings = parts.name, parts.interest, settings
         self.early = Early(self)
         self.dice = parts.dice
-        self.writer = parts.writer
-        self.reader = parts.reader
-        self.asks = parts.asks
-        self.orders, self.dated = parts.orders, parts.dated
+        self.writer, self.reader = parts.writer, parts.reader
+        self.asks, self.orders, self.dated = parts.asks, parts.orders, parts.dated
         self.loose = LooseWriter(parts.name, flat=parts.reader.dense, slack_us=settings.slack_us)
         self.out: list[Effect] = []
         self.store = Store(self.out, grace_us=settings.grace_us, slack_us=settings.slack_us)
@@ -321,6 +317,10 @@ class Tier(ABC):
     def haves(self, have: Mapping[str, int], behind: Mapping[str, int]) -> Mapping[str, int]:
         """What this process does not lack, corrected where it knows of gaps."""
         return have
+
+    def began(self, interest: Interest) -> Mapping[str, int]:
+        """What this process began behind and cannot give, as far as peers must be told."""
+        return {}
 
     def aside(self) -> Sequence[Envelope]:
         """What can be had here, or its header, although it is not kept, until somebody else has it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from antecede.core.frames import Data, Digest
+from antecede.core.frames import Data, Digest, Snapshot
 from antecede.core.machine import Peer
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.reader import AHEAD
@@ -223,3 +223,33 @@ def test_below_an_unordered_one_without_deadline_is_only_what_was_sent_before_it
 
     one.receive(Data((loose(8, 9_000_000), loose(3))), "A", 1)
     assert {mark: want.endless for mark, want in one.wants.wants.items()} == {("A~", 7): False, ("A~", 2): True}
+
+
+def joined_behind(cut: str, **knobs: Any) -> Any:
+    """A member that came late, and began behind this message."""
+    one = machine("solicit", "A", "member", "G1", round_us=100, **knobs)
+    one.view({peer: Peer(peer, "member", ("G1",)) for peer in "AB"}, 0)
+    one.start(0, joining=True)
+    sender, n = cut.split(":")
+    one.receive(Snapshot({sender: int(n)}, (cut,)), "B", 0)
+    return one
+
+
+def test_with_local_views_who_came_later_says_what_it_began_behind() -> None:
+    """It cannot give it to those who lack it, and may be all they compare with."""
+    one = joined_behind("C:3", view=1)
+    digest = frame_to(one.wake(one.rounds.at_us), "B", Digest)
+    assert digest.offer == {} and digest.have == {"C": 3} and digest.reply
+    one.receive(Digest({}, {}), "B", 200)
+    assert told(one.wake(one.rounds.at_us)) == [] and one.rounds.at_us is None, "once B has heard of it"
+    assert joined_behind("C:3").rounds.at_us is None, "with one view for all others tell them"
+
+
+def test_what_who_came_later_began_behind_is_asked_of_all_until_it_comes() -> None:
+    one = member("A", "A B C", view=1, retry_us=10, patience_us=0)
+    one.view({peer: Peer(peer, "member", ("G1",)) for peer in "ABCD"}, 0)
+    one.receive(Digest({}, {"C": 1, "D": 4}), "B", 0)
+    assert not one.wants.wants, "it offers what it has"
+    effects = one.receive(Digest({"D": 4}, {"C": 1, "D": 4}), "D", 0)
+    assert one.wants.wants[("C", 1)].endless and not one.wants.wants[("D", 4)].endless
+    assert "ask C for C:1" in told(effects), "first whoever published it"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Send
 from antecede.core.frames import Digest
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope
+from antecede.core.message import Envelope, sender_of
 from antecede.core.order.reader import AHEAD
 from antecede.core.spread.chance import some_of
 
@@ -64,10 +64,10 @@ class Rounds:
     def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
         tier = self.tier
         offer = tier.offers(peer_interest)
-        front, marks = tier.reader.front, tier.inbox.marks
+        front, marks, began = tier.reader.front, tier.inbox.marks, tier.began(peer_interest)
         behind: Mapping[str, int] = offer  # the usual case: all of it lies behind, and nobody speaks of anything else
-        if not (offer.items() <= front.items() and theirs.keys() <= offer.keys()):
-            behind = {stream: front.get(stream, 0) for stream in {**offer, **theirs}}
+        if began or not (offer.items() <= front.items() and theirs.keys() <= offer.keys()):
+            behind = {stream: front.get(stream, 0) for stream in {**offer, **theirs, **began}}
         have = behind
         if marks:  # what is held is not lacking either: its holder asks for the rest itself
             have = {s: max(n, theirs[s]) if theirs.get(s) in marks.get(s, ()) else n for s, n in behind.items()}
@@ -101,7 +101,7 @@ class Rounds:
                 digest = digests.get(interest.key)
                 if digest is None:  # whoever wants the same gets the same frame
                     digest = digests[interest.key] = self.digest(interest, {}, reply=True)
-                if digest.offer:
+                if digest.offer or digest.have:
                     tier.out.append(Send((peer,), digest))
                 else:
                     self._in_step[peer] = version
@@ -148,6 +148,8 @@ class Rounds:
         if interest is None:
             return
         lacking = tier.asks and self._want_offered(frame.offer, sender, now_us)
+        if tier.asks and sender in self._newcomers:
+            self._want_passed(frame, now_us)
         tier.compared(frame, sender, now_us)
         if _covers(frame.have, tier.offers(interest)) and not (lacking and sender in self._newcomers):
             self._in_step[sender] = tier.store.version
@@ -183,6 +185,17 @@ class Rounds:
                         lacking = True
                         tier.wants.offered(mark, sender, now_us, patience_us=patience_us)
         return lacking
+
+    def _want_passed(self, frame: Digest, now_us: int) -> None:
+        """Who came later may have begun behind what is missing here: it cannot give it, and stands between this process
+        and those who can. So all are asked, until it comes or is known to be gone."""
+        tier = self.tier
+        front, patience_us = tier.reader.front, tier.settings.patience_us
+        for stream, n in frame.have.items():
+            if n > max(front.get(stream, 0), frame.offer.get(stream, 0)) and tier.interest.concerns(stream):
+                for mark in [(stream, k) for k in tier.reader.offered(stream, n)]:
+                    if tier.is_missing(mark):
+                        tier.wants.want(mark, sender_of(stream), None, now_us, patience_us=patience_us)
 
 
 def _covers(have: Mapping[str, int], offer: Mapping[str, int]) -> bool:
