@@ -121,6 +121,7 @@ class Member(Tier):
         return envelope.message, self.flush(now_us)
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        self.rounds.want_passed(frame, sender, now_us)
         self.stability.confirm(sender, frame.done or frame.have)
         self.spread.compared(frame, sender)
 

@@ -148,8 +148,6 @@ class Rounds:
         if interest is None:
             return
         lacking = tier.asks and self._want_offered(frame.offer, sender, now_us)
-        if tier.asks and sender in self._newcomers:
-            self._want_passed(frame, now_us)
         tier.compared(frame, sender, now_us)
         if _covers(frame.have, tier.offers(interest)) and not (lacking and sender in self._newcomers):
             self._in_step[sender] = tier.store.version
@@ -186,10 +184,12 @@ class Rounds:
                         tier.wants.offered(mark, sender, now_us, patience_us=patience_us)
         return lacking
 
-    def _want_passed(self, frame: Digest, now_us: int) -> None:
+    def want_passed(self, frame: Digest, sender: str, now_us: int) -> None:
         """Who came later may have begun behind what is missing here: it cannot give it, and stands between this process
         and those who can. So all are asked, until it comes or is known to be gone."""
         tier = self.tier
+        if not tier.asks or sender not in self._newcomers:
+            return
         front, patience_us = tier.reader.front, tier.settings.patience_us
         for stream, n in frame.have.items():
             if n > max(front.get(stream, 0), frame.offer.get(stream, 0)) and tier.interest.concerns(stream):
