@@ -325,6 +325,12 @@ def test_a_newcomer_begins_behind_what_its_home_had() -> None:
     assert moved(one).frontier == {"X~@G1": 7}
 
 
+def test_an_unordered_one_it_began_behind_is_not_delivered() -> None:
+    one = client(join=False)
+    one.receive(Attached(1, {"X~@G1": 7}, ("X~:7",)), "H", 1)
+    assert items(one, item(1, unordered(5, 4))) == ["discard X~:5 duplicate"] and one.reader.front == {"": 1}
+
+
 def test_its_next_home_is_told_what_it_held_until_it_was_late() -> None:
     one = client()
     items(one, item(2, grouped("X:2", deadline_us=50), 1), now=10)
