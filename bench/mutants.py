@@ -214,6 +214,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("client.py", "                    self.heard.skipped(item.envelope.stamp.own, item.envelope.stamp)\n", "                    pass\n", "an unordered one that was missed is behind, too"),
     Mutant("tier.py", "            if len(self._interests) >= INTERESTS:\n                self._interests.clear()\n", "", "filters of those who left are forgotten"),
     Mutant("member.py", "        raise_to(tops, self._began)\n", "", "a member hands on where it began"),
+    Mutant("order/graph.py", "self.cuts = not deadlines", "self.cuts = False", "what is stable is found out without deadlines"),
     Mutant("spread/digest.py", "        if frame.reply:\n", "        if False:\n", "whoever is asked answers"),
     Mutant("spread/digest.py", "            self.at_us = now_us + (round_us >> 1)", "            self.at_us = now_us + 0 * (round_us >> 1)", "the first round is not at once"),
     # -- orders by message -----------------------------------------------------------------------------------------

@@ -253,3 +253,13 @@ def test_what_who_came_later_began_behind_is_asked_of_all_until_it_comes() -> No
     effects = one.receive(Digest({"D": 4}, {"C": 1, "D": 4}), "D", 0)
     assert one.wants.wants[("C", 1)].endless and not one.wants.wants[("D", 4)].endless
     assert "ask C for C:1" in told(effects), "first whoever published it"
+
+
+def test_without_deadlines_a_digest_says_what_is_stable_from_the_beginning() -> None:
+    """Also where all messages are unordered, and the graph is empty."""
+    one = machine("graph", "A", "broker", "G1", round_us=100, deadlines=False)
+    one.view(view_of({"A": "G1", "B": "G1"}), 0)
+    one.start(0)
+    one.publish(("G1",), b"", 0, order="none")
+    digest = frame_to(one.wake(one.rounds.at_us), "B", Digest)
+    assert digest.offer == {"A~@G1": 1} and digest.done == {"A~@G1": 1}
