@@ -7,13 +7,13 @@ a quiet system sends nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Send
 from antecede.core.frames import Digest
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, sender_of
+from antecede.core.message import Envelope, Mark, sender_of
 from antecede.core.order.reader import AHEAD
 from antecede.core.spread.chance import some_of
 
@@ -168,20 +168,15 @@ class Rounds:
     def _want_offered(self, offer: Mapping[str, int], sender: str, now_us: int) -> bool:
         """Whether anything of it is missing here."""
         tier, lacking = self.tier, False
-        front, concerns, patience_us = tier.reader.front, tier.interest.concerns, tier.settings.patience_us
+        front, patience_us = tier.reader.front, tier.settings.patience_us
         if offer.items() <= front.items():  # the usual case, and the quickest to see
             return False
-        left = AHEAD
-        for stream, n in [(stream, n) for stream, n in offer.items() if n > front.get(stream, 0)]:
-            if concerns(stream):
-                tier.losses.has((stream, n), sender)
-                numbers = tier.reader.offered(stream, n)[: max(left, 1)]
-                left -= len(numbers)
-                for k in numbers:
-                    mark = (stream, k)
-                    if tier.is_missing(mark):
-                        lacking = True
-                        tier.wants.offered(mark, sender, now_us, patience_us=patience_us)
+        beyond = tier.interest.among({stream: n for stream, n in offer.items() if n > front.get(stream, 0)})
+        for mark in beyond.items():
+            tier.losses.has(mark, sender)
+        for mark in self._missing(beyond):
+            lacking = True
+            tier.wants.offered(mark, sender, now_us, patience_us=patience_us)
         return lacking
 
     def want_passed(self, frame: Digest, sender: str, now_us: int) -> None:
@@ -191,11 +186,20 @@ class Rounds:
         if not tier.asks or sender not in self._newcomers:
             return
         front, patience_us = tier.reader.front, tier.settings.patience_us
-        for stream, n in frame.have.items():
-            if n > max(front.get(stream, 0), frame.offer.get(stream, 0)) and tier.interest.concerns(stream):
-                for mark in [(stream, k) for k in tier.reader.offered(stream, n)]:
-                    if tier.is_missing(mark):
-                        tier.wants.want(mark, sender_of(stream), None, now_us, patience_us=patience_us)
+        offer = frame.offer
+        passed = {s: n for s, n in frame.have.items() if n > max(front.get(s, 0), offer.get(s, 0))}
+        for mark in self._missing(tier.interest.among(passed)):
+            tier.wants.want(mark, sender_of(mark[0]), None, now_us, patience_us=patience_us)
+
+    def _missing(self, beyond: Mapping[str, int]) -> Iterator[Mark]:
+        """What is missing up to these numbers: of all of them together not more than can be asked for at once."""
+        tier, left = self.tier, AHEAD
+        for stream, n in beyond.items():
+            numbers = tier.reader.offered(stream, n)[: max(left, 1)]
+            left -= len(numbers)
+            for mark in [(stream, k) for k in numbers]:
+                if tier.is_missing(mark):
+                    yield mark
 
 
 def _covers(have: Mapping[str, int], offer: Mapping[str, int]) -> bool:
