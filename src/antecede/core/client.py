@@ -25,7 +25,7 @@ from antecede.core.frames import (
 )
 from antecede.core.growing import Growing
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, is_loose, raise_to
+from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, is_loose, newest_of, raise_to
 from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import VectorWriter
@@ -186,6 +186,11 @@ class Client(Tier):
         stamps[message.id] = envelope.stamp
         if len(stamps) > REMEMBERED:
             del stamps[next(iter(stamps))]
+
+    def causes_of(self, message_id: str) -> tuple[str, ...]:
+        """What a delivered message follows, as ids: the newest of each sender. Empty where that is forgotten."""
+        stamp = self._stamps.get(message_id)
+        return () if stamp is None else cut_of(newest_of(stamp.covers))
 
     # -- in --------------------------------------------------------------------------------------------------------
 
