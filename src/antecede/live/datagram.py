@@ -14,7 +14,20 @@ from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
 from antecede.core.effects import Send
-from antecede.core.frames import Data, Frame, Gone, Grown, Item, Items, Publish, Published, Received, Request, Want
+from antecede.core.frames import (
+    Data,
+    Frame,
+    Gone,
+    Grown,
+    Item,
+    Items,
+    Kept,
+    Publish,
+    Published,
+    Received,
+    Request,
+    Want,
+)
 from antecede.core.message import Envelope
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import MAX_DATAGRAM, MAX_NAME, decode, weigh
@@ -93,7 +106,7 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
     data: dict[tuple[tuple[str, ...], bool], list[Envelope]] = {}
     publish: dict[tuple[tuple[str, ...], bool], list[Envelope]] = {}
     items: dict[tuple[tuple[str, ...], int], list[Item]] = {}
-    published: dict[tuple[tuple[str, ...], type[Published | Received]], dict[str, None]] = {}
+    published: dict[tuple[tuple[str, ...], type[Kept | Published | Received]], dict[str, None]] = {}
     out: list[Outgoing] = []
     for send in sends:
         frame = send.frame
@@ -103,7 +116,7 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
             items.setdefault((send.to, frame.attachment), []).extend(frame.items)
         elif isinstance(frame, Publish):
             publish.setdefault((send.to, frame.headers_only), []).extend(frame.envelopes)
-        elif isinstance(frame, Published | Received):
+        elif isinstance(frame, Kept | Published | Received):
             published.setdefault((send.to, type(frame)), {}).update(dict.fromkeys(frame.ids))
         else:
             out.append((send.to, frame))
