@@ -15,6 +15,7 @@ from antecede.core.broker import Broker
 from antecede.core.client import Client
 from antecede.core.delta import DeltaInbox
 from antecede.core.eager import EagerInbox
+from antecede.core.handover import QueuedInbox
 from antecede.core.home_broker import HomeBroker
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
@@ -220,8 +221,9 @@ def build(
     if recipe.clients_publish:
         if role == "subscriber":
             parts = Parts(
-                name, interest, settings, dice, None, IndexReader(), guard_us, digests=False, orders=recipe.orders
-            )
+                name, interest, settings, dice, None, IndexReader(), guard_us, digests=False, orders=recipe.orders,
+                inbox=QueuedInbox,
+            )  # fmt: skip
             return Client(parts, upper=_vector(recipe, name, settings))
         reader = Reader(interest.concerns, dense=writer.dense)
         parts = Parts(name, interest, settings, dice, writer, reader, guard_us)
