@@ -1,7 +1,7 @@
 """The systems that bench/live.py measures side by side: how each is started, and how a client of it sends and receives.
 
 Decided here: every system is used as its own documentation shows it, with its usual Python client, on the loopback,
-with nothing stored on disk. None of them promises causal order; NATS, MQTT, Redis and ZeroMQ promise order per publisher.
+with nothing stored on disk. None of them promises causal order; most promise order per publisher.
 A system whose server or client is not installed says so in one line and is left out.
 """
 
