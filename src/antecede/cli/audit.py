@@ -113,12 +113,12 @@ def judge(
     return records(spark, *paths, scratch=scratch)
 
 
-def with_aside(judged: Audit, aside: DataFrame) -> Audit:
+def with_aside(judged: Audit, aside: DataFrame | None) -> Audit:
     """Lines that are no rows are set aside like rows that cannot be judged."""
     from pyspark.sql import functions as f
 
-    count = aside.count()
-    if count:
+    count = 0 if aside is None else aside.count()
+    if count and aside is not None:
         text = f.concat("reason", f.lit(": "), "row").alias("text")
         nothing = [f.lit(None).cast(judged.quarantine.schema[name].dataType).alias(name) for name in NOWHERE]
         more = aside.select(f.col("file").alias("source"), *nothing, text)
