@@ -122,16 +122,16 @@ def as_batch(spark: SparkSession, source: Path, named: dict[str, Any], to: Targe
 
 
 def as_stream(spark: SparkSession, source: Path, named: dict[str, Any], to: Targets) -> dict[str, Any]:
-    from antecede.cli.audit import read_tables
     from antecede.spark.order import causal_order, drain
     from antecede.spark.sink import read
+    from antecede.spark.tables.frames import read_tables
 
     if not source.is_dir():
         raise InputError(f"{source} is one file: a stream is a directory into which files are put")
     found = sorted(p for p in source.iterdir() if p.suffix in (".parquet", ".csv", ".json", ".jsonl", ".ndjson"))
     if not found:
         raise InputError(f"{source} holds no Parquet, CSV or JSON-lines file yet, so its columns are not known")
-    table = read_tables(spark, found)
+    table = read_tables(spark, found).rows
     reader = spark.readStream.schema(table.schema).option("maxFilesPerTrigger", to.files)
     kind = {".parquet": "parquet", ".csv": "csv"}.get(found[0].suffix, "json")
     rows = reader.option("header", True).format(kind).load(str(source.absolute()))
@@ -156,7 +156,7 @@ def as_stream(spark: SparkSession, source: Path, named: dict[str, Any], to: Targ
 
 def table_of(spark: SparkSession, source: Path, named: dict[str, Any]) -> tuple[DataFrame, dict[str, Any]]:
     """The rows, and which column of them is what."""
-    from antecede.cli.audit import read_tables
+    from antecede.spark.tables.frames import read_tables
 
     if source.suffix == ".log":
         from antecede.spark.imports import read_shiviz
@@ -177,7 +177,7 @@ def table_of(spark: SparkSession, source: Path, named: dict[str, Any]) -> tuple[
         columns = {"id": "message", "parents": "parents", "group": "view", "deadline": "deadline_us"}
         columns |= {"time": "sent_us", "arrived": "arrived_us", "unknown": "skip", "foreign": "none"}
         return rows, {**columns, **named}
-    return read_tables(spark, [source]), named
+    return read_tables(spark, [source]).rows, named
 
 
 def told(ordered: DataFrame, rows_in: int, held: int = 0) -> dict[str, Any]:
