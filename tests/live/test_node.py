@@ -296,7 +296,7 @@ def test_with_deadlines_nothing_is_late_and_most_arrives(recipe: str, tmp_path: 
         cluster = Cluster(recipe, tmp_path, loss=0.1, deadlines=True)
         await cluster.run(300, 600_000, seconds=10)
         report = check(tmp_path, scenario={"recipe": recipe, "skew_ms": 0}, idle=False)
-        assert [f for f in report.findings if f.verdict in ("inversion", "late", "duplicate", "gap", "false")] == []
+        assert [f for f in report.findings if f.verdict in ("inversion", "overdue", "duplicate", "gap", "false")] == []
         assert report.fates["delivered"] > 0.9 * report.pairs
 
     asyncio.run(main())

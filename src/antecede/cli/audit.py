@@ -56,7 +56,7 @@ def audit(
     scratch: Annotated[Path | None, Option(metavar="DIR", help="For tables of messages: all workers see it.")] = None,
     master: Annotated[str | None, Option(help="Spark's master. [local[*]]")] = None,
 ) -> None:
-    """Judge traces and tables of any size: every inversion, gap, late, duplicate and stuck message.
+    """Judge traces and tables of any size: every inversion, gap, overdue, duplicate and stuck message.
 
     The verdicts are those of `antecede check`, which is slower and also looks for idle, false, undelivered and
     unexplained ones. Give any number of run directories, or a directory that holds them. What cannot be read is set

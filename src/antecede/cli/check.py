@@ -18,6 +18,8 @@ __all__ = ["check"]
 FIRST = 20
 """Findings that are printed; all of them are in --json."""
 
+ALL = 10**12
+
 
 def check(
     path: Annotated[Path, typer.Argument(help="A run directory, a records file, or with --id a table of your own.")],
@@ -34,12 +36,13 @@ def check(
     """Judge a trace: every delivery, every discard, every claim; what became of every message at every receiver.
 
     The judge reads records only, never what a protocol stamped on a message. Verdicts: inversion (out of causal
-    order), gap (released without a cause it should have waited for), late, duplicate, stuck (came in time, never
+    order), gap (released without a cause it should have waited for), overdue, duplicate, stuck (came in time, never
     delivered), idle (held for nothing), false (an untrue claim), undelivered, unexplained. Nothing is left out: the
     fates of all pairs of message and receiver add up.
 
     With --id the file is any Parquet, CSV or JSON-lines table of deliveries, judged as `antecede audit` does:
-    inversions, duplicates, and parents that never came. Example: antecede check log.csv --id msg --parents refs --receiver node --position n
+    inversions, duplicates, and parents that never came.
+    Example: antecede check log.csv --id msg --parents refs --receiver node --position n
 
     Exit 0 when clean, 1 when a violation was found, 2 when the input is no trace, or no more than part of a table
     could be judged.
@@ -109,7 +112,7 @@ def check_table(path: Path, named: dict[str, str | None], as_json: bool) -> None
 
     judged = table_here([path], named)
     if as_json:
-        print(json.dumps(judged.to_json(judged.summary["rows"] + judged.summary["quarantined"]), indent=2))
+        print(json.dumps(judged.to_json(ALL), indent=2))
     else:
         show(judged.to_json(FIRST), Console(), None)
     raise typer.Exit(code_of(judged))

@@ -1,4 +1,4 @@
-"""The audit of traces on Spark: every inversion, gap, late, duplicate and stuck message, as `trace/check.py` has it.
+"""The audit of traces on Spark: every inversion, gap, overdue, duplicate and stuck message, as `trace/check.py` has it.
 
 Decided in this file: what the caller may give. How the work is done is in `auditing/work`: the messages of one run are
 put in a causal order by one task, which writes them as columns that all tasks map into memory (`scratch`); deliveries

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 __all__ = ["AUDITED", "FINDING", "JUDGED", "QUARANTINED", "TAIL", "Audit", "summary", "table_summary"]
 
-AUDITED = ("inversion", "gap", "late", "duplicate", "stuck")
+AUDITED = ("inversion", "gap", "overdue", "duplicate", "stuck")
 """Of the oracle's verdicts, those that are looked for in traces; the others are `antecede check`'s."""
 
 JUDGED = ("inversion", "duplicate")
