@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from antecede.errors import InputError
 from antecede.spark.audit_engine import OnSpark
-from antecede.spark.audit_rows import Frame, checked, plain_files
+from antecede.spark.audit_rows import Frame, checked, trace_files_of
 from antecede.spark.auditing.files import SETTINGS, Files
 from antecede.spark.auditing.outcome import AUDITED, Audit
 from antecede.spark.auditing.scan import run_directories, shared, splits_of
@@ -56,7 +56,7 @@ def audit(
     frame: Any = source
     with plain_faults():
         engine = OnSpark(frame.sparkSession)
-        files = plain_files(frame)
+        files = trace_files_of(frame)
         if files is not None:
             rows: Subject = Files(shared([("", file) for file in files], engine.parts), settings)
         else:

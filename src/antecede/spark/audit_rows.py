@@ -29,7 +29,7 @@ from antecede.trace.record import COLUMNS, REASONS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Frame", "checked", "plain_files", "read_frames"]
+__all__ = ["Frame", "checked", "plain_files", "read_frames", "trace_files_of"]
 
 
 def checked(frame: DataFrame) -> DataFrame:
@@ -60,11 +60,11 @@ def checked(frame: DataFrame) -> DataFrame:
 
 
 def plain_files(frame: DataFrame) -> list[Path] | None:
-    """The files behind a DataFrame that is nothing but local Parquet files of a trace; None: it is more, or other.
+    """The files behind a DataFrame that is nothing but local Parquet files; None: it is more, or other.
 
     Java would read their rows only to hand them to Python one column at a time, which takes three times as long.
     """
-    if is_connect(frame.sparkSession) or not {c.name for c in COLUMNS} <= set(frame.columns):
+    if is_connect(frame.sparkSession):
         return None
     plan: Any = frame
     plan = plan._jdf.queryExecution().analyzed()
@@ -77,6 +77,11 @@ def plain_files(frame: DataFrame) -> list[Path] | None:
         return None
     files = [urlsplit(name) for name in frame.inputFiles()]
     return [Path(unquote(file.path)) for file in files] if all(file.scheme == "file" for file in files) else None
+
+
+def trace_files_of(frame: DataFrame) -> list[Path] | None:
+    """The same, where they hold a trace."""
+    return plain_files(frame) if {c.name for c in COLUMNS} <= set(frame.columns) else None
 
 
 def class_of(thing: Any) -> str:

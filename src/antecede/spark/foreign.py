@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
 from antecede.spark.audit_engine import OnSpark
-from antecede.spark.audit_rows import read_frames
+from antecede.spark.audit_rows import plain_files, read_frames
+from antecede.spark.auditing.files import read_tables
 from antecede.spark.auditing.outcome import Audit
+from antecede.spark.auditing.scan import shared
 from antecede.spark.auditing.table_tasks import roles_of, texts_of
 from antecede.spark.auditing.work import Table, audited, made
 from antecede.spark.faults import plain_faults
@@ -51,8 +53,16 @@ def audit_table(
     never came are in `missing`; they are no violation. Deliveries at one position have no order among themselves.
     """
     named = {"id": id, "parents": parents, "clock": clock, "receiver": receiver, "position": position}
-    rows = chosen(frame, named | {"sender": sender, "run": run, "problem": problem})
-    return judged(frame.sparkSession, rows, scratch)
+    named |= {"sender": sender, "run": run, "problem": problem}
+    rows = chosen(frame, named)
+    with plain_faults():
+        engine = OnSpark(frame.sparkSession)
+        files = plain_files(frame) if position is not None else None
+        if files is None:
+            return audited(engine, Table(rows, read_frames), made(scratch))
+        splits = shared([("", file) for file in files], engine.parts)
+        read = read_tables(splits, {role: name for role, name in named.items() if name is not None})
+        return audited(engine, Table(engine.numbers(len(splits)), read), made(scratch))
 
 
 def audit_files(
@@ -67,11 +77,13 @@ def audit_files(
     set aside with where, why and what they hold."""
     found = files_of(paths)
     frames = read_files(spark, found, texts_of(named), encoding)
-    rows = chosen(frames.rows, named)
-    if found.kind != "parquet":
-        odd = frames.aside.select(F.concat_ws(": ", "file", "reason", "row").alias("problem"))
-        rows = rows.unionByName(odd, allowMissingColumns=True)
-    return judged(spark, rows, scratch)
+    if found.kind == "parquet":
+        wanted: dict[str, Any] = {role: name for role, name in named.items() if name is not None}
+        return audit_table(frames.rows, scratch=scratch, **wanted)
+    odd = frames.aside.select(F.concat_ws(": ", "file", "reason", "row").alias("problem"))
+    rows = chosen(frames.rows, named).unionByName(odd, allowMissingColumns=True)
+    with plain_faults():
+        return audited(OnSpark(spark), Table(rows, read_frames), made(scratch))
 
 
 def chosen(frame: DataFrame, named: Mapping[str, str | None]) -> DataFrame:
@@ -83,8 +95,3 @@ def chosen(frame: DataFrame, named: Mapping[str, str | None]) -> DataFrame:
     if "position" not in columns:
         parts.append(F.monotonically_increasing_id().alias("position"))
     return numbered.select(*parts)
-
-
-def judged(spark: SparkSession, rows: DataFrame, scratch: str | Path | None) -> Audit:
-    with plain_faults():
-        return audited(OnSpark(spark), Table(rows, read_frames), made(scratch))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+
 from antecede.errors import InputError
 from antecede.spark.auditing.keys import schema_of
 from antecede.spark.auditing.logs import read_log

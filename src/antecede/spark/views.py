@@ -149,9 +149,10 @@ def reduced(messages: Messages, past: Ints, mask: Ints) -> Any:
         place = np.append(last, -1)[past[:, column]]
         latest[:, column] = np.append(numbers, -1)[place]
     some = latest >= 0
-    at = pa.array(np.concatenate([[0], np.cumsum(some.sum(axis=1))]).astype(np.int32))
-    names = messages.names.combine_chunks() if isinstance(messages.names, pa.ChunkedArray) else messages.names
-    return pa.ListArray.from_arrays(at, names.take(pa.array(messages.named[latest[some]])).cast(pa.string()))
+    at: Any = pa.array(np.concatenate([[0], np.cumsum(some.sum(axis=1))]).astype(np.int32))
+    which: Any = pa.array(messages.named[latest[some]])
+    names: Any = messages.names.combine_chunks() if isinstance(messages.names, pa.ChunkedArray) else messages.names
+    return pa.ListArray.from_arrays(at, names.take(which).cast(pa.string()))
 
 
 def _causes(table: pa.Table) -> pa.Table:

@@ -29,7 +29,7 @@ from antecede.spark.auditing.messages import Messages
 from antecede.spark.auditing.pieces import SHIPPED, Batches, Results, Source, by_run, unknown_tail
 from antecede.spark.auditing.tables import Shelf, domain_of
 
-__all__ = ["Judged", "answer", "chunks_of", "judge", "named_in", "ship", "shipped_note"]
+__all__ = ["Case", "Judged", "Maker", "answer", "chunks_of", "judge", "named_in", "ship", "shipped_note"]
 
 TABLE_CELLS = 16 * 2**20
 """Messages x receivers taken together where many messages are missing: four tables of 64 MB."""
@@ -134,8 +134,8 @@ Maker = Callable[[str, str, list[dict[str, Any]], Shelf, Results], Judged]
 """From domain, process and its chunks."""
 
 
-def judge(scratch: str, make: Maker | None = None) -> Callable[[Batches], Batches]:
-    """`make` says what is judged: a process of a trace, if nothing else is said."""
+def judge(scratch: str, make: Maker) -> Callable[[Batches], Batches]:
+    """`make` says what is judged: a process of a trace, or a receiver of a table."""
 
     def run(batches: Batches) -> Batches:
         spool, results = Spool(), Results()
@@ -145,7 +145,7 @@ def judge(scratch: str, make: Maker | None = None) -> Callable[[Batches], Batche
         shelf = Shelf(scratch)
         waiting: list[Judged] = []
         for domain, process, chunks in spool.chunks():
-            case = (make or Case)(domain, process, chunks, shelf, results)
+            case = make(domain, process, chunks, shelf, results)
             if waiting and full(waiting, case):
                 together(waiting, results)
                 waiting = []

@@ -45,7 +45,7 @@ class Local:
         return [*one, *other]
 
     def counted(self, results: Any) -> Totals:
-        sums = [([], "count_all"), *((name, "sum") for name in SUMS)]
+        sums: Any = [([], "count_all"), *((name, "sum") for name in SUMS)]
         grouped = whole(results).group_by(["what", "verdict"]).aggregate(sums)
         columns = ["what", "verdict", "count_all", *(f"{name}_sum" for name in SUMS)]
         return sums_of(zip(*(grouped.column(name).to_pylist() for name in columns), strict=True))

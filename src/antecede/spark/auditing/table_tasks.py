@@ -52,7 +52,8 @@ Ints = NDArray[Any]
 
 pc: Any = pa.compute
 
-ENTRY = [("key", pa.string()), ("value", pa.int64())]
+ENTRIES: Any = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.int64())]))
+"""A clock, as a list."""
 
 EVERYBODY = "all"
 """The receiver of a table that names none."""
@@ -60,7 +61,7 @@ EVERYBODY = "all"
 
 def roles_of(columns: Sequence[tuple[str, pa.DataType | None]], named: Mapping[str, str | None]) -> dict[str, int]:
     """Role -> place of its column, for the roles that are named; InputError where a column is not there, or no such."""
-    if (named["parents"] is None) == (named["clock"] is None):
+    if (named.get("parents") is None) == (named.get("clock") is None):
         raise InputError("name the column of the parents or of the vector clock, one of the two")
     names = [name for name, _ in columns]
     wanted = {role: name for role, name in named.items() if name is not None}
@@ -126,16 +127,20 @@ def plain(rows: Any) -> Any:
     kept = rows.select(["id", "key", "position"])
     if "parents" in rows.column_names:
         lists = rows.column("parents").combine_chunks()
-        keys = pa.array(keys_of(lists.flatten()).view(np.int64))
-        at = np.concatenate([[0], np.cumsum(sizes_of(lists))]).astype(np.int32)
-        return kept.append_column("parents", pa.ListArray.from_arrays(pa.array(at), keys))
-    clocks = rows.column("clock").combine_chunks().cast(pa.list_(pa.struct(ENTRY)))
-    at = np.concatenate([[0], np.cumsum(sizes_of(clocks))]).astype(np.int32)
+        return kept.append_column("parents", listed(lists, keys_of(lists.flatten()).view(np.int64)))
+    clocks = rows.column("clock").combine_chunks().cast(ENTRIES)
     entries = clocks.flatten()
     sender = rows.column("sender") if "sender" in rows.column_names else pa.nulls(rows.num_rows, pa.string())
-    kept = kept.append_column("hosts", pa.ListArray.from_arrays(pa.array(at), entries.field("key")))
-    kept = kept.append_column("counts", pa.ListArray.from_arrays(pa.array(at), entries.field("value")))
+    kept = kept.append_column("hosts", listed(clocks, entries.field("key")))
+    kept = kept.append_column("counts", listed(clocks, entries.field("value")))
     return kept.append_column("sender", sender)
+
+
+def listed(lists: Any, members: Any) -> Any:
+    """These members, in lists of the same sizes."""
+    at: Any = pa.array(np.concatenate([[0], np.cumsum(sizes_of(lists))]).astype(np.int32))
+    values: Any = pa.array(members) if isinstance(members, np.ndarray) else members
+    return pa.ListArray.from_arrays(at, values)
 
 
 def sizes_of(lists: Any) -> Ints:

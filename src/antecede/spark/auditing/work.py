@@ -84,8 +84,8 @@ class Engine(Protocol):
 
 
 class Subject(Protocol):
-    make: Maker | None
-    """What is judged; None: processes of traces."""
+    make: Maker
+    """What is judged."""
     tables: bool
     """Whether it is a table of another system."""
 
@@ -161,7 +161,7 @@ def scratch_of(scratch: str | Path | None) -> Iterator[str]:
 class Traces:
     """Records of runs; `telling` and `shipping` give frames of their rows, and how a task reads these."""
 
-    make = None
+    make: Maker = staticmethod(judging.Case)
     tables = False
     ship: Callable[[Source, str, int], Step] = staticmethod(judging.ship)
 
@@ -199,7 +199,7 @@ class Traces:
 class Table:
     """Deliveries that another system left: rows with columns named by their roles (`table_tasks`)."""
 
-    make = table_tasks.Visit
+    make: Maker = staticmethod(table_tasks.Visit)
     tables = True
 
     def __init__(self, frame: Any, read: Source) -> None:
