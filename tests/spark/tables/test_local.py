@@ -11,6 +11,7 @@ import pytest
 from antecede.errors import InputError
 from antecede.spark.tables.files import files_of
 from antecede.spark.tables.local import read_local
+from tests.spark.hostile import CASES, Case
 
 
 def test_csv_files_of_one_table(tmp_path: Path) -> None:
@@ -59,6 +60,19 @@ def test_parquet_and_what_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "parted" / "day=1" / "x.parquet").touch()
     with pytest.raises(InputError, match="--engine spark"):
         read_local(files_of([tmp_path / "parted"]))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_row_of_a_hostile_table_is_read_or_set_aside(case: Case, tmp_path: Path) -> None:
+    case.write(tmp_path)
+    try:
+        taken = read_local(files_of([tmp_path]), set(case.columns.values()) - {"at", "at.us", "n"}, case.encoding)
+    except InputError as error:
+        assert case.refused and case.refused in str(error)
+        return
+    if case.refused is None:
+        assert (taken.table.num_rows, len(taken.aside)) == (len(case.rows), case.aside)
+        assert all(bad.reason and bad.row for bad in taken.aside)
 
 
 def test_no_spark_is_loaded(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ timestamps) stay in Java; others pass through `cells` in one more step over the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,8 +41,8 @@ SIMPLE |= {"truth": "boolean", "texts": "array<string>"}
 class Frames(NamedTuple):
     rows: DataFrame
     """The rows, all their columns."""
-    aside: DataFrame
-    """Lines that are no rows: ASIDE."""
+    aside: DataFrame | None
+    """Lines that are no rows: ASIDE. None where there can be none."""
 
 
 def read_tables(
@@ -60,9 +60,9 @@ def read_files(
     found: Found,
     texts: Collection[str | None] = (),
     encoding: str | None = None,
-    stream: Callable[[str], DataFrame] | None = None,
+    stream: DataFrame | None = None,
 ) -> Frames:
-    """`stream`: makes a stream of the paths of files, of which those found now tell the columns (CSV and JSON)."""
+    """`stream`: one of paths of files (CSV and JSON), of which those found now tell the columns."""
     from antecede.spark.faults import plain_faults
 
     if found.kind == "parquet":
@@ -71,7 +71,7 @@ def read_files(
         one_schema(found.files)
         reader = spark.read if found.root is None else spark.read.option("basePath", str(found.root.absolute()))
         rows = reader.parquet(*(literally(file.absolute()) for file in found.files))
-        return Frames(rows, spark.createDataFrame([], ASIDE))
+        return Frames(rows, None)
     known_encoding(encoding)
     files = [str(file.absolute()) for file in found.files]
     paths = spark.createDataFrame([(file,) for file in files], "path string").repartition(min(len(files), MOST_TASKS))
@@ -88,7 +88,7 @@ def read_files(
     if not types:
         raise InputError(no_columns(found, [row["wrong"] for row in told.values() if row["wrong"]][:1]))
     plain = ", ".join(f"c{place} {SIMPLE[word]}" for place, word in enumerate(types.values()))
-    source = paths if stream is None else stream("path")
+    source = paths if stream is None else stream
     whole = source.mapInArrow(as_rows(found.kind, types, encoding), f"{plain}, {ASIDE}")
     return Frames(
         whole.where("reason is null").drop("file", "reason", "row").toDF(*types),
