@@ -9,14 +9,14 @@ import pytest
 
 from antecede.errors import InputError
 from antecede.spark.foreign import audit_table
-from antecede.spark.imports import read_shiviz, spans
+from antecede.spark.imports import EVENT_ROLES, read_shiviz, spans
 from tests.spark.auditing.places_twin import Place, judge_places
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOGS = Path(__file__).resolve().parents[3] / "shared" / "data" / "shiviz"
-COLUMNS = {"id": "id", "clock": "clock", "sender": "sender", "position": "position", "run": "source"}
+COLUMNS = EVENT_ROLES
 
 
 @pytest.mark.skipif(not LOGS.is_dir(), reason="needs ../shared/data/shiviz, which is not part of the project")

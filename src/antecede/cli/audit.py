@@ -11,7 +11,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,12 +32,6 @@ FIRST = 20
 Option = typer.Option
 
 
-class Engine(StrEnum):
-    auto = "auto"
-    spark = "spark"
-    local = "local"
-
-
 def audit(
     paths: Annotated[list[Path], typer.Argument(metavar="DIR|FILE...", help="Runs, directories of runs, or tables.")],
     as_json: Annotated[bool, Option("--json", help="One JSON object, for programs.")] = False,
@@ -50,7 +43,7 @@ def audit(
     sender: Annotated[str | None, Option(help="With --clock: column of the host it is a step of.")] = None,
     run: Annotated[str | None, Option(help="Column that separates histories which know nothing of each other.")] = None,
     encoding: Annotated[str | None, Option(help="Of CSV and JSON files that are not UTF-8.")] = None,
-    engine: Annotated[Engine, Option(help="local: in this process; auto: so up to 64 MB of files.")] = Engine.auto,
+    engine: Annotated[str, Option(help="local (this process), spark, or auto: local below 32 MB of files.")] = "auto",
     out: Annotated[Path | None, Option(metavar="DIR", help="Write every finding there, as Parquet tables.")] = None,
     limit: Annotated[int, Option(min=0, help="At most this many findings in --json.")] = 10_000,
     scratch: Annotated[Path | None, Option(metavar="DIR", help="For tables of messages: all workers see it.")] = None,
@@ -67,7 +60,7 @@ def audit(
     aside by name; deliveries at one position have no order among themselves. Files called *.log are read as ShiViz
     logs: events with vector clocks, judged in the order of the log.
 
-    Up to 64 MB of files are judged in this process, without Java; what is larger on Spark. The findings are the same.
+    Below 32 MB of files are judged in this process, without Java; what is larger on Spark. The findings are the same.
 
     \b
     antecede audit sweep/                                      all runs below it
@@ -81,7 +74,9 @@ def audit(
     described |= {"sender": sender, "run": run}
     if id is None and any(described.values()):
         raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
-    if engine is Engine.local and master is not None:
+    if engine not in ("auto", "local", "spark"):
+        raise InputError(f"--engine is {engine}; it may be auto, local or spark")
+    if engine == "local" and master is not None:
         raise InputError("--master is of Spark, and --engine local works without it: leave one of them out")
     if out is not None and out.exists() and any(out.iterdir() if out.is_dir() else [out]):
         raise InputError(f"{out} is there already and not empty: name another directory for the findings")
@@ -90,7 +85,7 @@ def audit(
             raise InputError(f"{path} does not exist: give run directories, records files or tables")
 
     asked = Asked(paths, None if id is None else {"id": id, **described}, encoding)
-    local = engine is Engine.local or (engine is Engine.auto and master is None and asked.is_small())
+    local = engine == "local" or (engine == "auto" and master is None and asked.is_small())
     if local:
         with waiting("judging ..."):
             judged = asked.here()
@@ -134,7 +129,7 @@ class Asked:
         if self.named is not None:
             return audit_here.table_is_small(self.paths)
         if self.logs:
-            return sum(path.stat().st_size for path in self.paths) <= audit_here.LOCAL_BYTES
+            return sum(path.stat().st_size for path in self.paths) < audit_here.LOCAL_BYTES
         return audit_here.traces_are_small(self.paths)
 
     def here(self) -> Audit:

@@ -1,6 +1,6 @@
 """The audit without Spark, in this process: tables, ShiViz logs and run directories of moderate size.
 
-Decided in this file: what is read how, and LOCAL_BYTES, up to which files need no Spark. The steps, the readers of
+Decided in this file: what is read how, and LOCAL_BYTES, below which files need no Spark. The steps, the readers of
 cells and so the verdicts are those of the audit on Spark (`auditing/work`); nothing that this file imports is Spark.
 """
 
@@ -16,7 +16,7 @@ from antecede.spark.auditing.files import SETTINGS, Files
 from antecede.spark.auditing.local import Local
 from antecede.spark.auditing.outcome import Audit
 from antecede.spark.auditing.scan import run_directories, splits_of
-from antecede.spark.auditing.table_tasks import roles_of, texts_of
+from antecede.spark.auditing.table_rows import roles_of, texts_of
 from antecede.spark.auditing.work import Subject, Table, audited, scratch_of
 from antecede.spark.imports import EVENT, EVENT_ROLES, events_of, log_files
 from antecede.spark.tables.files import files_of
@@ -25,8 +25,8 @@ from antecede.trace.parquet import trace_files
 
 __all__ = ["LOCAL_BYTES", "logs_here", "runs_here", "table_here", "table_is_small", "traces_are_small"]
 
-LOCAL_BYTES = 64 * 2**20
-"""Files up to this size in all are judged here: some two million rows, half a minute, at most 3 GB of memory."""
+LOCAL_BYTES = 32_000_000
+"""Files below this size in all are judged here: one or two million rows, some ten seconds, at most 2 GB of memory."""
 
 ROWS_AT_ONCE = 1 << 19
 
@@ -34,12 +34,12 @@ ROWS_AT_ONCE = 1 << 19
 def table_is_small(paths: Sequence[str | Path]) -> bool:
     """Whether these tables may be judged here; those whose folders carry values of columns are Spark's."""
     found = files_of(paths)
-    return found.root is None and found.bytes <= LOCAL_BYTES
+    return found.root is None and found.bytes < LOCAL_BYTES
 
 
 def traces_are_small(paths: Sequence[str | Path]) -> bool:
     files = [file for directory in run_directories(paths) for file in trace_files(directory)]
-    return sum(file.stat().st_size for file in files) <= LOCAL_BYTES
+    return sum(file.stat().st_size for file in files) < LOCAL_BYTES
 
 
 def table_here(paths: Sequence[str | Path], named: Mapping[str, str | None], *, encoding: str | None = None) -> Audit:

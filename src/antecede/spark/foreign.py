@@ -17,7 +17,7 @@ from antecede.spark.audit_rows import plain_files, read_frames
 from antecede.spark.auditing.files import read_tables
 from antecede.spark.auditing.outcome import Audit
 from antecede.spark.auditing.scan import shared
-from antecede.spark.auditing.table_tasks import roles_of, texts_of
+from antecede.spark.auditing.table_rows import roles_of, texts_of
 from antecede.spark.auditing.work import Table, audited, made
 from antecede.spark.faults import plain_faults
 from antecede.spark.tables.files import files_of
@@ -77,7 +77,7 @@ def audit_files(
     set aside with where, why and what they hold."""
     found = files_of(paths)
     frames = read_files(spark, found, texts_of(named), encoding)
-    if found.kind == "parquet":
+    if frames.aside is None:
         wanted: dict[str, Any] = {role: name for role, name in named.items() if name is not None}
         return audit_table(frames.rows, scratch=scratch, **wanted)
     odd = frames.aside.select(F.concat_ws(": ", "file", "reason", "row").alias("problem"))

@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antecede.errors import InputError
-from antecede.spark.auditing.table_tasks import roles_of
 from tests.spark.auditing.graphs import random_parents
 from tests.spark.auditing.places_twin import Place, Verdicts, judge_places, told
 from tests.spark.auditing.rig import Result, table_audited
@@ -134,21 +132,6 @@ def test_clock_entries_of_steps_that_are_not_there(tmp_path: Path) -> None:
     assert [r["text"] for r in result["absent"]] == ["the clock of b:1 counts step 3 of a, which is not in the table"]
 
 
-def test_deliveries_at_one_position_have_no_order_and_the_rest_is_judged(tmp_path: Path) -> None:
-    places = [
-        Place("r", 0, "b", ("a",)), Place("r", 0, "a"), Place("r", 1, "d", ("c",)), Place("r", 2, "c"),
-        Place("r", 2, "e", ("c",)),
-    ]  # fmt: skip
-    result = table_audited(tables_of(places, random.Random(1)), tmp_path)
-    [found] = result["finding"]
-    assert (found["verdict"], found["message"], found["other"]) == ("inversion", "c", "d")
-    [row] = result["doubt"]
-    assert row["text"] == (
-        "receiver r has 4 deliveries at the position of another, the first at 0: they have no order among themselves"
-    )
-    assert "quarantine" not in result
-
-
 def test_cells_that_cannot_be_read_are_set_aside_with_the_reason(tmp_path: Path) -> None:
     table = pa.table({"id": ["a", "b", "c"], "clock": ['{"p": 1}', "p=1", '{"p": 2}'], "position": ["0", "1", "x"]})
     result = table_audited([table], tmp_path)
@@ -175,19 +158,3 @@ def test_one_id_with_different_parents_or_clocks_is_in_doubt(tmp_path: Path) -> 
     assert [r["text"] for r in result["doubt"]] == [
         "a comes with different clocks in different rows: that at the first position is taken"
     ]
-
-
-def test_which_column_plays_which_part() -> None:
-    columns: list[tuple[str, pa.DataType | None]] = [("msg", pa.string()), ("refs", pa.list_(pa.string()))]
-    named = dict.fromkeys(("id", "parents", "clock", "receiver", "position"))
-    assert roles_of(columns, {**named, "id": "msg", "parents": "refs"}) == {"id": 0, "parents": 1}
-    for wrong, sentence in (
-        ({"id": "msg"}, "one of the two"),
-        ({"id": "nope", "parents": "refs"}, "the table has no column nope; it has msg, refs"),
-        ({"id": "refs", "parents": "refs"}, "the id refs is array<string>: give text or a whole number"),
-        ({"id": "msg", "clock": "refs"}, "the clock refs is array<string>: give a map"),
-    ):
-        with pytest.raises(InputError, match=sentence):
-            roles_of(columns, {**named, **wrong})
-    with pytest.raises(InputError, match="more than one column msg"):
-        roles_of([*columns, ("msg", pa.string())], {**named, "id": "msg", "parents": "refs"})

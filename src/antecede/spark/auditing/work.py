@@ -27,6 +27,7 @@ from antecede.spark.auditing.attendance import CONTROL
 from antecede.spark.auditing.judging import Maker
 from antecede.spark.auditing.outcome import FINDING, QUARANTINED, TAIL, Audit, Totals
 from antecede.spark.auditing.pieces import PIECE, RESULT, SHIPPED, Source
+from antecede.spark.auditing.visit import Visit
 
 __all__ = ["SUMS", "Engine", "Subject", "Table", "Traces", "audited", "made", "scratch_of", "sums_of"]
 
@@ -197,9 +198,9 @@ class Traces:
 
 
 class Table:
-    """Deliveries that another system left: rows with columns named by their roles (`table_tasks`)."""
+    """Deliveries that another system left: rows with columns named by their roles (`table_rows`)."""
 
-    make: Maker = staticmethod(table_tasks.Visit)
+    make: Maker = staticmethod(Visit)
     tables = True
 
     def __init__(self, frame: Any, read: Source) -> None:
