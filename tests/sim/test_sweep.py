@@ -115,3 +115,20 @@ def test_a_run_that_goes_on_for_no_reason_has_failed(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("antecede.sim.run.PATIENCE_US", 0)
     judged = judge(1, "solicit", "repaired", 3)
     assert not judged.quiet and judged.what.startswith("it did not become quiet")
+
+
+def test_what_replays_and_what_goes_on_name_the_plugin(swept: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("antecede.sim.plugin._loaded", {"x": Path("/my own/x.py")})
+    (failed,) = swept.run(workers=1).failures
+    simulated, checked = swept.command(failed).split(" && ")
+    assert simulated.startswith("antecede simulate --plugin '/my own/x.py' --recipe solicit")
+    assert checked.startswith("antecede check --plugin '/my own/x.py' runs/")
+    assert "--plugin '/my own/x.py'" in swept.again(Path("out"))
+
+
+def test_it_says_how_many_are_there_already(swept: Sweep) -> None:
+    begun: list[int] = []
+    swept.run(workers=1, begun=begun.append)
+    swept.count = 10
+    swept.run(resume=True, workers=1, begun=begun.append)
+    assert begun == [0, 8]
