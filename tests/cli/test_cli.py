@@ -129,6 +129,29 @@ def test_a_reader_that_closes_the_pipe_changes_nothing(words: list[str], code: i
     assert running.wait() == code and "Traceback" not in told and told.count("\n") == (code != 0)
 
 
+def test_an_endless_command_ends_with_its_reader() -> None:
+    """A command that prints for ever stands in the place of `sub`."""
+    script = """
+import sys
+from antecede import cli
+
+def forever():
+    while True:
+        print("again", flush=True)
+
+cli.load = lambda name: forever
+sys.exit(cli.main(["sub"]))
+"""
+    running = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None and running.stderr is not None
+    assert running.stdout.readline() == "again\n"
+    running.stdout.close()
+    assert running.wait(60) == 0 and running.stderr.read() == ""
+    running.stderr.close()
+
+
 def test_what_was_found_counts_also_without_a_reader(tmp_path: Path) -> None:
     simulated = [
         "simulate",

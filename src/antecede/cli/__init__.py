@@ -36,8 +36,17 @@ COMMANDS: Mapping[str, str] = {
     "pipeline": "Order, fuse and audit on Spark: from a source to tables, batch or continuous.",
     "recipes": "List the protocols: what each promises, where it comes from, how its paper can be read.",
     "explore": "Try every run of a small scenario: each order, loss, duplicate and crash.",
+    "broker": "Run a broker: clients publish through it and subscribers read from it.",
+    "pub": "Publish a message; says when it is safe.",
+    "sub": "Print what comes, in causal order and before its deadline.",
+    "cluster": "Run several brokers on this machine in one terminal.",
+    "config": "Show a broker's settings and where each value came from.",
+    "top": "Watch brokers from the terminal.",
     "doctor": "Look at this machine and say what is missing, why it matters and what cures it.",
 }
+
+ENDLESS = ("broker", "cluster", "sub", "top")
+"""They go on until somebody stops them: a reader that has read enough does."""
 
 MISTAKE_OF_OURS = 70
 
@@ -61,7 +70,7 @@ def show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def top(version: Annotated[bool, typer.Option("--version", help="Say which.", callback=show_version)] = False) -> None:
+def root(version: Annotated[bool, typer.Option("--version", help="Say which.", callback=show_version)] = False) -> None:
     """Messages in cause-and-effect order, before their deadlines, over networks that lose them.
 
     `antecede COMMAND --help` explains each. Exit codes: 0 fine, 1 a violation was found, 2 bad input.
@@ -78,7 +87,7 @@ def build(wanted: str | None = None) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(top)
+    app.callback()(root)
     for name, line in COMMANDS.items():
         if exists(name):
             function = load(name) if name == wanted else placeholder
@@ -103,10 +112,10 @@ class Headed(TyperCommand):
 
 class Leaky(io.RawIOBase):
     """Standard output towards a reader that may stop reading (`| head`): what it no longer wants is dropped, and the
-    command comes to the end, and to the exit code, that it has without a reader."""
+    command comes to the end, and to the exit code, that it has without a reader. An endless one ends there, fine."""
 
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
+    def __init__(self, descriptor: int, *, endless: bool = False) -> None:
+        self.descriptor, self.endless = descriptor, endless
         self.closed_by_reader = False
 
     def writable(self) -> bool:
@@ -124,11 +133,13 @@ class Leaky(io.RawIOBase):
                 return os.write(self.descriptor, data)
             except BrokenPipeError:
                 self.closed_by_reader = True
+                if self.endless:
+                    raise SystemExit(0) from None
         return len(data)
 
 
 @contextmanager
-def patient_output() -> Iterator[None]:
+def patient_output(endless: bool) -> Iterator[None]:
     """Let nobody's closing of the pipe end a command; streams that are no real ones (in tests) are left as they are."""
     given = sys.stdout
     try:
@@ -137,7 +148,7 @@ def patient_output() -> Iterator[None]:
         yield
         return
     given.flush()
-    leaky = io.BufferedWriter(Leaky(descriptor))
+    leaky = io.BufferedWriter(Leaky(descriptor, endless=endless))
     sys.stdout = io.TextIOWrapper(
         leaky, encoding=given.encoding, errors=given.errors, line_buffering=os.isatty(descriptor)
     )
@@ -166,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")  # a name that a terminal cannot show is shown escaped
-    with patient_output():
+    with patient_output(endless=asked_for(given) in ENDLESS):
         return carry_out(given)
 
 

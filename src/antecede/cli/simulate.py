@@ -52,6 +52,7 @@ def simulate(
     brokers: Annotated[int | None, Who(help="How many: A, B, C, ... [4]")] = None,
     subscribers: Annotated[int | None, Who(help="How many: S1, S2, ... [6]")] = None,
     groups: Annotated[str | None, Who(help="'G1=A,B,C;G2=A,B,D'. [drawn]")] = None,
+    table: Annotated[str | None, Who(help="'room/#=A,B;+/door=C', or drawn: entries as groups. [none]")] = None,
     homes: Annotated[int | None, Who(help="Subscribers attach to 1 to this many brokers; home: 1. [3]")] = None,
     sites: Annotated[int | None, Who(help="How many sites there are. [1]")] = None,
     membership: Annotated[
@@ -125,16 +126,22 @@ def simulate(
     load(given.pop("plugin", ()))
     find_recipe(recipe or "solicit")
     if sweep is not None:
-        _refuse_knobs(given, {"recipe", "reading", "seed", "out", "sweep", "harsh", "resume", "as_json"}, "--sweep")
-        _sweep(recipe or "solicit", reading or "repaired", seed, sweep, out, resume, as_json, bool(harsh))
+        _refuse_knobs(
+            given, {"recipe", "reading", "seed", "out", "sweep", "harsh", "table", "resume", "as_json"}, "--sweep"
+        )
+        _sweep(recipe or "solicit", reading or "repaired", seed, sweep, out, resume, as_json, bool(harsh), table or "")
         return
     if resume:
         raise InputError("--resume goes with --sweep N: a single run is simply run again.")
     if draw is not None:
-        _refuse_knobs(given, {"recipe", "reading", "seed", "out", "draw", "harsh", "as_json", "resume"}, "--draw")
+        _refuse_knobs(
+            given, {"recipe", "reading", "seed", "out", "draw", "harsh", "table", "as_json", "resume"}, "--draw"
+        )
         from antecede.sim.draw import draw as draw_scenario
 
-        drawn = draw_scenario(seed, recipe or "solicit", draw, reading or "repaired", harsh=bool(harsh))
+        drawn = draw_scenario(
+            seed, recipe or "solicit", draw, reading or "repaired", harsh=bool(harsh), table=table or ""
+        )
         _one(drawn, out, as_json)
         return
     if harsh:
@@ -290,9 +297,18 @@ def _print_fates(pairs: int, fates: dict[str, int], verdicts: dict[str, int], ex
 
 
 def _sweep(
-    recipe: str, reading: str, seed: int, count: int, out: Path | None, resume: bool, as_json: bool, harsh: bool
+    recipe: str,
+    reading: str,
+    seed: int,
+    count: int,
+    out: Path | None,
+    resume: bool,
+    as_json: bool,
+    harsh: bool,
+    table: str,
 ) -> None:
     from antecede.sim.draw import draw as draw_scenario
+    from antecede.sim.scenario import find_recipe
     from antecede.sim.sweep import Sweep
 
     if count < 1:
@@ -300,8 +316,9 @@ def _sweep(
     if out is None:
         raise InputError("--sweep needs --out DIR, where its results are kept.")
     _usable(out)
-    draw_scenario(seed, recipe, 0, reading, harsh=harsh)
-    campaign = Sweep(out, recipe, reading, seed, count, harsh=harsh)
+    first = draw_scenario(seed, recipe, 0, reading, harsh=harsh, table=table)
+    first.fits(find_recipe(recipe))
+    campaign = Sweep(out, recipe, reading, seed, count, harsh=harsh, table=table)
     began = time.perf_counter()
     progress = Progress("scenarios", count)
     try:

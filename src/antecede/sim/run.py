@@ -6,10 +6,12 @@ stopped at its limit - and what is kept of it.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from antecede.collector import collecting_rarely
+from antecede.core.entries import EACH
 from antecede.core.membership.places import carriers
 from antecede.sim.driver import Build, Driver, Measure, Workload
 from antecede.sim.faults import Faults
@@ -90,6 +92,9 @@ def simulate(
     if history is not None:
         workload, count = Replay(history), len(history)
     layout = lay_out(scenario, facts, scenario.busy_us(count))
+    if layout.table is not EACH:
+        makes: Any = build
+        build = partial(makes, table=layout.table)
     driver = Driver(scenario, facts, layout, build, sink, digest, measure)
     driver.workload = workload
     busy_until_us = scenario.first_us + scenario.busy_us(count)
@@ -119,4 +124,5 @@ def _everybody_is_served(driver: Driver) -> bool:
     """Whether each living subscriber has a living broker to attach to. Who has none waits for one to come back."""
     living = [process for process in driver.all if process.alive]
     brokers = {process.name: process.groups for process in living if process.role == "broker"}
-    return all(carriers(brokers, process.filters) for process in living if process.role == "subscriber")
+    table = driver.layout.table
+    return all(carriers(brokers, process.filters, table) for process in living if process.role == "subscriber")

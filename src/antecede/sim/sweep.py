@@ -75,9 +75,9 @@ class Summary:
             self.failures.append(judged)
 
 
-def judge(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False) -> Judged:
+def judge(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False, table: str = "") -> Judged:
     """Simulate and check one scenario; whatever goes wrong becomes its row."""
-    scenario = draw(seed, recipe, index, reading, harsh=harsh)
+    scenario = draw(seed, recipe, index, reading, harsh=harsh, table=table)
     try:
         run = simulate(scenario)
         report = check(run.rows, scenario=run.body())
@@ -100,8 +100,8 @@ def judge(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = Fal
     return Judged(index, scenario.seed, run.events, report.pairs, run.quiet, fates, verdicts, what)
 
 
-def _judge_all(seed: int, recipe: str, reading: str, harsh: bool, indices: Sequence[int]) -> list[Judged]:
-    return [judge(seed, recipe, reading, index, harsh=harsh) for index in indices]
+def _judge_all(seed: int, recipe: str, reading: str, harsh: bool, table: str, indices: Sequence[int]) -> list[Judged]:
+    return [judge(seed, recipe, reading, index, harsh=harsh, table=table) for index in indices]
 
 
 def begin_worker(plugins: Sequence[Path]) -> None:
@@ -126,33 +126,40 @@ class Sweep:
     """`count` scenarios of one recipe; results lie in `directory/sweep.jsonl`."""
 
     def __init__(
-        self, directory: Path, recipe: str, reading: str, seed: int, count: int, *, harsh: bool = False
+        self,
+        directory: Path,
+        recipe: str,
+        reading: str,
+        seed: int,
+        count: int,
+        *,
+        harsh: bool = False,
+        table: str = "",
     ) -> None:
         self.recipe, self.reading, self.seed, self.count, self.harsh = recipe, reading, seed, count, harsh
+        self.table = table
         self.path = directory / "sweep.jsonl"
         self.head = {"format": FORMAT, "antecede": antecede.__version__, "recipe": recipe, "reading": reading,
                      "seed": seed, "harsh": harsh}  # fmt: skip
+        if table:
+            self.head["table"] = table
 
     def command(self, judged: Judged) -> str:
         """What replays one scenario."""
-        reading = "" if self.reading == "repaired" else f" --reading {self.reading}"
-        plugins = plugin_options()
-        harsh = " --harsh" if self.harsh else ""
-        name = f"{self.recipe}-{self.seed}-{judged.index}{harsh.replace(' --', '-')}"
-        return (
-            f"antecede simulate{plugins} --recipe {self.recipe}{reading} --seed {self.seed}"
-            f"{harsh} --draw {judged.index}"
-            f" --out runs/{name} && antecede check{plugins} runs/{name}"
-        )
+        name = f"{self.recipe}-{self.seed}-{judged.index}{'-harsh' * self.harsh}"
+        run = f"{self._words()} --draw {judged.index} --out runs/{name}"
+        return f"{run} && antecede check{plugin_options()} runs/{name}"
 
     def again(self, out: Path) -> str:
         """What goes on with this sweep after an interruption."""
+        return f"{self._words()} --sweep {self.count} --out {shlex.quote(str(out))} --resume"
+
+    def _words(self) -> str:
+        """What decides all its scenarios, as a command."""
         reading = "" if self.reading == "repaired" else f" --reading {self.reading}"
         harsh = " --harsh" if self.harsh else ""
-        return (
-            f"antecede simulate{plugin_options()} --recipe {self.recipe}{reading} --seed {self.seed}{harsh}"
-            f" --sweep {self.count} --out {shlex.quote(str(out))} --resume"
-        )
+        table = f" --table {shlex.quote(self.table)}" if self.table else ""
+        return f"antecede simulate{plugin_options()} --recipe {self.recipe}{reading} --seed {self.seed}{harsh}{table}"
 
     def run(
         self,
@@ -184,7 +191,7 @@ class Sweep:
     def _judged(self, left: list[int], workers: int) -> Iterator[Judged]:
         if workers == 1 or len(left) <= CHUNK:
             for index in left:
-                yield judge(self.seed, self.recipe, self.reading, index, harsh=self.harsh)
+                yield judge(self.seed, self.recipe, self.reading, index, harsh=self.harsh, table=self.table)
             return
         # `spawn`: the same on every system, and nothing of this process leaks into the runs.
         context = multiprocessing.get_context("spawn")
@@ -194,7 +201,8 @@ class Sweep:
             try:
                 while True:
                     while len(waiting) < 2 * workers and (chunk := next(chunks, None)) is not None:
-                        waiting.add(pool.submit(_judge_all, self.seed, self.recipe, self.reading, self.harsh, chunk))
+                        how = (self.seed, self.recipe, self.reading, self.harsh, self.table)
+                        waiting.add(pool.submit(_judge_all, *how, chunk))
                     if not waiting:
                         return
                     finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -223,7 +231,7 @@ class Sweep:
         except (ValueError, TypeError, KeyError):
             raise InputError(f"{self.path} is not a sweep: choose another --out.") from None
         for name, value in self.head.items():
-            if head.get(name) != value:
+            if head.get(name, "") != value:
                 raise InputError(
                     f"{self.path} is a sweep with {name} {head.get(name)}, not {value}: choose another --out."
                 )
