@@ -27,7 +27,7 @@ from antecede.core.frames import (
 from antecede.core.growing import Growing
 from antecede.core.handover import QueuedInbox
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, is_loose, raise_to, split_id
+from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, is_loose, newest_of, raise_to, split_id
 from antecede.core.missed import Missed
 from antecede.core.names import short
 from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
