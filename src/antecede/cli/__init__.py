@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, str] = {
     "audit": "The same on Spark, for traces and tables of any size.",
     "order": "Causal order for a table or a stream of events, on Spark: every row its place and its fate.",
     "pipeline": "Order, fuse and audit on Spark: from a source to tables, batch or continuous.",
+    "lab": "The papers' claims and figures, measured on Spark: each sentence and its verdict.",
     "explore": "Try every run of a small scenario: each order, loss, duplicate and crash.",
     "doctor": "Look at this machine and say what is missing, why it matters and what cures it.",
 }
