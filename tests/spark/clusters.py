@@ -102,8 +102,8 @@ def workers_at(
 
 
 @contextmanager
-def connect_server(folder: Path, python: str = sys.executable) -> Iterator[str]:
-    """The address of a Spark Connect server whose workers run `python`.
+def connect_server(folder: Path, python: str = sys.executable, state_store: bool = True) -> Iterator[str]:
+    """The address of a Spark Connect server whose workers run `python`; `state_store`: with the one streams need.
 
     It has antecede itself: Spark does not send files to the process that plans a streaming source.
     """
@@ -120,6 +120,8 @@ def connect_server(folder: Path, python: str = sys.executable) -> Iterator[str]:
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
         ),
     }
+    if not state_store:
+        del settings["spark.sql.streaming.stateStore.providerClass"]
     words = [str(HOME / "bin" / "spark-submit"), "--master", "local[2]"]
     words += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
     words += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]

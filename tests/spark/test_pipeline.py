@@ -131,7 +131,7 @@ def test_a_run_through_all_stages(spark: SparkSession, tmp_path: Path, run_folde
             "output": {"path": str(tmp_path / "out")},
         },
         spark=spark,
-        told=lambda stage, done, known: seen.append(stage),
+        told=lambda stage, far: seen.append(stage),
     )
     rows = pq.read_table(run_folder / "records.parquet").to_pylist()
     came = [row for row in rows if row["kind"] in ("arrive", "publish") and row["process"] in ("S1", "S2")]

@@ -9,17 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from antecede.spark.adopting import register
     from antecede.spark.foreign import audit_table
     from antecede.spark.imports import read_shiviz, spans
     from antecede.spark.rows import trace_schema
-    from antecede.spark.session import register
 
 __all__ = ["audit_table", "read_shiviz", "register", "spans", "trace_schema"]
 
 _ROOMS = {
     "audit_table": "antecede.spark.foreign",
     "read_shiviz": "antecede.spark.imports",
-    "register": "antecede.spark.session",
+    "register": "antecede.spark.adopting",
     "spans": "antecede.spark.imports",
     "trace_schema": "antecede.spark.rows",
 }

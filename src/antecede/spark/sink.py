@@ -3,7 +3,8 @@
 Decided in this file: each task writes Parquet files under names nobody else has, hidden until they are whole; what
 counts is decided by the manifest alone (`manifest.py`), written once on the driver after all tasks are done. So a batch
 that fails, is tried twice or is killed leaves at most orphans, and a reader through the manifest sees each batch
-exactly once.
+exactly once. A disk that is full, or a place that cannot be written, is one sentence that names it, and what was begun
+there is removed.
 
 Options: `path` (a folder that all workers see), `partition_by` (columns, by commas: one folder for each value).
 """
@@ -14,6 +15,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +36,7 @@ from pyspark.sql.types import (
 )
 
 from antecede.errors import InputError
-from antecede.spark.manifest import DataFile, Manifest, clean, commit, committed, local_path, sync_folder
+from antecede.spark.manifest import DataFile, Manifest, clean, commit, committed, local_path, sync_folder, writing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -102,9 +104,10 @@ class _Open:
     """One file that is being written."""
 
     def __init__(self, folder: Path, partition: int, schema: pa.Schema, values: dict[str, Any]) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        # The random part of the name is what makes it ours: attempts, retries and restarts never share one.
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".part-{partition:05d}-", suffix=".parquet.tmp")
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            # The random part of the name is what makes it ours: attempts, retries and restarts never share one.
+            handle, name = tempfile.mkstemp(dir=folder, prefix=f".part-{partition:05d}-", suffix=".parquet.tmp")
         self._file = os.fdopen(handle, "wb")
         self._temporary = Path(name)
         self._writer = pq.ParquetWriter(self._file, schema, compression="zstd", write_page_checksum=True)
@@ -112,25 +115,33 @@ class _Open:
         self._rows = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
-        self._writer.write_batch(batch)
+        with writing(self._temporary.parent):
+            self._writer.write_batch(batch)
         self._rows += batch.num_rows
 
     def close(self, root: Path) -> DataFile:
         """Whole and on disk first, then visible."""
-        self._writer.close()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        self._temporary.chmod(0o644)
-        final = self._temporary.with_name(self._temporary.name[1:].removesuffix(".tmp"))
-        self._temporary.rename(final)
-        sync_folder(final.parent)
-        return DataFile(final.relative_to(root).as_posix(), self._rows, final.stat().st_size, self._values)
+        try:
+            with writing(self._temporary.parent):
+                self._writer.close()
+                self._file.flush()
+                os.fsync(self._file.fileno())
+                self._file.close()
+                self._temporary.chmod(0o644)
+                final = self._temporary.with_name(self._temporary.name[1:].removesuffix(".tmp"))
+                self._temporary.rename(final)
+                sync_folder(final.parent)
+                return DataFile(final.relative_to(root).as_posix(), self._rows, final.stat().st_size, self._values)
+        except BaseException:
+            self.abandon()
+            raise
 
     def abandon(self) -> None:
-        self._writer.close()
-        self._file.close()
+        """Away with it first: to close it writes to the disk that may be full."""
         self._temporary.unlink(missing_ok=True)
+        for part in (self._writer, self._file):
+            with suppress(OSError, ValueError):
+                part.close()
 
 
 def folder_name(name: str, value: Any) -> str:
@@ -223,6 +234,8 @@ def read(spark: SparkSession, path: str | Path) -> DataFrame:
     """The table at `path` with Spark's own Parquet reader: exactly the committed batches."""
     from pyspark.sql import functions
 
+    from antecede.spark.order.columns import col
+
     root = local_path(str(path))
     manifests = committed(root)
     if not manifests:
@@ -242,4 +255,4 @@ def read(spark: SparkSession, path: str | Path) -> DataFrame:
         for name, value in values:
             part = part.withColumn(name, functions.lit(value).cast(schema[name].dataType))
         frame = frame.unionByName(part)
-    return frame.select(*schema.names)  # Spark puts partition columns last
+    return frame.select(*map(col, schema.names))  # Spark puts partition columns last

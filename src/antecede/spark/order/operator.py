@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from antecede.errors import InputError
+from antecede.spark.adopting import register
 from antecede.spark.order.columns import FOREIGN, MOST_HELD, Columns, check, read
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def causal_order(
 
     def transform(df: DataFrame) -> DataFrame:
         check(columns, df.schema)
+        register(df.sparkSession, streams=df.isStreaming)
         return stream(df, columns) if df.isStreaming else batch(df, columns)
 
     return transform
