@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from antecede.cli import progress
-from antecede.cli.progress import Line, on_spark, span, ui_settings, watched
+from antecede.cli.progress import Line, watched_spark, span, ui_settings, watched
 
 
 def line() -> tuple[Line, list[str], list[float]]:
@@ -84,7 +84,7 @@ def test_a_person_sees_the_line_and_the_page_of_spark(monkeypatch: pytest.Monkey
     monkeypatch.setattr("antecede.spark.session.session", session)
     monkeypatch.setattr("antecede.spark.jobs.following", lambda spark, told: nullcontext(told(progress_of_one())))
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
-    with on_spark("antecede audit", "local[2]", doing="judging"):
+    with watched_spark("antecede audit", "local[2]", doing="judging"):
         pass
     assert asked == {"master": "local[2]", "app": "antecede audit", "spark.ui.enabled": True}
     assert "Spark shows its work at http://127.0.0.1:4040" in screen.text and "judging: 1 of 2 tasks" in screen.text

@@ -102,8 +102,8 @@ def workers_at(
 
 
 @contextmanager
-def connect_server(folder: Path, python: str = sys.executable, state_store: bool = True) -> Iterator[str]:
-    """The address of a Spark Connect server whose workers run `python`; `state_store`: with the one streams need.
+def connect_server(folder: Path, python: str = sys.executable) -> Iterator[str]:
+    """The address of a Spark Connect server whose workers run `python`, with Spark's own state store, as people have it.
 
     It has antecede itself: Spark does not send files to the process that plans a streaming source.
     """
@@ -116,12 +116,7 @@ def connect_server(folder: Path, python: str = sys.executable, state_store: bool
         "spark.driver.memory": "768m",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
-        "spark.sql.streaming.stateStore.providerClass": (
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-        ),
     }
-    if not state_store:
-        del settings["spark.sql.streaming.stateStore.providerClass"]
     words = [str(HOME / "bin" / "spark-submit"), "--master", "local[2]"]
     words += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
     words += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]

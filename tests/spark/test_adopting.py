@@ -10,7 +10,7 @@ import pytest
 from antecede.errors import EnvironmentFault
 from antecede.spark import adopting, register
 from antecede.spark.settings import STATE_STORE
-from tests.spark.clusters import connect_server, run_job
+from tests.spark.clusters import run_job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,26 +71,11 @@ def test_what_cannot_be_set_any_more_is_the_line_to_add_and_only_streams_need_it
         register(locked, streams=True)
 
 
-WORKS = {"batch": [("a", 0), ("b", 1)], "stream": [("a", 0), ("b", 1)], "sink": 2, "source": 2}
-
-
-def expected(said: dict[str, Any]) -> dict[str, Any]:
-    return {name: [tuple(row) for row in rows] if isinstance(rows, list) else rows for name, rows in said.items()}
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("master", ["local[2]", "local-cluster[2,1,1024]"])
-def test_a_plain_session_works(tmp_path: Path, master: str) -> None:
-    said = run_job(f"plain:{master}", "tests.spark.cluster_job:everything", tmp_path)
+def test_a_plain_session_works_on_executors_of_their_own(tmp_path: Path) -> None:
+    """As `SparkSession.builder.master(...).getOrCreate()` makes it; over Connect the same is in test_clusters."""
+    said = run_job("plain:local-cluster[2,1,1024]", "tests.spark.cluster_job:everything", tmp_path)
     worker = said.pop("worker")
-    assert expected(said) == WORKS and worker["missing"] == []
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_a_plain_session_of_connect_works(tmp_path: Path) -> None:
-    with connect_server(tmp_path, state_store=False) as address:
-        said = run_job(f"plain:{address}", "tests.spark.cluster_job:everything", tmp_path / "job")
-    said.pop("worker")
-    assert expected(said) == WORKS
+    places = [["a", 0], ["b", 1]]
+    assert said == {"batch": places, "stream": places, "sink": 2, "source": 2} and worker["missing"] == []

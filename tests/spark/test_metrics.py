@@ -16,7 +16,7 @@ from antecede.spark.metrics import FATES, Tallied, Totals, asking, stream_metric
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROOMS, BATCHES, ROWS = 40, 5, 60
+ROOMS, BATCHES, ROWS = 20, 3, 60
 
 
 def write_stream(folder: Path) -> None:

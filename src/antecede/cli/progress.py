@@ -4,7 +4,7 @@ Decided in this file: nothing is shown unless standard error is a terminal, nor 
 the time left is what the tasks that are done took for each, and is not guessed before some are; and where Spark works
 for a person, the address of its own page is said once.
 
-    with on_spark("antecede audit", master, doing="judging") as spark: ...
+    with watched_spark("antecede audit", master, doing="judging") as spark: ...
     with watched("reading") as line: line.far(done, known, rows)
 """
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Line", "on_spark", "ui_settings", "watched"]
+__all__ = ["Line", "ui_settings", "watched", "watched_spark"]
 
 QUIET_S = 2.0
 """A command that takes no longer says nothing."""
@@ -106,7 +106,7 @@ def ui_settings(master: str | None) -> dict[str, Any]:
 
 
 @contextmanager
-def on_spark(app: str, master: str | None = None, doing: str = "working") -> Iterator[SparkSession]:
+def watched_spark(app: str, master: str | None = None, doing: str = "working") -> Iterator[SparkSession]:
     """A session, and a line that says how far it is when a person is watching."""
     from antecede.spark.jobs import following, page_of
     from antecede.spark.session import session

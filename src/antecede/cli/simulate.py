@@ -40,6 +40,7 @@ def simulate(
     brokers: Annotated[int | None, Option(help="How many: A, B, C, ... [4]")] = None,
     subscribers: Annotated[int | None, Option(help="How many: S1, S2, ... [6]")] = None,
     groups: Annotated[str | None, Option(help="'G1=A,B,C;G2=A,B,D'. [drawn]")] = None,
+    table: Annotated[str | None, Option(help="'room/#=A,B;+/door=C', or drawn: entries as groups. [none]")] = None,
     homes: Annotated[int | None, Option(help="Subscribers attach to 1 to this many brokers; home: 1. [3]")] = None,
     messages: Annotated[int | None, Option(help="How many. [100, or the whole --workload]")] = None,
     rate: Annotated[float | None, Option(help="Publications per second, all together. [100]")] = None,
@@ -118,16 +119,22 @@ def simulate(
     load(given.pop("plugin", ()))
     find_recipe(recipe or "solicit")
     if sweep is not None:
-        _refuse_knobs(given, {"recipe", "reading", "seed", "out", "sweep", "harsh", "resume", "as_json"}, "--sweep")
-        _sweep(recipe or "solicit", reading or "repaired", seed, sweep, out, resume, as_json, bool(harsh))
+        _refuse_knobs(
+            given, {"recipe", "reading", "seed", "out", "sweep", "harsh", "table", "resume", "as_json"}, "--sweep"
+        )
+        _sweep(recipe or "solicit", reading or "repaired", seed, sweep, out, resume, as_json, bool(harsh), table or "")
         return
     if resume:
         raise InputError("--resume goes with --sweep N: a single run is simply run again.")
     if draw is not None:
-        _refuse_knobs(given, {"recipe", "reading", "seed", "out", "draw", "harsh", "as_json", "resume"}, "--draw")
+        _refuse_knobs(
+            given, {"recipe", "reading", "seed", "out", "draw", "harsh", "table", "as_json", "resume"}, "--draw"
+        )
         from antecede.sim.draw import draw as draw_scenario
 
-        drawn = draw_scenario(seed, recipe or "solicit", draw, reading or "repaired", harsh=bool(harsh))
+        drawn = draw_scenario(
+            seed, recipe or "solicit", draw, reading or "repaired", harsh=bool(harsh), table=table or ""
+        )
         _one(drawn, out, as_json)
         return
     if harsh:
@@ -253,9 +260,18 @@ def _print_fates(pairs: int, fates: dict[str, int], verdicts: dict[str, int]) ->
 
 
 def _sweep(
-    recipe: str, reading: str, seed: int, count: int, out: Path | None, resume: bool, as_json: bool, harsh: bool
+    recipe: str,
+    reading: str,
+    seed: int,
+    count: int,
+    out: Path | None,
+    resume: bool,
+    as_json: bool,
+    harsh: bool,
+    table: str,
 ) -> None:
     from antecede.sim.draw import draw as draw_scenario
+    from antecede.sim.scenario import find_recipe
     from antecede.sim.sweep import Sweep
 
     if count < 1:
@@ -263,8 +279,9 @@ def _sweep(
     if out is None:
         raise InputError("--sweep needs --out DIR, where its results are kept.")
     _usable(out)
-    draw_scenario(seed, recipe, 0, reading, harsh=harsh)
-    campaign = Sweep(out, recipe, reading, seed, count, harsh=harsh)
+    first = draw_scenario(seed, recipe, 0, reading, harsh=harsh, table=table)
+    first.fits(find_recipe(recipe))
+    campaign = Sweep(out, recipe, reading, seed, count, harsh=harsh, table=table)
     began = time.perf_counter()
     done = 0
 

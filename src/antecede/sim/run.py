@@ -6,10 +6,12 @@ stopped at its limit - and what is kept of it.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from antecede.collector import collecting_rarely
+from antecede.core.entries import EACH
 from antecede.core.membership.places import carriers
 from antecede.sim.driver import Build, Driver, Workload
 from antecede.sim.faults import Faults
@@ -86,6 +88,9 @@ def simulate(
         history = read_history(Path(scenario.workload), scenario.messages)
         workload, count = Replay(history), len(history)
     layout = lay_out(scenario, facts, scenario.busy_us(count))
+    if layout.table is not EACH:
+        makes: Any = build
+        build = partial(makes, table=layout.table)
     driver = Driver(scenario, facts, layout, build, sink, digest)
     driver.workload = workload
     busy_until_us = scenario.first_us + scenario.busy_us(count)
@@ -115,4 +120,5 @@ def _everybody_is_served(driver: Driver) -> bool:
     """Whether each living subscriber has a living broker to attach to. Who has none waits for one to come back."""
     living = [process for process in driver.all if process.alive]
     brokers = {process.name: process.groups for process in living if process.role == "broker"}
-    return all(carriers(brokers, process.filters) for process in living if process.role == "subscriber")
+    table = driver.layout.table
+    return all(carriers(brokers, process.filters, table) for process in living if process.role == "subscriber")

@@ -71,9 +71,9 @@ class Summary:
             self.failures.append(judged)
 
 
-def judge(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False) -> Judged:
+def judge(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False, table: str = "") -> Judged:
     """Simulate and check one scenario; whatever goes wrong becomes its row."""
-    scenario = draw(seed, recipe, index, reading, harsh=harsh)
+    scenario = draw(seed, recipe, index, reading, harsh=harsh, table=table)
     try:
         run = simulate(scenario)
         report = check(run.rows, scenario=run.body())
@@ -96,8 +96,8 @@ def judge(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = Fal
     return Judged(index, scenario.seed, run.events, report.pairs, run.quiet, fates, verdicts, what)
 
 
-def _judge_all(seed: int, recipe: str, reading: str, harsh: bool, indices: Sequence[int]) -> list[Judged]:
-    return [judge(seed, recipe, reading, index, harsh=harsh) for index in indices]
+def _judge_all(seed: int, recipe: str, reading: str, harsh: bool, table: str, indices: Sequence[int]) -> list[Judged]:
+    return [judge(seed, recipe, reading, index, harsh=harsh, table=table) for index in indices]
 
 
 def begin_worker(plugins: Sequence[Path]) -> None:
@@ -121,22 +121,34 @@ class Sweep:
     """`count` scenarios of one recipe; results lie in `directory/sweep.jsonl`."""
 
     def __init__(
-        self, directory: Path, recipe: str, reading: str, seed: int, count: int, *, harsh: bool = False
+        self,
+        directory: Path,
+        recipe: str,
+        reading: str,
+        seed: int,
+        count: int,
+        *,
+        harsh: bool = False,
+        table: str = "",
     ) -> None:
         self.recipe, self.reading, self.seed, self.count, self.harsh = recipe, reading, seed, count, harsh
+        self.table = table
         self.path = directory / "sweep.jsonl"
         self.head = {"format": FORMAT, "antecede": antecede.__version__, "recipe": recipe, "reading": reading,
                      "seed": seed, "harsh": harsh}  # fmt: skip
+        if table:
+            self.head["table"] = table
 
     def command(self, judged: Judged) -> str:
         """What replays one scenario."""
         reading = "" if self.reading == "repaired" else f" --reading {self.reading}"
         plugins = "".join(f" --plugin {shlex.quote(str(path))}" for path in loaded())
         harsh = " --harsh" if self.harsh else ""
+        table = f" --table {shlex.quote(self.table)}" if self.table else ""
         name = f"{self.recipe}-{self.seed}-{judged.index}{harsh.replace(' --', '-')}"
         return (
             f"antecede simulate{plugins} --recipe {self.recipe}{reading} --seed {self.seed}"
-            f"{harsh} --draw {judged.index}"
+            f"{harsh}{table} --draw {judged.index}"
             f" --out runs/{name} && antecede check runs/{name}"
         )
 
@@ -162,7 +174,7 @@ class Sweep:
     def _judged(self, left: list[int], workers: int) -> Iterator[Judged]:
         if workers == 1 or len(left) <= CHUNK:
             for index in left:
-                yield judge(self.seed, self.recipe, self.reading, index, harsh=self.harsh)
+                yield judge(self.seed, self.recipe, self.reading, index, harsh=self.harsh, table=self.table)
             return
         # `spawn`: the same on every system, and nothing of this process leaks into the runs.
         context = multiprocessing.get_context("spawn")
@@ -172,7 +184,8 @@ class Sweep:
             try:
                 while True:
                     while len(waiting) < 2 * workers and (chunk := next(chunks, None)) is not None:
-                        waiting.add(pool.submit(_judge_all, self.seed, self.recipe, self.reading, self.harsh, chunk))
+                        how = (self.seed, self.recipe, self.reading, self.harsh, self.table)
+                        waiting.add(pool.submit(_judge_all, *how, chunk))
                     if not waiting:
                         return
                     finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -201,7 +214,7 @@ class Sweep:
         except (ValueError, TypeError, KeyError):
             raise InputError(f"{self.path} is not a sweep: choose another --out.") from None
         for name, value in self.head.items():
-            if head.get(name) != value:
+            if head.get(name, "") != value:
                 raise InputError(
                     f"{self.path} is a sweep with {name} {head.get(name)}, not {value}: choose another --out."
                 )

@@ -13,7 +13,9 @@ add before the session starts. `causal_order` and `fuse` see to it by themselves
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from antecede.errors import EnvironmentFault
@@ -47,16 +49,31 @@ def register(spark: SparkSession, *, streams: bool = False) -> SparkSession:
         ship(spark)
         if is_connect(spark) or not on_this_machine(spark.sparkContext.master or ""):
             check_workers(spark)  # on this machine it is known what they run
-        try:
+        with _active(spark):
             spark.dataSource.register(AntecedeSource)
-        except Exception as error:
-            if "DATA_SOURCE_ALREADY_EXISTS" not in str(error):  # a session made from one that knew it
-                raise
         _KNOWN.add(spark)
     _keep_state(spark, streams)
     if streams:
         _warn_of_partitions(spark)
     return spark
+
+
+@contextmanager
+def _active(spark: SparkSession) -> Iterator[None]:
+    """Spark looks whether a format is known in whatever session is active: another one may know it already."""
+    if is_connect(spark):
+        yield
+        return
+    sessions: Any = spark.sparkContext._jvm.org.apache.spark.sql.classic.SparkSession  # type: ignore[union-attr]
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(spark._jsparkSession)
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
 
 
 def _keep_state(spark: SparkSession, needed: bool) -> None:

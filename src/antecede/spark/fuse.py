@@ -30,8 +30,8 @@ from pyspark.sql.types import ArrayType, MapType, NumericType, StringType, Struc
 from antecede.errors import InputError
 from antecede.spark.adopting import register
 from antecede.spark.cuts import HOLD, CutRule
-from antecede.spark.order.columns import col
 from antecede.spark.readings import SEPARATOR, Bounds, Function, Interest, Plan, folded, fuse_table, plan_of
+from antecede.spark.tables.frames import col
 
 __all__ = ["Function", "Interest", "fuse", "fuse_table"]
 

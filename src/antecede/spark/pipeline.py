@@ -25,10 +25,10 @@ from antecede.spark.adopting import register
 from antecede.spark.again import STAGES, keys_of, last_report, output_of, whole_key
 from antecede.spark.bad import bad_files
 from antecede.spark.config import Pipeline, config_from, load_config
-from antecede.spark.faults import plain_faults
 from antecede.spark.intake import QUARANTINE, damaged, faulty, read_rows, sound
 from antecede.spark.jobs import Far, following, page_of
 from antecede.spark.manifest import clean
+from antecede.spark.order.jobs import careful
 from antecede.spark.outcome import DAMAGED, ROWS_IN, Report, Stage
 from antecede.spark.session import session
 from antecede.spark.sink import read, table_rows
@@ -69,7 +69,7 @@ def run(
     else:
         register(spark)
     work = Work(spark, config, root, clock, told)
-    with plain_faults():
+    with careful(spark):
         if config.mode.continuous:
             from antecede.spark.streams import run_continuous
 

@@ -46,8 +46,6 @@ SETTINGS: tuple[Setting, ...] = (
     STATE_STORE,
     Setting("spark.sql.session.timeZone", "UTC", "everywhere",
             "times are microseconds since the epoch; what is shown must not depend on the machine"),
-    Setting("spark.sql.caseSensitive", "true", "everywhere",
-            "a table may have the columns id and ID; a name means exactly the column that has it"),
     Setting("spark.python.authenticate.socketTimeout", "120s", "everywhere",
             "on a busy machine a Python worker takes longer than Spark's 15 s to start and call back",
             "before it starts"),

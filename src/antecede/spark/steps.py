@@ -20,9 +20,9 @@ from antecede.spark.cuts import HOLD
 from antecede.spark.foreign import audit_table
 from antecede.spark.fuse import fuse
 from antecede.spark.order import causal_order
-from antecede.spark.order.columns import col
 from antecede.spark.readings import Interest
 from antecede.spark.sink import read
+from antecede.spark.tables.frames import col
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
