@@ -103,7 +103,7 @@ def workers_at(
 
 @contextmanager
 def connect_server(folder: Path, python: str = sys.executable) -> Iterator[str]:
-    """The address of a Spark Connect server whose workers run `python`, with Spark's own state store, as people have it.
+    """The address of a Spark Connect server whose workers run `python`, with the state store that Spark itself sets.
 
     It has antecede itself: Spark does not send files to the process that plans a streaming source.
     """

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from antecede.cli.progress import Line, ui_settings, watched
+from antecede.cli.watching import Line, ui_settings, watched
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
@@ -114,10 +114,7 @@ class Teller:
                 self.line.note(f"Spark shows its work at {far.page}")
             self.stage = stage
             self.line.doing(stage)
-        if far.text:
-            self.line.text(far.text)
-        else:
-            self.line.far(far.done, far.known, far.rows)
+        self.line.far(far)
 
 
 def show(report: Report) -> None:

@@ -1,120 +1,79 @@
-"""The line that says how far a command is, while a person is watching: what it does, rows so far, time left.
+"""One line on standard error while something takes long: what is done, how far it is, how much time is left.
 
-Decided in this file: nothing is shown unless standard error is a terminal, nor in the first two seconds of a command;
-the time left is what the tasks that are done took for each, and is not guessed before some are; and where Spark works
-for a person, the address of its own page is said once.
-
-    with watched_spark("antecede audit", master, doing="judging") as spark: ...
-    with watched("reading") as line: line.far(done, known, rows)
+Decided here: it is for people only (nothing is written when standard error is no terminal), it appears after half a
+second and is gone when the work is; and time left is told from what this process did itself.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TextIO
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+__all__ = ["Progress"]
 
-__all__ = ["Line", "ui_settings", "watched", "watched_spark"]
-
-QUIET_S = 2.0
-"""A command that takes no longer says nothing."""
+PATIENCE_S = 0.5
+"""What is over sooner needs no line."""
+EVERY_S = 0.1
+CLEAR = "\r\x1b[K"
 
 
-class Line:
-    """What is being done, since when, and how far it is; `show` puts a text on the screen, None: nobody watches."""
+class Progress:
+    """
+    >>> with Progress("runs", 2) as progress:
+    ...     progress.step("the first")
+    """
 
-    def __init__(
-        self,
-        doing: str,
-        show: Callable[[str], None] | None = None,
-        note: Callable[[str], None] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._show, self._note, self._clock = show, note, clock
-        self._begun = clock()
-        self.doing(doing)
+    def __init__(self, what: str, total: int | None = None, stream: TextIO | None = None) -> None:
+        """`total`: None where nobody knows."""
+        self.what, self.total, self.done, self.before = what, total, 0, 0
+        self.stream = stream or sys.stderr
+        self.watched = self.stream.isatty()
+        self.began = time.perf_counter()
+        self._next = self.began + PATIENCE_S
+        self._shown = False
 
-    def doing(self, what: str) -> None:
-        """Something else is done from now on."""
-        self._what, self._since = what, self._clock()
-        self._say("")
+    def __enter__(self) -> Progress:
+        return self
 
-    def far(self, done: int, known: int, rows: int = 0, of: str = "tasks") -> None:
-        """So many of the tasks (or whatever is counted) that are known are done, and so many rows were read."""
-        parts = [f"{done:,} of {known:,} {of}"] if known else []
-        parts += [f"{rows:,} rows"] if rows else []
-        took = self._clock() - self._since
-        if 0 < done < known:
-            parts.append(f"about {span(took / done * (known - done))} left")
-        self._say(", ".join(parts))
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        if not self._shown:
+            return
+        interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
+        print("" if interrupted else CLEAR, end="\n" if interrupted else "", file=self.stream, flush=True)
 
-    def text(self, text: str) -> None:
-        """How far it is, in the words of whoever knows."""
-        self._say(text)
+    def begin(self, done: int) -> None:
+        """So much was there before this began: it says nothing of the time that the rest takes."""
+        self.done = self.before = done
 
-    def note(self, text: str) -> None:
-        """A sentence that stays."""
-        if self._note is not None:
-            self._note(text)
+    def step(self, stage: str = "", count: int = 1) -> None:
+        self.at(self.done + count, stage)
 
-    def _say(self, how_far: str) -> None:
-        if self._show is not None and self._clock() - self._begun >= QUIET_S:
-            self._show(f"{self._what}: {how_far}" if how_far else f"{self._what} ...")
+    def at(self, done: int, stage: str = "") -> None:
+        """So much is done now; `stage`: what is being done."""
+        self.done = done
+        now = time.perf_counter()
+        if self.watched and now >= self._next:
+            self._next = now + EVERY_S
+            self._shown = True
+            print(f"{CLEAR}{self.line(stage, now - self.began)}", end="", file=self.stream, flush=True)
 
+    def stage(self, what: str, done: int, total: int | None) -> None:
+        """Another thing is being counted from here on: `what` of it is done, of `total`."""
+        if what != self.what:
+            self.what, self.before, self.began = what, done, time.perf_counter()
+        self.total = total
+        self.at(done)
 
-def span(seconds: float) -> str:
-    """A time for people: 4 s, 3 min, 2 h."""
-    if seconds < 100:
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 6000 else f"{round(seconds / 3600)} h"
-
-
-@contextmanager
-def watched(doing: str) -> Iterator[Line]:
-    """A line on standard error, gone at the end; nothing where no person is watching."""
-    if not sys.stderr.isatty():
-        yield Line(doing)
-        return
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    status = console.status("")
-
-    def show(text: str) -> None:
-        status.update(text)
-        status.start()
-
-    def note(text: str) -> None:
-        console.print(text, highlight=False, markup=False, soft_wrap=True)
-
-    try:
-        yield Line(doing, show, note)
-    finally:
-        status.stop()
-
-
-def ui_settings(master: str | None) -> dict[str, Any]:
-    """Spark's own page for a person who is watching: it costs a second, and a Connect server has its own."""
-    remote = (master or "").startswith("sc://") or (master is None and "SPARK_REMOTE" in os.environ)
-    return {"spark.ui.enabled": True} if sys.stderr.isatty() and not remote else {}
-
-
-@contextmanager
-def watched_spark(app: str, master: str | None = None, doing: str = "working") -> Iterator[SparkSession]:
-    """A session, and a line that says how far it is when a person is watching."""
-    from antecede.spark.jobs import following, page_of
-    from antecede.spark.session import session
-
-    with watched("starting Spark") as line:
-        spark = session(master, app=app, settings=ui_settings(master))
-        if page_of(spark):
-            line.note(f"Spark shows its work at {page_of(spark)}")
-        line.doing(doing)
-        with following(spark, lambda far: line.far(far.done, far.known, far.rows)):
-            yield spark
+    def line(self, stage: str, seconds: float) -> str:
+        parts = [stage] if stage else []
+        mine = self.done - self.before
+        if self.total is None:
+            parts.append(f"{self.done:,} {self.what}")
+            parts.append(f"{seconds:.0f} s")
+        else:
+            parts.append(f"{self.done:,} of {self.total:,} {self.what}")
+            if mine > 0:
+                parts.append(f"about {seconds / mine * max(0, self.total - self.done):.0f} s left")
+        return ": ".join([parts[0], ", ".join(parts[1:])]) if stage else ", ".join(parts)

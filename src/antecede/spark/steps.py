@@ -14,7 +14,7 @@ import msgspec
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from antecede.spark.audit import audit
+from antecede.spark.audit import Audit, audit
 from antecede.spark.config import Columns, Pipeline, Wanted
 from antecede.spark.cuts import HOLD
 from antecede.spark.foreign import audit_table
@@ -27,7 +27,7 @@ from antecede.spark.tables.frames import col
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["RUN", "columns_of", "findings", "fused", "order"]
+__all__ = ["RUN", "SET_ASIDE", "columns_of", "findings", "fused", "order"]
 
 Step = Callable[["DataFrame"], "DataFrame"]
 
@@ -41,6 +41,9 @@ RUN = Columns(
     topic="topics",
 )
 """The columns of `views.arrivals`. Senders are in the ids; the edge to one's previous message is among the parents."""
+
+SET_ASIDE = "set aside"
+"""The verdict on what the audit could not judge."""
 
 
 def columns_of(config: Pipeline) -> Columns:
@@ -92,10 +95,11 @@ def fused(config: Pipeline) -> Step:
 def findings(spark: SparkSession, config: Pipeline, root: Path) -> DataFrame:
     """What the audit found, with `of` saying in what: `records` of a run; a table as it was `ordered`, or as it came.
 
-    What was found in a table as it came is what ordering has cured: it is told, and no violation.
+    What was found in a table as it came is what ordering has cured: it is told, and no violation. What could not be
+    judged is here too, with the verdict SET_ASIDE and the reason: nobody knows that it is clean.
     """
     if config.source.kind == "run":
-        return audit(config.source.paths, spark=spark).findings.withColumn("of", F.lit("records"))
+        return _all_of(audit(config.source.paths, spark=spark), "records")
     columns = config.columns
     rows = read(spark, root / "ordered")
     if columns.group is None:
@@ -114,7 +118,7 @@ def findings(spark: SparkSession, config: Pipeline, root: Path) -> DataFrame:
             run=group,
             position=position,
         )
-        return found.findings.withColumn("of", F.lit(of))
+        return _all_of(found, of)
 
     found = judged(rows.where(F.col("fate") == "delivered"), "causal_pos", "ordered")
     came = columns.arrived or columns.time
@@ -123,6 +127,12 @@ def findings(spark: SparkSession, config: Pipeline, root: Path) -> DataFrame:
         first = rows.where(F.col("fate") != "duplicate").withColumn("_turn", F.row_number().over(turn).cast("bigint"))
         found = found.unionByName(judged(first, "_turn", "as it came"))
     return found
+
+
+def _all_of(found: Audit, of: str) -> DataFrame:
+    findings: DataFrame = found.findings
+    aside = found.quarantine.withColumn("verdict", F.lit(SET_ASIDE))
+    return findings.unionByName(aside, allowMissingColumns=True).withColumn("of", F.lit(of))
 
 
 def _with_parents(rows: DataFrame, columns: Columns, group: str) -> tuple[DataFrame, str | None]:
