@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--to", dest="target", required=True, metavar="TOPIC")
     parser.add_argument("--checkpoint", required=True, metavar="DIR", help="a folder that all workers see")
     given = parser.parse_args()
-    from antecede.spark.session import session
+    from antecede.spark import session
 
     spark = session(app="kafka in causal order")
     where = {"kafka.bootstrap.servers": given.brokers}

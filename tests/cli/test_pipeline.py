@@ -81,7 +81,7 @@ def test_without_spark_it_is_one_sentence(
 def test_a_dead_master_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("antecede.spark.session.running", lambda: None)  # whatever other tests have running
+    monkeypatch.setattr("antecede.spark.sessions.running", lambda: None)  # whatever other tests have running
     path = write_config(tmp_path, "[spark]\nmaster = 'spark://127.0.0.1:1'\n")
     assert main(["pipeline", str(path)]) == 2
     error = capsys.readouterr().err
@@ -111,7 +111,7 @@ def test_nothing_new_is_said_without_starting_spark(
     (tmp_path / "out").mkdir()
     Ledger(tmp_path / "out").save(report=Report("out", 0, (Stage("ordered", 0),)).to_json(), key=whole_key(config))
     commit(tmp_path / "out" / "ordered", Manifest(-1, None, {}, (), ()))
-    monkeypatch.setattr("antecede.spark.session.check_packages", lambda: pytest.fail("Spark is not needed"))
+    monkeypatch.setattr("antecede.spark.sessions.check_packages", lambda: pytest.fail("Spark is not needed"))
     assert main(["pipeline", str(path)]) == 0
     assert "Nothing has changed since this was last run: nothing was done." in capsys.readouterr().out
 

@@ -70,7 +70,7 @@ def test_a_person_sees_the_line_and_the_page_of_spark(monkeypatch: pytest.Monkey
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(progress, "PATIENCE_S", 0.0)
     monkeypatch.setattr(progress, "EVERY_S", 0.0)
-    monkeypatch.setattr("antecede.spark.session.session", session)
+    monkeypatch.setattr("antecede.spark.sessions.session", session)
     monkeypatch.setattr("antecede.spark.jobs.following", lambda spark, told: nullcontext(told(Far(1, 2, 30))))
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     with watched_spark("antecede audit", "local[2]", doing="judging"):

@@ -92,7 +92,7 @@ def both(spark: SparkSession, place: Path) -> dict[str, Any]:
 
 def pipeline(spark: SparkSession, place: Path) -> dict[str, Any]:
     """All stages of the pipeline, in batch and continuously: every table, and whether its rows add up."""
-    from antecede.spark.pipeline import run
+    from antecede.spark.pipeline import run_pipeline as run
     from antecede.spark.sink import read
     from tests.spark.test_pipeline import settings, write_table
 
@@ -146,7 +146,7 @@ def plain_session(master: str) -> SparkSession:
 
 
 def main() -> None:
-    from antecede.spark.session import session
+    from antecede.spark.sessions import session
     from antecede.spark.ship import check_workers
 
     master, job, place = sys.argv[1:]

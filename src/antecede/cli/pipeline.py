@@ -86,7 +86,7 @@ def _begin(path: Path) -> None:
 def watched_run(config: Pipeline) -> Report:
     """Run it, with a line that says how far it is when a person is watching; where nothing is new, without Spark."""
     from antecede.spark.again import last_report, output_of
-    from antecede.spark.session import check_packages
+    from antecede.spark.sessions import check_packages
 
     output_of(config)
     done = last_report(config)
@@ -94,12 +94,12 @@ def watched_run(config: Pipeline) -> Report:
         return done
     check_packages()  # its sentence, before anything imports what is not there
 
-    from antecede.spark.pipeline import run
+    from antecede.spark.pipeline import run_pipeline
 
     with watched("starting Spark") as line:
         settings = {**ui_settings(config.spark.master), **config.spark.settings}
         spark = msgspec.structs.replace(config.spark, settings=settings)
-        return run(msgspec.structs.replace(config, spark=spark), clock=time.perf_counter, told=Teller(line))
+        return run_pipeline(msgspec.structs.replace(config, spark=spark), clock=time.perf_counter, told=Teller(line))
 
 
 class Teller:

@@ -100,7 +100,7 @@ def ui_settings(master: str | None) -> dict[str, Any]:
 def watched_spark(app: str, master: str | None = None, doing: str = "working") -> Iterator[SparkSession]:
     """A session, and a line that says how far it is when a person is watching."""
     from antecede.spark.jobs import following, page_of
-    from antecede.spark.session import session
+    from antecede.spark.sessions import session
 
     with watched("starting Spark") as line:
         spark = session(master, app=app, settings=ui_settings(master))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from antecede.errors import EnvironmentFault
-from antecede.spark.session import check_packages, refuse_version
+from antecede.spark.sessions import check_packages, refuse_version
 from antecede.spark.settings import STATE_STORE, cores, on_this_machine
 from antecede.spark.ship import check_workers, is_connect, ship
 

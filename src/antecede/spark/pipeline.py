@@ -1,7 +1,7 @@
 """A whole pipeline: source -> order -> fuse -> audit -> tables; batch here, continuous in `streams`.
 
-    from antecede.spark.pipeline import run
-    report = run("CONFIG.toml")
+    from antecede.spark import run_pipeline
+    report = run_pipeline("CONFIG.toml")
 
 Decided in this file: the stages and what each is made from, that each is a step from DataFrame to DataFrame written as
 one table, that a stage which is finished is not repeated (`stamps`), and what the report says. Nothing is lost and
@@ -30,20 +30,20 @@ from antecede.spark.jobs import Far, following, page_of
 from antecede.spark.manifest import clean
 from antecede.spark.order.jobs import careful
 from antecede.spark.outcome import DAMAGED, ROWS_IN, Report, Stage
-from antecede.spark.session import session
+from antecede.spark.sessions import session
 from antecede.spark.sink import read, table_rows
 from antecede.spark.stamps import Ledger, Stamp
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["STAGES", "Report", "Stage", "Work", "run"]
+__all__ = ["STAGES", "Report", "Stage", "Work", "run_pipeline"]
 
 Told = Callable[[str, Far], None]
 """Called while a stage runs: its name, and how far Spark is with it."""
 
 
-def run(
+def run_pipeline(
     config: Pipeline | Mapping[str, Any] | str | Path,
     *,
     spark: SparkSession | None = None,

@@ -14,15 +14,15 @@ import msgspec
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from antecede.spark.audit import Audit, audit
 from antecede.spark.config import Columns, Pipeline, Wanted
 from antecede.spark.cuts import HOLD
 from antecede.spark.foreign import audit_table
-from antecede.spark.fuse import fuse
+from antecede.spark.fusing import fuse
 from antecede.spark.order import causal_order
 from antecede.spark.readings import Interest
 from antecede.spark.sink import read
 from antecede.spark.tables.frames import col
+from antecede.spark.trace_audit import Audit, audit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

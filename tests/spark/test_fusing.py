@@ -74,7 +74,7 @@ def collected(df: DataFrame) -> list[dict[str, Any]]:
 
 
 def alone(tables: dict[str, pa.Table], **more: Any) -> list[dict[str, Any]]:
-    from antecede.spark.fuse import fuse_table
+    from antecede.spark.fusing import fuse_table
 
     return by_place(
         [{"group": group, **row} for group, table in tables.items() for row in fuse_table(table, **more).to_pylist()]
@@ -85,7 +85,7 @@ def alone(tables: dict[str, pa.Table], **more: Any) -> list[dict[str, Any]]:
 def test_batch_and_stream_agree_with_the_fold_alone(
     spark: SparkSession, tables: dict[str, pa.Table], folder: Path, tmp_path: Path, where: dict[str, int]
 ) -> None:
-    from antecede.spark.fuse import fuse
+    from antecede.spark.fusing import fuse
 
     step = fuse(group="group", **OPTIONS, **where)
     wanted = alone(tables, **OPTIONS, **where)
@@ -111,7 +111,7 @@ def test_batch_and_stream_agree_with_the_fold_alone(
 def test_clocks_conditions_marks_functions_and_no_group(spark: SparkSession) -> None:
     import pyspark.sql.functions as F
 
-    from antecede.spark.fuse import Function, Interest, fuse
+    from antecede.spark.fusing import Function, Interest, fuse
 
     rows, past = history(7, messages=50, loss=0.3)
     table = table_of(rows, "g").append_column(
@@ -156,7 +156,7 @@ def test_clocks_conditions_marks_functions_and_no_group(spark: SparkSession) -> 
     ],
 )
 def test_bad_input_is_one_sentence(spark: SparkSession, folder: Path, options: dict[str, Any], said: str) -> None:
-    from antecede.spark.fuse import fuse
+    from antecede.spark.fusing import fuse
 
     df = spark.read.parquet(str(folder))
     with pytest.raises(InputError, match=said):
@@ -166,7 +166,7 @@ def test_bad_input_is_one_sentence(spark: SparkSession, folder: Path, options: d
 
 
 def test_a_stream_has_no_last_cut(spark: SparkSession, folder: Path) -> None:
-    from antecede.spark.fuse import fuse
+    from antecede.spark.fusing import fuse
 
     stream = spark.readStream.schema(spark.read.parquet(str(folder)).schema).parquet(str(folder))
     with pytest.raises(InputError, match="leave out last"):
@@ -174,7 +174,7 @@ def test_a_stream_has_no_last_cut(spark: SparkSession, folder: Path) -> None:
 
 
 def test_names_with_dots_and_spaces_and_a_group_called_like_anything(spark: SparkSession, tmp_path: Path) -> None:
-    from antecede.spark.fuse import fuse
+    from antecede.spark.fusing import fuse
 
     rows = [(n, f"x{n}", "ab"[n % 2], ["t/1"], float(n), "delivered", []) for n in range(4)]
     names = ["causal_pos", "the id", "sender", "my.topic", "value.in C", "fate", "missing"]
@@ -197,7 +197,7 @@ def test_names_with_dots_and_spaces_and_a_group_called_like_anything(spark: Spar
 def test_opaque_ids_go_on_after_a_loss_and_say_what_is_left_out(spark: SparkSession) -> None:
     import uuid
 
-    from antecede.spark.fuse import fuse
+    from antecede.spark.fusing import fuse
     from antecede.spark.order import causal_order
 
     names = [str(uuid.UUID(int=n)) for n in range(40)]

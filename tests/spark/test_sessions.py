@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from antecede.errors import EnvironmentFault, InputError
-from antecede.spark import session as module
-from antecede.spark.session import check_packages, first_line, forward, refuse_silence, session, supported, warm_up
+from antecede.spark import sessions as module
+from antecede.spark.sessions import check_packages, first_line, forward, refuse_silence, session, supported, warm_up
 from tests.spark.clusters import other_interpreter
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ BARE = """
 import json, os, sys
 from antecede.spark import java
 java.USUAL_PLACES = ()
-from antecede.spark.session import session
+from antecede.spark.sessions import session
 from antecede.spark.ship import check_workers, ship
 
 spark = session("local[1]", settings={"spark.driver.memory": "512m"})
@@ -155,7 +155,7 @@ def test_a_machine_without_java_and_workers_without_antecede(tmp_path: Path) -> 
 SUBMITTED = """
 import sys
 sys.path.insert(0, SOURCE)
-from antecede.spark.session import session
+from antecede.spark.sessions import session
 spark = session(settings={"spark.sql.shuffle.partitions": 5})
 conf = spark.sparkContext.getConf()
 print("said", conf.get("spark.master"), conf.get("spark.app.name"), conf.get("spark.sql.shuffle.partitions"))
