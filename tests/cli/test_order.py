@@ -26,7 +26,7 @@ app.command()(order)
 @pytest.fixture(scope="module", autouse=True)
 def spark() -> Iterator[Any]:
     """The session that runs already, else one for these tests."""
-    from antecede.spark.session import running, session
+    from antecede.spark.sessions import running, session
 
     there = running()
     yield there or session("local[2]", app="antecede tests", settings={"spark.driver.memory": "1g"})
@@ -47,7 +47,7 @@ def table(ids: list[str], parents: list[list[str]], first: int = 0) -> pa.Table:
 
 
 def places(folder: Path) -> dict[str, int | None]:
-    from antecede.spark.session import session
+    from antecede.spark.sessions import session
     from antecede.spark.sink import read
 
     return {row.id: row.causal_pos for row in read(session(), folder).collect()}
