@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from antecede.cli.progress import Progress
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -29,6 +31,10 @@ def check(
     receiver: Annotated[str | None, typer.Option(help="Column of who delivered it.")] = None,
     position: Annotated[str | None, typer.Option(help="Column of the order at that receiver.")] = None,
     clock: Annotated[str | None, typer.Option(help="Column of its vector clock, instead of parents.")] = None,
+    order: Annotated[
+        str | None,
+        typer.Option("--as", metavar="ORDER", help="Judge by this order, whatever was asked for: causal or fifo."),
+    ] = None,
     plugin: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Python that says what its recipes do not promise.")
     ] = None,
@@ -39,6 +45,9 @@ def check(
     order), gap (released without a cause it should have waited for), overdue, duplicate, stuck (came in time, never
     delivered), idle (held for nothing), false (an untrue claim), undelivered, unexplained. Nothing is left out: the
     fates of all pairs of message and receiver add up.
+
+    A message that asked for no order is not judged by one; with --as causal each is judged as if it had, and had
+    followed all that its publisher had seen.
 
     With --id the file is any Parquet, CSV or JSON-lines table of deliveries, judged as `antecede audit` does:
     inversions, duplicates, and parents that never came.
@@ -61,7 +70,8 @@ def check(
     from antecede.trace.check import check as judge
 
     load(plugin or ())
-    report = judge(path)
+    with Progress("rows") as progress:
+        report = judge(path, order=order, watch=progress.stage if progress.watched else None)
     if as_json:
         print(json.dumps(report.to_json(), indent=2))
     else:
@@ -95,6 +105,8 @@ def show(report: Report, console: Console) -> None:
         text = f"Not clean: the records of {name} stop without an end, so nobody knows what it did later."
         console.print(text, highlight=False, markup=False, soft_wrap=True)
     verdict = "clean" if report.clean else "NOT clean"
+    if report.exempt:
+        verdict += f" (not looked for: {', '.join(report.exempt)})"
     console.print(
         f"{verdict}: {len(report.findings)} findings in {report.rows} rows of {report.processes} processes, "
         f"{report.messages} messages, {report.pairs} pairs",

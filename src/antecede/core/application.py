@@ -123,6 +123,6 @@ class Application:
     def _dropped(self, envelope: Envelope, reason: str, now_us: int) -> None:
         if envelope.message.order != "none":
             if reason == "late":
-                self.client.note_missed(envelope.message.id, now_us)
+                self.client.missed.note(envelope.message.id, now_us)
             else:
                 raise_to(self._overflowed, dict(given(envelope).own))

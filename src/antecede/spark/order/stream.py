@@ -124,7 +124,6 @@ class OrderProcessor(StatefulProcessor):
             bucket, armed = self.load()
             chunks = [table_of(chunk) for frame in rows for chunk in frame["chunk"]]
             feed(arranged(chunks, self.work), self.work, bucket.rows, bucket.domain)
-            bucket.break_cycles()
             out = self.leave(bucket, armed)
         yield from out
 
