@@ -238,7 +238,7 @@ def plant(options: argparse.Namespace) -> list[dict[str, Any]]:
     found = {tuple(row) for row in result.get("found", ())}
     planted = set(expected)
     table = []
-    for verdict in ("inversion", "gap", "late", "duplicate", "stuck"):
+    for verdict in ("inversion", "gap", "overdue", "duplicate", "stuck"):
         mine, theirs = ({f for f in these if f[0] == verdict} for these in (planted, found))
         table.append({"verdict": verdict, "planted": len(mine), "found": len(theirs), "missed": len(mine - theirs),
                       "made up": len(theirs - mine)})  # fmt: skip

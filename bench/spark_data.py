@@ -28,7 +28,7 @@ from antecede.trace.parquet import write_json
 from antecede.trace.record import FORMAT, arrow_schema
 
 BLOCK, REACH = 64, 6
-PLANTED = ("duplicate", "late", "gap", "inversion", "stuck")
+PLANTED = ("duplicate", "overdue", "gap", "inversion", "stuck")
 DEADLINE_US = 60_000_000
 BLOCK_US = 10_000
 BLOCKS_AT_ONCE = 64
@@ -128,9 +128,9 @@ def plant_duplicate(shape: Shape, faults: Faults, receiver: int, block: int, mes
     faults.expected.append(("duplicate", receiver, message, None))
 
 
-def plant_late(shape: Shape, faults: Faults, receiver: int, block: int, message: int) -> None:
+def plant_overdue(shape: Shape, faults: Faults, receiver: int, block: int, message: int) -> None:
     faults.delayed.setdefault(block, []).append((receiver, message))
-    faults.expected.append(("late", receiver, message, None))
+    faults.expected.append(("overdue", receiver, message, None))
 
 
 def plant_gap(shape: Shape, faults: Faults, receiver: int, block: int, message: int) -> None:
@@ -155,7 +155,7 @@ def plant_stuck(shape: Shape, faults: Faults, receiver: int, block: int, message
 
 
 PLANT = {
-    "duplicate": plant_duplicate, "late": plant_late, "gap": plant_gap, "inversion": plant_inversion,
+    "duplicate": plant_duplicate, "overdue": plant_overdue, "gap": plant_gap, "inversion": plant_inversion,
     "stuck": plant_stuck,
 }  # fmt: skip
 

@@ -87,8 +87,8 @@ seeds = st.integers(0, 10**9)
 @given(seeds, st.sampled_from([None, 50_000, 500_000]))
 def test_right_runs_are_clean(seed: int, deadline_us: int | None) -> None:
     report = check(causal_run(seed, messages=40, deadline_us=deadline_us))
-    late_ones = {"late"} if deadline_us == 50_000 else set()
-    assert {f.verdict for f in report.findings} <= late_ones
+    overdue = {"overdue"} if deadline_us == 50_000 else set()
+    assert {f.verdict for f in report.findings} <= overdue
     assert report.fates["delivered"] == report.pairs == 120
 
 

@@ -33,6 +33,12 @@ COMMANDS: Mapping[str, str] = {
     "order": "Causal order for a table or a stream of events, on Spark: every row its place and its fate.",
     "pipeline": "Order, fuse and audit on Spark: from a source to tables, batch or continuous.",
     "explore": "Try every run of a small scenario: each order, loss, duplicate and crash.",
+    "broker": "Run a broker: clients publish through it and subscribers read from it.",
+    "pub": "Publish a message; says when it is safe.",
+    "sub": "Print what comes, in causal order and before its deadline.",
+    "cluster": "Run several brokers on this machine in one terminal.",
+    "config": "Show a broker's settings and where each value came from.",
+    "top": "Watch brokers from the terminal.",
     "doctor": "Look at this machine and say what is missing, why it matters and what cures it.",
 }
 
@@ -58,7 +64,7 @@ def show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def top(version: Annotated[bool, typer.Option("--version", help="Say which.", callback=show_version)] = False) -> None:
+def root(version: Annotated[bool, typer.Option("--version", help="Say which.", callback=show_version)] = False) -> None:
     """Messages in cause-and-effect order, before their deadlines, over networks that lose them.
 
     `antecede COMMAND --help` explains each. Exit codes: 0 fine, 1 a violation was found, 2 bad input.
@@ -76,7 +82,7 @@ def build(wanted: str | None = None) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(top)
+    app.callback()(root)
     for name, line in COMMANDS.items():
         if exists(name):
             function = load(name) if name == wanted else placeholder

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -47,7 +47,7 @@ def audit(
     scratch: Annotated[Path | None, Option(metavar="DIR", help="For tables of messages: all workers see it.")] = None,
     master: Annotated[str | None, Option(help="Spark's master. [local[*]]")] = None,
 ) -> None:
-    """Judge traces of any size on Spark: every inversion, gap, late, duplicate and stuck message.
+    """Judge traces of any size on Spark: every inversion, gap, overdue, duplicate and stuck message.
 
     The verdicts are those of `antecede check`, which is slower and also looks for idle, false, undelivered and
     unexplained ones. Give any number of run directories, or a directory that holds them. What cannot be read is set
@@ -97,10 +97,13 @@ def judge(
     from antecede.spark.audit import records
     from antecede.spark.foreign import audit_table
     from antecede.spark.imports import read_shiviz
+    from antecede.spark.tables.frames import read_tables
 
     if id is not None:
         texts = {id, *(described[what] for what in ("parents", "receiver", "clock", "sender", "run"))}
-        return audit_table(read_tables(spark, paths, texts), id=id, scratch=scratch, **described)
+        frames = read_tables(spark, paths, texts)
+        judged = audit_table(frames.rows, id=id, scratch=scratch, **described)
+        return with_aside(judged, frames.aside)
     logs = [path for path in paths if path.suffix == ".log"]
     if logs and len(logs) < len(paths):
         raise InputError(f"{logs[0]} is a log and the others are not: audit them one after the other")
@@ -110,27 +113,22 @@ def judge(
     return records(spark, *paths, scratch=scratch)
 
 
-def read_tables(spark: SparkSession, paths: list[Path], texts: Collection[str | None] = ()) -> DataFrame:
-    """Parquet, CSV with a header (these columns are `texts`, whatever is in them), or JSON lines; all of one kind."""
-    from pyspark.sql.types import StructType
+def with_aside(judged: Audit, aside: DataFrame | None) -> Audit:
+    """Lines that are no rows are set aside like rows that cannot be judged."""
+    from pyspark.sql import functions as f
 
-    names = [str(path.absolute()) for path in paths]
-    suffixes = {path.suffix for path in paths if path.is_file()}
-    if len(suffixes) > 1:
-        raise InputError(f"tables of different kinds ({', '.join(sorted(suffixes))}): audit one kind at a time")
-    suffix = suffixes.pop() if suffixes else ".parquet"
-    try:
-        if suffix == ".csv":
-            reader = spark.read.options(header=True, escape='"')  # a quote within quotes is doubled, as Arrow reads it
-            plain, typed = reader.csv(names), reader.csv(names, inferSchema=True)
-            kinds = [plain.schema[f.name] if f.name in texts else f for f in typed.schema.fields]
-            return reader.csv(names, schema=StructType(kinds))
-        if suffix in (".json", ".jsonl", ".ndjson"):
-            return spark.read.json(names)
-        return spark.read.parquet(*names)
-    except Exception as error:
-        first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise InputError(f"cannot read {', '.join(names)}: {first[:200]}") from error
+    count = 0 if aside is None else aside.count()
+    if count and aside is not None:
+        text = f.concat("reason", f.lit(": "), "row").alias("text")
+        nothing = [f.lit(None).cast(judged.quarantine.schema[name].dataType).alias(name) for name in NOWHERE]
+        more = aside.select(f.col("file").alias("source"), *nothing, text)
+        judged.quarantine = judged.quarantine.unionByName(more)
+        judged.summary["quarantined"] += count
+        judged.summary["rows"] += count
+    return judged
+
+
+NOWHERE = ("run", "process", "step", "message")
 
 
 def write(judged: Audit, out: Path) -> None:

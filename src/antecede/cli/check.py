@@ -35,7 +35,7 @@ def check(
     """Judge a trace: every delivery, every discard, every claim; what became of every message at every receiver.
 
     The judge reads records only, never what a protocol stamped on a message. Verdicts: inversion (out of causal
-    order), gap (released without a cause it should have waited for), late, duplicate, stuck (came in time, never
+    order), gap (released without a cause it should have waited for), overdue, duplicate, stuck (came in time, never
     delivered), idle (held for nothing), false (an untrue claim), undelivered, unexplained. Nothing is left out: the
     fates of all pairs of message and receiver add up.
 

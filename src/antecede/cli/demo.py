@@ -155,8 +155,8 @@ def demo(
     """Simulate every recipe in calm, lossy and stormy weather, and judge each run from its records alone.
 
     A pair is a message and one of its receivers; every pair has exactly one fate. A verdict of `clean` means: no
-    inversion, gap, late or double delivery, nothing stuck, idle, falsely explained or left undelivered. A lost share of
-    deliveries is not a violation where the deadline left no time; it is shown under its fate.
+    inversion, gap, overdue or double delivery, nothing stuck, idle, falsely explained or left undelivered. A lost share
+    of deliveries is not a violation where the deadline left no time; it is shown under its fate.
 
     Then one more run goes through the pipeline on Spark: ordered, fused, audited, every row accounted for.
 

@@ -35,6 +35,9 @@ class Causes:
             del stamps[oldest]
             raise_to(self.forgotten, dict((split_id(oldest),)))
 
+    def known(self, message_id: str) -> Stamp | None:
+        return self._stamps.get(message_id)
+
     def stamps(self, after: Sequence[str]) -> list[Stamp] | None:
         """Of those that a message may follow (unordered ones it cannot); None: one of them is forgotten."""
         known = [self._stamps.get(one) for one in after]

@@ -6,8 +6,9 @@ past) to the next home, and publishes again, under the same id, what no home has
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from antecede.core.application import Application
 from antecede.core.causes import Causes
 from antecede.core.effects import Discard, Effect, Move, Send
 from antecede.core.frames import (
@@ -25,8 +26,9 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.growing import Growing
+from antecede.core.handover import QueuedInbox
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, is_loose, raise_to
+from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, is_loose, newest_of, raise_to
 from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
 from antecede.core.order.loose import LooseReader
 from antecede.core.order.reader import everything
@@ -34,6 +36,7 @@ from antecede.core.order.vector import VectorWriter
 from antecede.core.outbox import Outbox
 from antecede.core.publishing import accepted
 from antecede.core.tier import Parts, Tier
+from antecede.errors import InputError
 
 __all__ = ["Client"]
 
@@ -52,7 +55,7 @@ class Client(Tier):
         self.outbox = Outbox(self)
         self.growing = Growing(self)
         self._fresh = True
-        self._start: dict[str, int] = {}
+        self.start_marks: dict[str, int] = {}
         """Where it began: the marks of its first home's past."""
         self._missed: dict[str, int] = {}
         """Ordered messages that were late here, and when they came, the newest last: while another home might send
@@ -61,9 +64,19 @@ class Client(Tier):
         self._ack_at: int | None = None
         self._top = self._looked = self._acked = 0
         self.causes = Causes(parts.name)
+        self.application = Application(self)
+        assert isinstance(self.inbox, QueuedInbox)
+        self.inbox.put = self.application.handover.put  # what is ready
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []
+
+    def begin_behind(self, marks: Mapping[str, int]) -> None:
+        """It is a later life of one that began there: no home tells it where to begin."""
+        if not self._fresh or self._seq or self.loose.seq or self.home is not None:
+            raise InputError(f"{self.name} has begun already: only a new client can begin at a saved frontier.")
+        self._fresh = False
+        self.start_marks = dict(marks)
 
     # -- attaching -------------------------------------------------------------------------------------------------
 
@@ -98,6 +111,7 @@ class Client(Tier):
             self.out.append(Send((self.home,), Detach(self.attachment)))
         self.home, self.joined, self._attach_at = None, False, None
         self.inbox.clear()
+        self.application.handover.clear()
         return self.flush(now_us)
 
     def _attach(self, home: str, now_us: int) -> None:
@@ -105,6 +119,7 @@ class Client(Tier):
         self.attachment += 1
         self.home, self.joined = home, False
         self.inbox.clear()
+        self.inbox.forget(self.application.handover.leave_door())
         assert isinstance(self.reader, IndexReader)
         self.reader.restart()
         self.wants.wants.clear()
@@ -116,12 +131,18 @@ class Client(Tier):
 
     def past(self) -> tuple[dict[str, int], dict[str, int]]:
         """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
-        frontier = {**self.upper.past(), **self.heard.front}
-        return frontier, {stream: n for stream, n in self._start.items() if n > frontier.get(stream, 0)}
+        frontier, began = {**self.upper.past(), **self.heard.front}, dict(self.start_marks)
+        self.application.extend(frontier, began, door=self.joined)
+        return frontier, {stream: n for stream, n in began.items() if n > frontier.get(stream, 0)}
 
     def behind(self) -> int:
         """All numbers of this attachment up to here lie behind."""
         return self.reader.front.get(INDEX, 0)
+
+    def _done(self) -> int:
+        """All numbers up to here lie behind, and none of them waits for room in a queue."""
+        waiting = self.application.handover.lowest_at_door()
+        return self.behind() if waiting is None else min(self.behind(), waiting - 1)
 
     def _send_attach(self, now_us: int) -> None:
         assert self.home is not None
@@ -140,7 +161,7 @@ class Client(Tier):
         self.joined, self._attach_at = True, None
         if self._fresh:
             self._fresh = False
-            self._start = dict(frame.start)
+            self.start_marks = dict(frame.start)
             self.heard.start_at({stream: n for stream, n in frame.start.items() if is_loose(stream)})
             self.growing.join(self.interest.filters, sender, frame.cut, frame.origins)
         else:
@@ -173,6 +194,7 @@ class Client(Tier):
         message = envelope.message
         self._remember(envelope)
         self.outbox.publish(envelope, now_us)
+        self.application.handover.put_own(envelope, now_us)
         return message, self.flush(now_us)
 
     def _remember(self, envelope: Envelope) -> None:
@@ -181,6 +203,11 @@ class Client(Tier):
         if message.seq > self.tops.get(series, 0):
             self.tops[series] = message.seq
         self.causes.remember(envelope)
+
+    def causes_of(self, message_id: str) -> tuple[str, ...]:
+        """What a delivered message follows, as ids: the newest of each sender. Empty where that is forgotten."""
+        stamp = self.causes.known(message_id)
+        return () if stamp is None else cut_of(newest_of(stamp.covers))
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -233,16 +260,21 @@ class Client(Tier):
                 self._skip(item, envelope, now_us)
             else:
                 if message.order != "none" and self.inbox.is_late(message, now_us):
-                    self._note_missed(message.id, now_us)
+                    self.note_missed(message.id, now_us)
                 self.inbox.accept(envelope, now_us)
             if item.index > self._top:
                 self._top = item.index
         self._want_missing(self._looked + 1, now_us)
         if self.inbox.blocked:
             self.want_blocked(self.home, now_us)
-        if self.behind() - self._acked >= WINDOW // 2:
+        self.acknowledge_some(now_us, came=bool(items))
+
+    def acknowledge_some(self, now_us: int, *, came: bool = False) -> None:
+        """Half a window at once; less, or what was acknowledged before and came again, can wait a little."""
+        some = self._done() - self._acked
+        if some >= WINDOW // 2:
             self._acknowledge(now_us)
-        elif items and self._ack_at is None:  # soon
+        elif (some or came) and self._ack_at is None and self.home is not None:
             self._ack_at = now_us + (self.settings.retry_us >> 1)
 
     def _dismiss(self, item: Item, envelope: Envelope, now_us: int) -> None:
@@ -261,12 +293,12 @@ class Client(Tier):
                 if envelope.message.order == "none":
                     self.heard.skipped(item.envelope.stamp.own, item.envelope.stamp)
                 else:
-                    self._note_missed(envelope.message.id, now_us)
+                    self.note_missed(envelope.message.id, now_us)
         else:
             self.inbox.skip(envelope, "gone", now_us)
-            raise_to(self._start, dict(item.envelope.stamp.own))
+            raise_to(self.start_marks, dict(item.envelope.stamp.own))
 
-    def _note_missed(self, message_id: str, now_us: int) -> None:
+    def note_missed(self, message_id: str, now_us: int) -> None:
         self._missed.pop(message_id, None)
         self._forget_missed(now_us, WINDOW - 1)
         self._missed[message_id] = now_us
@@ -295,7 +327,7 @@ class Client(Tier):
     def _on_top(self, frame: Top, now_us: int) -> None:
         self._top = max(self._top, min(frame.top, self._reach()))
         self._want_missing(self.behind() + 1, now_us)
-        if self.behind() >= frame.top:
+        if self._done() >= frame.top:
             self._acknowledge(now_us)
 
     def _reach(self) -> int:
@@ -312,19 +344,15 @@ class Client(Tier):
                 wants.want((INDEX, index), self.home, None, now_us, patience_us=patience_us, backed=backed)
         self._looked = self._top
 
-    def _delivered(self, envelope: Envelope, now_us: int) -> None:
-        given = envelope.stamp.extra
-        assert isinstance(given, Stamp)
-        original = Envelope(envelope.message, given)
-        if envelope.message.order == "none":
-            self.heard.delivered(given, forced=False)
-        else:
+    def learned(self, original: Envelope) -> None:
+        """It was delivered: this client's past now, and a cause of what it publishes."""
+        if original.message.order != "none":
             self.upper.learn(original)
         self._remember(original)
 
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None
-        self._ack_at, self._acked = None, self.behind()
+        self._ack_at, self._acked = None, self._done()
         self.out.append(Send((self.home,), Ack(self.attachment, self._acked)))
 
     # -- who is there ----------------------------------------------------------------------------------------------
@@ -350,15 +378,17 @@ class Client(Tier):
     # -- time ------------------------------------------------------------------------------------------------------
 
     def own_wake(self) -> int | None:
+        late_us = self.application.handover.next_us()
         if self.home is None or self.home not in self.members:
-            return None
-        times = (self._attach_at, self._ack_at, self.growing.at_us, self.outbox.next_us())
+            return late_us
+        times = (self._attach_at, self._ack_at, self.growing.at_us, self.outbox.next_us(), late_us)
         return min((at for at in times if at is not None), default=None)
 
     def woken(self, now_us: int) -> None:
         for effect in self.out:
             if isinstance(effect, Discard) and effect.reason == "late":  # held until it was: the driver overslept
-                self._note_missed(effect.message, now_us)
+                self.note_missed(effect.message, now_us)
+        self.application.handover.wake(now_us)
         if self.home is None or self.home not in self.members:
             return
         if self._attach_at is not None and now_us >= self._attach_at:

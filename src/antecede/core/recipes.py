@@ -16,6 +16,7 @@ from antecede.core.client import Client
 from antecede.core.delta import DeltaInbox
 from antecede.core.eager import EagerInbox
 from antecede.core.entries import EACH, Groups
+from antecede.core.handover import QueuedInbox
 from antecede.core.home_broker import HomeBroker
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
@@ -226,7 +227,7 @@ def build(
         if role == "subscriber":
             parts = Parts(
                 name, interest, settings, dice, None, IndexReader(), guard_us, digests=False, orders=recipe.orders,
-                groups=table,
+                groups=table, inbox=QueuedInbox,
             )  # fmt: skip
             return Client(parts, upper=_vector(recipe, name, settings, table))
         reader = Reader(interest.concerns, dense=writer.dense)

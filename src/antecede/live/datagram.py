@@ -32,7 +32,7 @@ from antecede.core.message import Envelope
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import MAX_DATAGRAM, MAX_NAME, decode, weigh
 
-__all__ = ["MAX_BODY", "Outgoing", "bundle", "halves", "pack", "prefix_for", "unpack"]
+__all__ = ["MAX_BODY", "Outgoing", "bundle", "halves", "pack", "prefix_for", "sender_of", "unpack"]
 
 VERSION = 1
 Outgoing: TypeAlias = tuple[tuple[str, ...], Frame]
@@ -55,11 +55,11 @@ def prefix_for(sender: str) -> bytes:
     return bytes((VERSION,)) + len(name).to_bytes(2, "little") + name
 
 
-def pack(prefix: bytes, frames: Iterable[bytes]) -> Iterator[bytes]:
-    """Datagrams that hold these encoded frames, each as full as fits."""
+def pack(prefix: bytes, frames: Iterable[bytes], most: int = MAX_DATAGRAM) -> Iterator[bytes]:
+    """Datagrams of at most `most` bytes that hold these encoded frames, each as full as fits."""
     parts, size = [prefix], len(prefix)
     for data in frames:
-        if size + 3 + len(data) > MAX_DATAGRAM and len(parts) > 1:
+        if size + 3 + len(data) > most and len(parts) > 1:
             yield b"".join(parts)
             parts, size = [prefix], len(prefix)
         parts.append(len(data).to_bytes(3, "little"))
@@ -69,10 +69,8 @@ def pack(prefix: bytes, frames: Iterable[bytes]) -> Iterator[bytes]:
         yield b"".join(parts)
 
 
-def unpack(datagram: memoryview) -> tuple[str, list[Frame]]:
-    """Who sent it and what. One malformed frame condemns the datagram: its sender is not to be believed."""
-    if len(datagram) < 4 or datagram[0] != VERSION:
-        raise RemoteProtocolError("not a datagram of this version")
+def sender_of(datagram: memoryview) -> tuple[str, int]:
+    """Who says that it sent this datagram, and where its content begins."""
     at = 3 + int.from_bytes(datagram[1:3], "little")
     try:
         sender = str(datagram[3:at], "utf-8")
@@ -80,6 +78,14 @@ def unpack(datagram: memoryview) -> tuple[str, list[Frame]]:
         raise RemoteProtocolError("a sender whose name is not text") from None
     if not sender or len(sender) > MAX_NAME or at > len(datagram):
         raise RemoteProtocolError("a datagram without a sender")
+    return sender, at
+
+
+def unpack(datagram: memoryview) -> tuple[str, list[Frame]]:
+    """Who sent it and what. One malformed frame condemns the datagram: its sender is not to be believed."""
+    if datagram[:1] != bytes((VERSION,)):
+        raise RemoteProtocolError("not a datagram of this version")
+    sender, at = sender_of(datagram)
     frames = []
     while at < len(datagram):
         end = at + 3 + int.from_bytes(datagram[at : at + 3], "little")

@@ -1,7 +1,7 @@
 """One process of a small scenario: a real machine, what it is told, and what it says.
 
 Decided here: what an event is, which rows it leaves, and the cheap checks after each delivery (inversion, duplicate,
-late), which need nothing but this process's own past: payloads name all that their sender had seen. Both `explore`
+overdue), which need nothing but this process's own past: payloads name all that their sender had seen. Both `explore`
 (which saves and thaws actors) and `transcript` (which keeps them alive) drive machines through here.
 """
 
@@ -180,7 +180,7 @@ class Actor:
         if message.deadline_us is not None and self.now_us > message.deadline_us:
             over_us = self.now_us - message.deadline_us
             said.findings.append(
-                Finding("late", self.name, name, None, None, f"delivered {name} {over_us} us after its deadline")
+                Finding("overdue", self.name, name, None, None, f"delivered {name} {over_us} us after its deadline")
             )
         self.out = (*self.out, name)
         if message.order != "none":

@@ -1,4 +1,4 @@
-"""The audit: every inversion, gap, late, duplicate and stuck message of traces of any size, as `trace/check.py` has it.
+"""The audit: every inversion, gap, overdue, duplicate and stuck message of traces of any size, as `trace/check` does.
 
 Decided in this file: what the caller sees, and how the work is laid out on Spark. The messages of one run are put in a
 causal order by one task, which writes them as columns that all tasks map into memory (`scratch`); deliveries are
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AUDITED", "Audit", "audit", "records"]
 
-AUDITED = ("inversion", "gap", "late", "duplicate", "stuck")
+AUDITED = ("inversion", "gap", "overdue", "duplicate", "stuck")
 """Of the oracle's verdicts, those that are looked for here; the others are `antecede check`'s."""
 
 FINDING = ("verdict", "source", "run", "process", "message", "other", "step", "text")

@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["FATES", "VERDICTS", "Finding", "Report"]
 
-VERDICTS = ("inversion", "gap", "late", "duplicate", "stuck", "idle", "false", "undelivered", "unexplained")
+VERDICTS = ("inversion", "gap", "overdue", "duplicate", "stuck", "idle", "false", "undelivered", "unexplained")
 """`unexplained` is what no rule accounts for: records that contradict each other, a pair without a fate."""
 
 FATES = ("delivered", "superseded", "late", "overflow", "expired", "departed", "pending", "lost")

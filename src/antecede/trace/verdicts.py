@@ -1,7 +1,7 @@
-"""The verdicts on single rows: inversion, gap, late, duplicate, idle, false; each is judged by what stood before it.
+"""The verdicts on single rows: inversion, gap, overdue, duplicate, idle, false; each is judged by what stood before it.
 
 Decided in this file: the text of PROTOCOLS.md s1, line by line. Gap, idle and false go by the process's own clock, for
-that is all it has; lateness by the simulator's clock where there is one, else within the stated skew it is in doubt.
+that is all it has; overdue by the simulator's clock where there is one, else within the stated skew it is in doubt.
 """
 
 from __future__ import annotations
@@ -94,12 +94,12 @@ class Judge:
             return
         if row.true_us is not None:
             if row.true_us > due_us:
-                self._find("late", row, None, f"delivered {told.id} {row.true_us - due_us} us after its deadline")
+                self._find("overdue", row, None, f"delivered {told.id} {row.true_us - due_us} us after its deadline")
         elif row.at_us - self.skew_us > due_us:
-            self._find("late", row, None, f"delivered {told.id} {row.at_us - due_us} us after its deadline")
+            self._find("overdue", row, None, f"delivered {told.id} {row.at_us - due_us} us after its deadline")
         elif row.at_us + self.skew_us > due_us:
             text = f"delivered {told.id} within {self.skew_us} us of its deadline, which is the skew of the clocks"
-            self.in_doubt.append(Finding("late", row.process, told.id, None, row.step, text))
+            self.in_doubt.append(Finding("overdue", row.process, told.id, None, row.step, text))
 
     def _released(self, row: Row, told: Told) -> None:
         """Gap, and the claim `deadline`: both ask whether the logical deadline, less the guard, has come."""
@@ -121,7 +121,7 @@ class Judge:
         """Addressed predecessors that are neither delivered nor discarded nor expired, nor overtaken already."""
         ledger = self.ledger
         if not ledger.owed & told.bit:
-            return []  # behind the cut: judged for inversion, late and duplicate only
+            return []  # behind the cut: judged for inversion, overdue and duplicate only
         candidates = told.ancestors & ledger.owed & ~ledger.delivered & ~ledger.discarded & ~ledger.past
         return [i for i in bits(candidates) if ledger.in_time_at(i, row.at_us) and self._counts(i, told)]
 

@@ -64,7 +64,7 @@ class Held:
 
     def wants(self) -> list[str]:
         own = self.names()
-        return [need for need in dict.fromkeys(self.needs) if need is not None and need not in own]
+        return [need for need in dict.fromkeys(self.needs) if need and need not in own]
 
     def turn(self) -> int:
         """Of several that may go the first to come goes first; ghosts, who take nobody's place, before all."""
@@ -193,7 +193,7 @@ class Behind:
             row.open = dict.fromkeys(need for need in row.wants() if not self.is_behind(need))
         else:
             past = self.past
-            row.open = {need: None for need in row.needs if need not in past and need is not None}
+            row.open = {need: None for need in row.needs if need and need not in past}
             if row.ghost:  # whoever is not late and names itself was turned away before
                 for name in row.names():
                     row.open.pop(name, None)

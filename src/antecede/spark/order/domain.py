@@ -85,7 +85,7 @@ class Domain(Behind):
                 if now >= turn:
                     self.forget()
                     turn = self.turn_at()
-            if name is None:
+            if not name:
                 self.rest.append((slot, INVALID, 0))
                 continue
             if (

@@ -25,6 +25,7 @@ from antecede.spark.order.bucket import Bucket, Warm
 from antecede.spark.order.columns import ADDED, Columns
 from antecede.spark.order.rows import feed
 from antecede.spark.order.work import Work, arranged, work_of
+from antecede.spark.tables.frames import arrow_types
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,11 +48,11 @@ CHUNK = 65_536
 
 
 def order_stream(read: DataFrame, columns: Columns, schema: StructType) -> DataFrame:
-    """`read`: the table as `columns.read` gives it; `schema`: what it was."""
+    """`read`: the table as `sql.read` gives it; `schema`: what it was."""
     from pyspark.sql import functions as f
 
     timed = columns.bounded
-    work = work_of(columns, schema)
+    work = work_of(columns, arrow_types(schema))
     if timed:
         read = read.withColumn("_clock", f.timestamp_micros("_at")).withWatermark("_clock", "0 seconds").drop("_clock")
     key = f.lit(0) if work.group is None else f.pmod(f.xxhash64(work.group), f.lit(KEYS)).cast("int")
