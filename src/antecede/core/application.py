@@ -30,7 +30,8 @@ from antecede.core.effects import Effect
 from antecede.core.frontier import Frontier, begin_at
 from antecede.core.handover import Handover
 from antecede.core.message import Envelope, Message, Stamp, cut_of, is_loose, newest_of, raise_to
-from antecede.core.order.reader import Reader, everything
+from antecede.core.order.loose import LooseReader
+from antecede.core.order.reader import everything
 
 if TYPE_CHECKING:
     from antecede.core.client import Client
@@ -55,7 +56,7 @@ class Application:
             client.name, client.out, admitted=self._admitted, delivered=self._delivered, dropped=self._dropped,
             margin_us=min(client.inbox.guard_us, settings.clock_bound_us), memory_us=settings.grace_us,
         )  # fmt: skip
-        self._had: Reader | None = None
+        self._had: LooseReader | None = None
         """Which unordered messages were handed over; None: there is no queue, and never was."""
         self._overflowed: dict[str, int] = {}
         """Marks of what a queue had no room for: no home is to send it again."""
@@ -69,7 +70,7 @@ class Application:
         what happens when it is full (`handover.POLICIES`); `own`: also what this client publishes itself."""
         self.handover.open(queue, filters, size, policy, own)
         if self._had is None:
-            self._had = Reader(everything, dense=False)
+            self._had = LooseReader(everything, dense=False)
             self._had.take_over(self.client.heard.unordered())
 
     def close(self, queue: str, now_us: int) -> list[Effect]:
@@ -104,6 +105,8 @@ class Application:
         self.client.heard.take_over(frontier.loose)
         begin_at(self.client.upper, frontier)
         self._resumed = newest_of(frontier.marks)
+        loose = {stream: max((front, *dict(beyond))) for stream, (front, beyond) in frontier.loose.items()}
+        self.client.causes.forgotten = newest_of({**frontier.marks, **loose})
 
     # -- for the client --------------------------------------------------------------------------------------------
 
@@ -124,7 +127,6 @@ class Application:
     def _admitted(self, envelope: Envelope) -> None:
         if envelope.message.order == "none":
             self.client.heard.delivered(given(envelope), forced=False)
-            self.client.thin_out(given(envelope).own)
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:
         original = Envelope(envelope.message, given(envelope))
