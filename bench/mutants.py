@@ -393,7 +393,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("outbox.py", "one is not None and one.resend_at == at_us", "one is not None", "a timer that was put off does not come early"),
     Mutant("outbox.py", "sorted(due.items())", "sorted(due.items(), reverse=True)", "what is due together goes in the order of publication"),
     Mutant("outbox.py", "            self._schedule(one, now_us + self._safe_us())\n", "            pass\n", "what came is not sent again at once"),
-    Mutant("client.py", "*self.missed.ids(now_us), ", "", "no home need send what was late here"),
+    Mutant("client.py", "*self.missed.ids(now_us), ", "*(), ", "no home need send what was late here"),
     Mutant("missed.py", "next(iter(missed.values())) < limit)", "False)", "which is told as long as one might"),
     Mutant("missed.py", "(len(missed) > most or ", "(False or ", "and not more of it than are on their way"),
     Mutant("order/index.py", "if self.missed and envelope.message.id in self.missed:", "if False:", "nor does the next home number it"),
