@@ -18,8 +18,8 @@ from antecede.core.order.index import WINDOW
 from antecede.core.recipes import RECIPES, build
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.live.datagram import Outgoing
+from antecede.live.memory import MemoryNetwork
 from antecede.live.node import Clock, Node
-from antecede.live.transport import MemoryNetwork
 from antecede.trace.check import check
 from antecede.wire import MAX_PAYLOAD
 from tests.live.cluster import Cluster, until
@@ -61,6 +61,7 @@ class Echo:
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         self.sent += 1
         message = Message(self.name, self.sent, tuple(topics), payload, deadline_us)

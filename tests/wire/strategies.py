@@ -90,6 +90,7 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Publish: st.builds(f.Publish, BATCHES, st.booleans()),
     f.Published: st.builds(f.Published, IDS),
     f.Received: st.builds(f.Received, IDS),
+    f.Kept: st.builds(f.Kept, IDS),
     f.Attach: st.builds(
         f.Attach,
         NUMBERS,

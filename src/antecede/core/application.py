@@ -137,6 +137,7 @@ class Application:
     def _admitted(self, envelope: Envelope) -> None:
         if envelope.message.order == "none":
             self.client.heard.delivered(given(envelope), forced=False)
+            self.client.thin_out(given(envelope).own)
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:
         original = Envelope(envelope.message, given(envelope))

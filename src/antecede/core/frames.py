@@ -26,6 +26,7 @@ __all__ = [
     "Grown",
     "Item",
     "Items",
+    "Kept",
     "Node",
     "Origins",
     "Out",
@@ -134,6 +135,14 @@ class Published(Base):
     """Home broker to client: these are safe (PUBACK)."""
 
     kind: ClassVar[str] = "published"
+    ids: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Kept(Base):
+    """Broker to the home broker that relayed them: these publications are here too."""
+
+    kind: ClassVar[str] = "kept"
     ids: tuple[str, ...]
 
 
@@ -363,7 +372,7 @@ class Out(Base):
 
 Frame: TypeAlias = (
     Data | Digest | Request | Gone | Publish | Published | Received | Attach | Attached | Items | Top | Want | Ack
-    | Detach | SnapshotRequest | Snapshot | Rumours | Ping | PingRequest | Pong | Sync | Out | Grow | Grown
+    | Detach | SnapshotRequest | Snapshot | Rumours | Ping | PingRequest | Pong | Sync | Out | Grow | Grown | Kept
 )  # fmt: skip
 
 FRAMES: tuple[type[Base], ...] = (
@@ -391,4 +400,5 @@ FRAMES: tuple[type[Base], ...] = (
     Out,
     Grow,
     Grown,
+    Kept,
 )

@@ -120,6 +120,6 @@ class Growing:
 
     def _join(self, cuts: Cuts, filters: tuple[str, ...], peer: str) -> None:
         self.owed = Interest((*self.owed.filters, *filters))
-        joins = cuts.joins(filters, peer, self.client.inbox.guard_us)
+        joins = cuts.joins(filters, peer, self.client.inbox.guard_us, self.client.groups)
         self._began.update((filter, join.cut) for join in joins for filter in join.filters)
         self.client.out += joins

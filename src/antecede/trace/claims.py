@@ -12,6 +12,7 @@ from antecede.trace.holders import Holders
 from antecede.trace.ledger import Ledger
 from antecede.trace.pairs import Receiver
 from antecede.trace.record import Row
+from antecede.trace.report import ms
 
 __all__ = ["Claims"]
 
@@ -64,7 +65,7 @@ class Claims:
         if due_us is None:
             return "it has no deadline"
         if ledger.in_time_at(index, row.at_us):
-            return f"at {row.at_us} us it is in time (deadline {due_us}, guard {ledger.guard_us})"
+            return f"at {ms(row.at_us)} it is in time (deadline {ms(due_us)}, guard {ms(ledger.guard_us)})"
         return None
 
     def _superseded(self, row: Row, ledger: Ledger, index: int) -> str | None:

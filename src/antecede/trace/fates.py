@@ -51,6 +51,7 @@ class Fates:
                     finding = self._finding("unexplained", receiver, told, "has no fate: no rule accounts for it")
                 if finding is not None:
                     report.findings.append(finding)
+                report.left_out.append((told.id, receiver.name, fate or "pending"))
                 counts[fate or "pending"] = counts.get(fate or "pending", 0) + 1
             for fate, count in counts.items():
                 report.fates[fate] += count

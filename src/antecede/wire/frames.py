@@ -26,6 +26,7 @@ from antecede.core.frames import (
     Grown,
     Item,
     Items,
+    Kept,
     Publish,
     Published,
     Received,
@@ -393,5 +394,6 @@ _kind(
     tuple[Number, Number, IdsRow, ItemsRow, BatchRow | None],
     lambda r: Grown(r[3][0], r[0], r[1], read_ids(r[2]), _items((r[3], r[4])).items if r[4] is not None else ()),
 )
+_kind(26, Kept, lambda f: ids_row(f.ids), IdsRow, lambda r: Kept(read_ids(r)))
 for _one in NEWS_KINDS:
     _kind(*_one)
