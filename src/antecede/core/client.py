@@ -65,7 +65,7 @@ class Client(Tier):
         self._top = self._looked = self._acked = self._low = 0
         self.causes = Causes(parts.name)
         self.application = Application(self)
-        self.inbox.put = self.application.handover.put  # what is ready
+        self.inbox.put, self.inbox.put_back = self.application.handover.put, self.application.put_back
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []
@@ -118,7 +118,7 @@ class Client(Tier):
         self.attachment += 1
         self.home, self.joined = home, False
         self.inbox.clear()
-        self.inbox.forget(self.application.handover.leave_door())
+        self.inbox.forget(self.application.handover.attach())
         assert isinstance(self.reader, IndexReader)
         self.reader.restart()
         self.wants.wants.clear()
@@ -130,9 +130,9 @@ class Client(Tier):
 
     def past(self) -> tuple[dict[str, int], dict[str, int]]:
         """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
-        frontier, began = {**self.upper.past(), **self.heard.front}, dict(self.start_marks)
-        self.application.extend(frontier, began, door=self.joined)
-        return frontier, {stream: n for stream, n in began.items() if n > frontier.get(stream, 0)}
+        frontier = {**self.upper.past(), **self.heard.front}
+        self.application.extend(frontier, attaching=not self.joined)
+        return frontier, {stream: n for stream, n in self.start_marks.items() if n > frontier.get(stream, 0)}
 
     def behind(self) -> int:
         """All numbers of this attachment up to here lie behind."""
@@ -149,7 +149,8 @@ class Client(Tier):
         frontier, began = self.past()
         attach = Attach(
             self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.outbox.unacked),
-            self._seq, self.loose.seq, self.growing.attaching(), began, self.missed.ids(now_us),
+            self._seq, self.loose.seq, self.growing.attaching(), began,
+            (*self.missed.ids(now_us), *self.application.waiting()),
         )  # fmt: skip
         self.out.append(Send((self.home,), attach))
 
