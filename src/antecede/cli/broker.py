@@ -20,7 +20,7 @@ def broker(
         list[str] | None, typer.Option(metavar="HOST:PORT", help="A broker to join; may be given several times.")
     ] = None,
     carry: Annotated[
-        list[str] | None, typer.Option(metavar="FILTER", help="Topics it carries [every topic]; several times.")
+        list[str] | None, typer.Option(metavar="FILTER", help="Topics the cluster carries [every topic].")
     ] = None,
     http: Annotated[int | None, typer.Option(help="Port for /metrics, /health, /ready and /status.")] = None,
     records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,

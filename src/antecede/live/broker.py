@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from antecede.core.effects import Effect, Expelled
+from antecede.core.entries import Entries
 from antecede.core.home_broker import HomeBroker
 from antecede.core.machine import Peer
 from antecede.core.membership.managed import Managed
@@ -30,12 +31,10 @@ from antecede.live.records import Records
 from antecede.live.session import CLIENT, VERSION, VISITOR, Control, Hello, Session, Welcome
 from antecede.live.timing import PROBING, SETTINGS, machine_id, run_name
 
-__all__ = ["EVERYTHING", "Broker"]
+__all__ = ["Broker"]
 
 log = logging.getLogger("antecede.broker")
 
-EVERYTHING = ("#",)
-"""What a broker carries unless it is told: every topic."""
 JOIN_S = 3.0
 """How long the addresses to join are tried before a broker begins alone."""
 DRAIN_S = 5.0
@@ -49,16 +48,15 @@ class Broker:
         *,
         name: str | None = None,
         join: Sequence[str] = (),
-        carry: Sequence[str] = EVERYTHING,
+        table: Mapping[str, Sequence[str]] | None = None,
         records: str | None = None,
         network: Network | None = None,
     ) -> None:
-        """Port 0: the system chooses. `start` binds it; `address` says which."""
+        """Port 0: the system chooses. `start` binds it; `address` says which. `table`: filter -> the brokers that carry
+        it (none named: all of them), the same at every broker; left out, all carry every topic."""
         self.listen = parse_address(listen)
         self.seeds = [parse_address(one) for one in join]
-        self.carry = tuple(carry)
-        if isinstance(carry, str) or not self.carry:
-            raise InputError("A broker carries a list of filters: leave it out to carry every topic.")
+        self.entries = Entries(table)
         if name is not None:
             check_process(name)
             if split_name(name)[1]:
@@ -154,9 +152,8 @@ class Broker:
         return base, {}
 
     async def _visit(self, seed: Address, name: str) -> Welcome:
-        answered = await call(
-            self.network, seed, Hello(VERSION, VISITOR, name, site=text_of(self.address)), self.clock, timeout_s=1.0
-        )
+        hello = Hello(VERSION, VISITOR, name, self._node is None, text_of(self.address), self._table())
+        answered = await call(self.network, seed, hello, self.clock, timeout_s=1.0)
         answered.session.close()
         if not self.run:
             self.run = answered.welcome.run
@@ -166,12 +163,13 @@ class Broker:
 
     def _begin(self, name: str, contacts: dict[str, str], *, restarted: bool) -> None:
         """A new machine, empty, under this name."""
-        site = text_of(self.address)
+        site, carried = text_of(self.address), self.entries.carried_by(name)
         inner = build(
-            "home", "repaired", name=name, role="broker", groups=self.carry, settings=SETTINGS, dice=self._dice
-        )
-        me = Peer(name, "broker", self.carry, site)
-        machine = Managed(inner, me, PROBING, self._dice)
+            "home", "repaired", name=name, role="broker", groups=carried, settings=SETTINGS, dice=self._dice,
+            table=self.entries,
+        )  # fmt: skip
+        me = Peer(name, "broker", carried, site)
+        machine = Managed(inner, me, PROBING, self._dice, groups=self.entries)
         self.hub.rename(name)
         self._records = None if self.directory is None else Records(self.directory, name)
         self._node = Node(
@@ -179,7 +177,11 @@ class Broker:
         )
         if split_name(name)[1]:
             self._node.note("restart")
-        others = {other: Peer(other, "broker", (), where) for other, where in contacts.items() if other != name}
+        others = {
+            other: Peer(other, "broker", self.entries.carried_by(other), where)
+            for other, where in contacts.items()
+            if other != name
+        }
         self._seed_sites = {other: parse_address(peer.site) for other, peer in others.items()}
         self._node.start({name: me, **others}, joining=bool(others) or restarted)
         self.ready = True
@@ -259,6 +261,9 @@ class Broker:
             session.refuse(f"nobody has the role {said.role!r}")
 
     def _tell_visitor(self, session: Session, said: Hello) -> None:
+        if said.table != self._table():
+            session.refuse("Brokers of one cluster have one table, and this one has another: give all the same.")
+            return
         known = self._known_life(split_name(said.name)[0])
         news = None if known is None else self.managed.table.entries.get(known)
         if said.fresh and news is not None and not news.final and news.site != said.site:
@@ -281,9 +286,12 @@ class Broker:
     def _welcome(self, name: str) -> Welcome:
         brokers = {n.name: n.site for n in self.managed.table.present() if n.role == "broker" and n.site}
         return Welcome(
-            VERSION, name, self.name, list(self.carry), self.run, self.clock.now_us(), brokers, machine_id(),
+            VERSION, name, self.name, self._table(), self.run, self.clock.now_us(), brokers, machine_id(),
             self.clock.base_us,
         )  # fmt: skip
+
+    def _table(self) -> dict[str, list[str]]:
+        return {filter: list(brokers) for filter, brokers in self.entries.table.items()}
 
     def _known_life(self, base: str) -> str | None:
         return next((name for name in self.managed.table.entries if split_name(name)[0] == base), None)
