@@ -19,16 +19,19 @@ from antecede.core.home_broker import HomeBroker
 from antecede.core.machine import Peer
 from antecede.core.membership.managed import Managed
 from antecede.core.membership.news import split_name
+from antecede.core.message import Message
 from antecede.core.names import check_process
 from antecede.core.recipes import build
 from antecede.errors import InputError
 from antecede.live.address import Address, parse_address, text_of, url_of
 from antecede.live.calling import Turned, call
+from antecede.live.http import Pages
 from antecede.live.hub import Hub
 from antecede.live.network import Network, Place, SocketNetwork
 from antecede.live.node import Clock, Node
 from antecede.live.records import Records
 from antecede.live.session import CLIENT, VERSION, VISITOR, Control, Hello, Session, Welcome
+from antecede.live.tally import Tally
 from antecede.live.timing import PROBING, SETTINGS, machine_id, run_name
 
 __all__ = ["Broker"]
@@ -50,6 +53,7 @@ class Broker:
         join: Sequence[str] = (),
         table: Mapping[str, Sequence[str]] | None = None,
         records: str | None = None,
+        http: int | None = None,
         network: Network | None = None,
     ) -> None:
         """Port 0: the system chooses. `start` binds it; `address` says which. `table`: filter -> the brokers that carry
@@ -68,6 +72,9 @@ class Broker:
         self.directory = records
         self.ready = False
         self.stopping = False
+        self.tally = Tally()
+        self.http_port = http
+        self.pages = Pages(self)
         self._place: Place | None = None
         self._hub: Hub | None = None
         self._node: Node | None = None
@@ -120,9 +127,12 @@ class Broker:
         self._hub = Hub(self._place.datagrams)
         self._place.datagrams.where = self._where
         try:
+            if self.http_port is not None:
+                await self.pages.open(self.http_port)
             name, contacts = await self._find_others(base)
             self._begin(name, contacts, restarted=False)
         except BaseException:
+            self.pages.close()
             self._place.close()
             self._hub.shut()
             raise
@@ -173,8 +183,9 @@ class Broker:
         self.hub.rename(name)
         self._records = None if self.directory is None else Records(self.directory, name)
         self._node = Node(
-            machine, self.hub, run=self.run, records=self._records, on_effect=self._said, clock=self.clock
-        )
+            machine, self.hub, run=self.run, records=self._records, on_deliver=self._delivered, on_effect=self._said,
+            clock=self.clock,
+        )  # fmt: skip
         if split_name(name)[1]:
             self._node.note("restart")
         others = {
@@ -193,7 +204,11 @@ class Broker:
             return parse_address(known.site)
         return self._seed_sites.get(name)
 
+    def _delivered(self, message: Message) -> None:
+        self.tally.delivered(message, self.clock.now_us())
+
     def _said(self, effect: Effect) -> None:
+        self.tally.said(effect)
         if isinstance(effect, Expelled) and not self.stopping:
             asyncio.get_running_loop().call_soon(self._begin_again, effect.by)
 
@@ -325,6 +340,7 @@ class Broker:
         self.node.tell(self.managed.leave)
         self.node.close("left", kind="crash")
         self._close_records()
+        self.pages.close()
         self.hub.shut()
         log.info("%s has stopped", self.name)
 

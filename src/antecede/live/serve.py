@@ -31,6 +31,7 @@ def broker_from(config: BrokerConfig) -> Broker:
         join=config["join"],
         table=table,
         records=config["records"] or None,
+        http=config["http"] or None,
     )
 
 
