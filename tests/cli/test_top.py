@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 from rich.console import Console
@@ -11,9 +12,10 @@ from tests.cli.processes import antecede, cluster
 
 
 def shown(table: object) -> str:
-    console = Console(width=200, record=True, file=None, quiet=True)
-    console.print(table)
-    return console.export_text()
+    console = Console(width=200, file=io.StringIO())
+    with console.capture() as capture:
+        console.print(table)
+    return capture.get()
 
 
 def test_two_brokers_and_one_that_is_away() -> None:

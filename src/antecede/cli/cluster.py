@@ -56,15 +56,8 @@ def show(brokers: list[Broker], as_json: bool) -> None:
     from antecede.live.address import text_of
 
     if as_json:
-        print(
-            json.dumps(
-                {
-                    "addresses": [broker.url for broker in brokers],
-                    "http": [f"http://127.0.0.1:{broker.pages.address[1]}" for broker in brokers],
-                }
-            ),
-            flush=True,
-        )
+        http = [f"http://{text_of(broker.pages.address)}" for broker in brokers]
+        print(json.dumps({"addresses": [broker.url for broker in brokers], "http": http}), flush=True)
         return
     for broker in brokers:
         print(f"{broker.name}  {broker.url}")
