@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections.abc import Mapping, Sequence
 
 from antecede.core.effects import Effect, Expelled
@@ -80,7 +79,6 @@ class Broker:
         self._node: Node | None = None
         self._records: Records | None = None
         self._watching: asyncio.Task[None] | None = None
-        self._dice = random.Random()
 
     # -- what it is ------------------------------------------------------------------------------------------------
 
@@ -124,6 +122,7 @@ class Broker:
         self._place = await self.network.listen(base, self.listen, self._connected)
         if self.asked_name is None:
             base = f"b{self._place.address[1]}"
+        self._dice = self.network.dice(base)
         self._hub = Hub(self._place.datagrams)
         self._place.datagrams.where = self._where
         try:
@@ -343,6 +342,17 @@ class Broker:
         self.pages.close()
         self.hub.shut()
         log.info("%s has stopped", self.name)
+
+    def crash(self) -> None:
+        """Stop at once and say nothing, as if the process had been killed: for tests."""
+        assert self._place is not None and self._watching is not None
+        self.stopping = True
+        self._watching.cancel()
+        self._place.close()
+        self.pages.close()
+        self.node.close(None, kind="crash")
+        self._close_records()
+        self.hub.abort()
 
     def _close_records(self) -> None:
         if self._records is not None:

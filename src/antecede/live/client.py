@@ -79,6 +79,7 @@ class Client(Connection):
         self._safe: dict[str, asyncio.Future[None]] = {}
         self._fates: Counter[str] = Counter()
         self._replies: asyncio.Task[None] | None = None
+        self._requests = 0
         self._asked: dict[str, asyncio.Future[Message]] = {}
 
     async def __aenter__(self) -> Client:
@@ -264,7 +265,8 @@ class Client(Connection):
             inbox = self.subscribe(f"$reply/{self.name}/+")
             await self.open_inbox(inbox)
             self._replies = asyncio.create_task(self._take_replies(inbox))
-        place = f"$reply/{self.name}/{os.urandom(6).hex()}"
+        self._requests += 1
+        place = f"$reply/{self.name}/{self._requests}"
         answer = self._asked[place] = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(within):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections.abc import Callable, Iterator, Sequence
 
 from antecede.core.client import Client as ClientMachine
@@ -48,6 +47,7 @@ class Connection:
         self._directory = records
         self._on_state = on_state
         self.clock = network.clock()
+        self._dice = network.dice(name)
         self.clock_bound_us = 0
         """How far this client's clock may be from its first broker's."""
         self.closed = False
@@ -135,13 +135,12 @@ class Connection:
         self._say_state("connected", said.broker)
 
     def _begin(self, name: str, run: str, table: Entries, broker: str, site: str) -> None:
-        dice = random.Random()
         inner = build(
-            "home", "repaired", name=name, role="subscriber", groups=(), settings=CLIENT_SETTINGS, dice=dice,
+            "home", "repaired", name=name, role="subscriber", groups=(), settings=CLIENT_SETTINGS, dice=self._dice,
             table=table,
         )  # fmt: skip
         me, there = Peer(name, "subscriber", ()), Peer(broker, "broker", table.carried_by(broker), site)
-        machine = Managed(inner, me, PROBING, dice, single=True, groups=table)
+        machine = Managed(inner, me, PROBING, self._dice, single=True, groups=table)
         self._records = None if self._directory is None else Records(self._directory, name)
         self._node = Node(
             machine, self._link, run=run, records=self._records, on_effect=self._heard, on_turn=self._wake,
@@ -169,7 +168,7 @@ class Connection:
             sites = {n.name: n.site for n in managed.table.present() if n.name in there and n.site}
             good = set(managed.groups.carrying(there, managed.filters))
             others = [name for name in sites if name not in managed.at]
-            random.shuffle(others)
+            self._dice.shuffle(others)
             others.sort(key=lambda name: name not in good)
             for name in (*(name for name in managed.at if name in sites), *others):
                 yield name, parse_address(sites[name])
@@ -189,7 +188,7 @@ class Connection:
     def _elsewhere(self, filters: Sequence[str]) -> tuple[str, ...]:
         """Another broker, one that carries these filters."""
         carriers = self.managed.groups.carrying(self.managed.brokers(), filters)
-        return (random.choice(carriers),) if carriers else ()
+        return (self._dice.choice(carriers),) if carriers else ()
 
     def _heard(self, effect: Effect) -> None:
         if isinstance(effect, Expelled):

@@ -60,6 +60,13 @@ class Hub:
         self.sessions.clear()
         self.datagrams.close()
 
+    def abort(self) -> None:
+        """As `shut`, without a word: what was written may be lost."""
+        for session in list(self.sessions.values()):
+            session.abort()
+        self.sessions.clear()
+        self.datagrams.close()
+
     def rename(self, name: str) -> None:
         self.name = name
         self.datagrams.rename(name)
