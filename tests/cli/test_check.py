@@ -96,6 +96,18 @@ def test_a_table_of_another_system(tmp_path: Path) -> None:
     assert code == 1 and json.loads(shown)["counts"] == {"inversion": 1, "duplicate": 0, "missing": 0}
 
 
+def test_what_is_beside_a_cycle_in_a_table_is_judged(tmp_path: Path) -> None:
+    table = tmp_path / "log.csv"
+    table.write_text("n,msg,refs\n0,x,y\n1,y,x\n2,b,a\n3,a,\n")
+    code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n")
+    assert code == 1 and "delivered a after b" in shown and "set aside: x is among its own causes" in shown
+    table.write_text("n,msg,refs\n0,x,y\n1,y,x\n2,a,\n3,b,a\n")
+    code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n")
+    assert code == 2 and "2 set aside (2 rows not judged)" in shown
+    with pytest.raises(InputError, match="the table has no column nope"):
+        run(str(table), "--id", "nope", "--parents", "refs")
+
+
 def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
     named = [row._replace(process="[/x]" if row.process == "q" else row.process) for row in rows(CLEAN)]
     write_run(tmp_path, named[:-1])

@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, str] = {
     "order": "Causal order for a table or a stream of events, on Spark: every row its place and its fate.",
     "pipeline": "Order, fuse and audit on Spark: from a source to tables, batch or continuous.",
     "recipes": "List the protocols: what each promises, where it comes from, how its paper can be read.",
+    "lab": "The papers' claims and figures, measured on Spark: each sentence and its verdict.",
     "explore": "Try every run of a small scenario: each order, loss, duplicate and crash.",
     "broker": "Run a broker: clients publish through it and subscribers read from it.",
     "pub": "Publish a message; says when it is safe.",

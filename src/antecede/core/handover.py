@@ -27,9 +27,10 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 
 from antecede.core.effects import Deliver, Discard, Dropped, Effect
-from antecede.core.inbox import Inbox
+from antecede.core.inbox import Inbox, by_rank
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, Stamp, is_loose, raise_to
+from antecede.core.order.index import IndexReader
 from antecede.errors import InputError
 
 __all__ = ["POLICIES", "Handover", "Queue", "QueuedInbox", "Ready"]
@@ -48,6 +49,17 @@ class QueuedInbox(Inbox):
     def _deliver(self, envelope: Envelope, reason: str, now_us: int) -> None:
         self.reader.delivered(envelope.stamp, forced=reason == "deadline")
         self.put(envelope, reason, now_us)
+
+    def pass_to(self, index: int, now_us: int) -> None:
+        """No number up to here can be had any more. What is held of them waits for nothing else, so it is ready, in
+        the order of the numbers, before whatever else this frees."""
+        assert isinstance(self.reader, IndexReader)
+        held = [one for one in self.held.values() if one.envelope.stamp.own[0][1] <= index]
+        self.reader.pass_to(index)
+        for one in sorted(held, key=by_rank):
+            self._take(one)
+            self._deliver(one.envelope, "causes", now_us)
+        self.settle(now_us)
 
 
 class Ready:
@@ -154,12 +166,10 @@ class Handover:
         self.queues[name] = Queue(name, filters, size, policy, own)
 
     def close(self, name: str, now_us: int) -> None:
-        """What waited there alone is dropped; it says so by a row where another queue would have had it, too."""
+        """What still waited there is dropped: its application wanted no more."""
         queue = self.queues.pop(name)
         for ready in [one for one in queue.entries if name in one.queues]:
-            ready.queues.discard(name)
-            if not ready.queues and not ready.settled and any(other.wants(ready) for other in self.queues.values()):
-                self._lose(ready, "overflow", now_us)
+            self._drop(ready, queue, "overflow", now_us)
         self._let_in(now_us)
 
     def clear(self) -> None:

@@ -67,6 +67,13 @@ class Judge:
             self._find("unexplained", row, None, f"delivered {row.message}, which nobody published")
             return
         told, ledger = self.history.messages[index], self.ledger
+        if row.reason == "own":
+            if told.publisher != row.process or not ledger.delivered & told.bit:
+                self._false(row, f"was handed {told.id} as its own", f"{told.publisher} published it, or not yet")
+            elif ledger.asked_for & told.bit:
+                self._find("duplicate", row, None, f"was handed its own {told.id} a second time")
+            self._lateness(row, told)
+            return
         if ledger.delivered & told.bit:
             own = " (it is its own)" if told.publisher == row.process else ""
             self._find("duplicate", row, None, f"delivered {told.id} a second time{own}")
@@ -143,6 +150,8 @@ class Judge:
         for peer in recent:
             if peer is None or peer not in self.receivers:
                 return True  # nobody to answer for the order it came in
+            if self.history.shed.get(self.receiver.name, {}).get(peer, 0) >> predecessor & 1:
+                continue  # it had no more room for it, and says so itself
             out = self.history.out[peer]
             if predecessor in out and out[predecessor] < out.get(told.index, len(self.receivers[peer].rows)):
                 return True
