@@ -11,7 +11,7 @@ it, in causal order, and what is still missing before them is past from then on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 
 from antecede.core.effects import Deliver, Discard, Effect
@@ -135,6 +135,11 @@ class Inbox:
         self.held.clear()
         self.marks.clear()
         self._due.clear()
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """They may come again, as if they had never come."""
+        for message_id in ids:
+            self.seen.pop(message_id, None)
 
     def dismiss(self, wants: Callable[[tuple[str, ...]], bool], now_us: int) -> list[Envelope]:
         """Its owner left some groups: what is held and no longer wanted lies behind, and may come again some day."""

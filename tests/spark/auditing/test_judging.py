@@ -21,7 +21,7 @@ from tests.spark.auditing.rig import Result, audited, cut_up, renumbered, with_f
 from tests.trace.causal import causal_run
 from tests.trace.tables import rows
 
-FIVE = ("inversion", "gap", "late", "duplicate", "stuck")
+FIVE = ("inversion", "gap", "overdue", "duplicate", "stuck")
 
 
 def same(report: Report, result: Result) -> None:
@@ -30,7 +30,7 @@ def same(report: Report, result: Result) -> None:
     found = result.get("finding", [])
     got = {(r["verdict"], r["process"], r["message"], r["other"], r["step"]) for r in found}
     assert got == want and len(found) == len(want)
-    doubts = {(f.process, f.message, f.step) for f in report.in_doubt if f.verdict == "late"}
+    doubts = {(f.process, f.message, f.step) for f in report.in_doubt if f.verdict == "overdue"}
     assert {(r["process"], r["message"], r["step"]) for r in result.get("doubt", [])} == doubts
     assert sorted(r["process"] for r in result.get("tail", [])) == sorted(report.unknown_tails)
     assert sum(r["rows"] or 0 for r in result["counts"] if r["verdict"] is None) == report.rows

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from antecede.core.entries import EACH, Groups
 from antecede.core.interest import stream_of
 from antecede.core.message import LOOSE, UNORDERED, Envelope, Message, Stamp
 from antecede.errors import InputError
@@ -32,11 +33,12 @@ def asked_for(
 
 
 class LooseWriter:
-    __slots__ = ("_before", "flat", "name", "seq", "slack_us")
+    __slots__ = ("_before", "flat", "groups", "name", "seq", "slack_us")
 
-    def __init__(self, name: str, *, flat: bool, slack_us: int) -> None:
+    def __init__(self, name: str, *, flat: bool, slack_us: int, groups: Groups = EACH) -> None:
         self.name = name
         self.flat = flat
+        self.groups = groups
         self.slack_us = slack_us
         """What is named stays so this much beyond its deadline: other clocks may be behind."""
         self.seq = 0
@@ -48,7 +50,7 @@ class LooseWriter:
         self.seq += 1
         message = Message(self.name, self.seq, topics, payload, deadline_us, None, UNORDERED, "none")
         name = self.name + LOOSE
-        streams = (name,) if self.flat else tuple(stream_of(name, topic) for topic in topics)
+        streams = (name,) if self.flat else tuple(stream_of(name, group) for group in self.groups.of(topics))
         covers = {}
         for stream in streams:
             before = self._before.get(stream, [])

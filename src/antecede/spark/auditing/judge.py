@@ -1,4 +1,4 @@
-"""The verdicts at one process: inversion, gap, late, duplicate, stuck; the same as `trace/check.py` gives, vectorised.
+"""The verdicts at one process: inversion, gap, overdue, duplicate, stuck; those of `trace/check.py`, vectorised.
 
 Decided in this file: each verdict starts from a column of candidates (what was covered before it was out, what came and
 never went out), and only what remains of them is looked at one by one. What another process must say first - a broker
@@ -170,7 +170,7 @@ class Judge:
             text = f"delivered {{m}} {over[which]} us after its deadline"
             if not certain:
                 text = f"delivered {{m}} within {self.skew_us} us of its deadline, which is the skew of the clocks"
-            self._find("late", events.message[row], -1, events.step[row], text, doubt=not certain)
+            self._find("overdue", events.message[row], -1, events.step[row], text, doubt=not certain)
 
     # --- gap -----------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ def domain_of(source: str, run: str) -> str:
     return json.dumps([source, run])
 
 
+@lru_cache(maxsize=1024)
 def run_of(domain: str) -> tuple[str, str]:
     source, run = json.loads(domain)
     return source, run
