@@ -34,6 +34,7 @@ def of_ddl(text: str) -> Told:
 
 
 def written() -> dict[str, Any]:
+    from antecede.spark.auditing.outcome import FINDING
     from antecede.spark.auditing.pieces import RESULT
     from antecede.spark.intake import QUARANTINE
     from antecede.spark.manifest import Manifest
@@ -42,7 +43,6 @@ def written() -> dict[str, Any]:
     from antecede.spark.order.written import ASIDE
     from antecede.spark.readings import Interest, Plan
     from antecede.spark.tables import frames
-    from antecede.spark.trace_audit import FINDING
     from antecede.trace.record import arrow_schema
 
     results: Any = RESULT if isinstance(RESULT, pa.Schema) else pa.schema(RESULT)
