@@ -94,14 +94,14 @@ class Timed:
 
 
 def spark_session(options: argparse.Namespace) -> Any:
-    from antecede.spark.session import session
+    from antecede.spark.sessions import session
 
     settings = {"spark.driver.memory": options.jvm_memory, "spark.local.dir": str(Path(options.data) / "spark")}
     return session(f"local[{options.cores}]", app="bench", settings=settings)
 
 
 def run_directories(options: argparse.Namespace, run: Path, warm: Path) -> dict[str, Any]:
-    from antecede.spark.audit import records
+    from antecede.spark.trace_audit import records
 
     spark = spark_session(options)
     for _ in range(WARM):
@@ -113,7 +113,7 @@ def run_directories(options: argparse.Namespace, run: Path, warm: Path) -> dict[
 
 
 def run_dataframe(options: argparse.Namespace, run: Path, warm: Path) -> dict[str, Any]:
-    from antecede.spark.audit import audit
+    from antecede.spark.trace_audit import audit
 
     spark = spark_session(options)
     for _ in range(WARM):
@@ -124,7 +124,7 @@ def run_dataframe(options: argparse.Namespace, run: Path, warm: Path) -> dict[st
 
 
 def run_derived(options: argparse.Namespace, run: Path, warm: Path) -> dict[str, Any]:
-    from antecede.spark.audit import audit
+    from antecede.spark.trace_audit import audit
 
     spark = spark_session(options)
     for _ in range(WARM):

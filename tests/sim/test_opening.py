@@ -69,3 +69,9 @@ def test_it_needs_nothing_but_python() -> None:
         env=environment, capture_output=True, text=True, encoding="utf-8", timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.splitlines() == list(tell())
+
+
+def test_the_readme_shows_its_beginning() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    (shown,) = re.findall(r"^```text\n(Ann asks.*?)^```$", readme, flags=re.MULTILINE | re.DOTALL)
+    assert shown.splitlines() == list(tell())[: shown.count("\n")] and "Look at Eve" in shown

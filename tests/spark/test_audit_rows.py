@@ -10,9 +10,9 @@ import pytest
 from antecede.errors import InputError
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
-from antecede.spark.audit import audit
 from antecede.spark.audit_rows import plain_files, trace_files_of
 from antecede.spark.auditing.keys import spark_key
+from antecede.spark.trace_audit import audit
 from antecede.trace.parquet import write_run
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from antecede.errors import InputError
-from antecede.spark.audit import Audit
 from antecede.spark.audit_here import table_here
 from antecede.spark.foreign import audit_files, audit_table
+from antecede.spark.trace_audit import Audit
 from tests.spark.auditing.places_twin import Place, Verdicts, judge_places
 
 if TYPE_CHECKING:

@@ -93,7 +93,7 @@ def audit(
             judged = asked.here(progress.stage if progress.watched else None)
             report = told(judged, out, limit if as_json else FIRST)
     else:
-        from antecede.spark.session import session
+        from antecede.spark.sessions import session
 
         with watched(master, session) as spark:
             judged = asked.on(spark, scratch)
@@ -143,9 +143,9 @@ class Asked:
         return judge(*self.paths, watch=watch)
 
     def on(self, spark: SparkSession, scratch: Path | None) -> Audit:
-        from antecede.spark.audit import records
         from antecede.spark.foreign import audit_files, audit_table
         from antecede.spark.imports import EVENT_ROLES, read_shiviz
+        from antecede.spark.trace_audit import records
 
         if self.named is not None:
             return audit_files(spark, self.paths, self.named, encoding=self.encoding, scratch=scratch)

@@ -168,7 +168,7 @@ def show_next() -> None:
 def through_pipeline() -> tuple[PipelineReport | None, str]:
     """The report of a small pipeline, or why there is none."""
     try:
-        from antecede.spark.session import check_packages
+        from antecede.spark.sessions import check_packages
 
         check_packages()
         return demonstrate(), ""

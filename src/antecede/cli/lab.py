@@ -99,7 +99,7 @@ def _run(claims: list[Claim], effort: Effort, master: str | None, out: Path, res
             raise InputError(f"{out} holds {claim.name} already: add --resume to go on, or choose another --out.")
     spark: Any = None
     if master != "none":
-        from antecede.spark.session import session
+        from antecede.spark.sessions import session
 
         spark = session(master, app="antecede lab")
     begun = time.monotonic()

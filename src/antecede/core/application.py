@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect
 from antecede.core.frontier import Frontier, begin_at
 from antecede.core.handover import Handover
-from antecede.core.message import Envelope, Message, Stamp, raise_to
+from antecede.core.message import Envelope, Message, Stamp, cut_of, is_loose, newest_of, raise_to
 from antecede.core.order.reader import Reader, everything
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def given(envelope: Envelope) -> Stamp:
 
 
 class Application:
-    __slots__ = ("_had", "_overflowed", "client", "handover")
+    __slots__ = ("_had", "_overflowed", "_resumed", "client", "handover")
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -59,6 +59,8 @@ class Application:
         """Which unordered messages were handed over; None: there is no queue, and never was."""
         self._overflowed: dict[str, int] = {}
         """Marks of what a queue had no room for: no home is to send it again."""
+        self._resumed: dict[str, int] = {}
+        """What its earlier life had, the newest of each sender, until a publication of this one has said so."""
 
     # -- for the driver --------------------------------------------------------------------------------------------
 
@@ -101,6 +103,7 @@ class Application:
         self.client.begin_behind(frontier.began)
         self.client.heard.take_over(frontier.loose)
         begin_at(self.client.upper, frontier)
+        self._resumed = newest_of(frontier.marks)
 
     # -- for the client --------------------------------------------------------------------------------------------
 
@@ -108,6 +111,15 @@ class Application:
         """What waits, or found no room, is not to be sent again, although it is not in the client's past."""
         raise_to(frontier, self.handover.marks(door=door))
         raise_to(began, self._overflowed)
+
+    def declared(self, order: str) -> tuple[str, ...] | None:
+        """The causes of a publication that names none, for the record. They are all that was delivered, which rows of
+        this life tell; the first publication tells the rest."""
+        if not self._resumed or order != "causal":
+            return None
+        past, self._resumed = {**self._resumed}, {}
+        raise_to(past, {series: n for series, n in self.client.tops.items() if not is_loose(series)})
+        return cut_of(past)
 
     def _admitted(self, envelope: Envelope) -> None:
         if envelope.message.order == "none":

@@ -199,7 +199,7 @@ class Client(Tier):
             envelope = self.loose.envelope(different, payload, deadline_us, now_us)
         else:
             self._seq += 1
-            declared = None if after is None else tuple(after)
+            declared = self.application.declared(order) if after is None else tuple(after)
             told = Message(self.name, self._seq, different, payload, deadline_us, None, declared, order)
             envelope = Envelope(told, self.upper.stamp(told, stamps))
         message = envelope.message

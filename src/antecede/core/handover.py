@@ -166,12 +166,10 @@ class Handover:
         self.queues[name] = Queue(name, filters, size, policy, own)
 
     def close(self, name: str, now_us: int) -> None:
-        """What waited there alone is dropped; it says so by a row where another queue would have had it, too."""
+        """What still waited there is dropped: its application wanted no more."""
         queue = self.queues.pop(name)
         for ready in [one for one in queue.entries if name in one.queues]:
-            ready.queues.discard(name)
-            if not ready.queues and not ready.settled and any(other.wants(ready) for other in self.queues.values()):
-                self._lose(ready, "overflow", now_us)
+            self._drop(ready, queue, "overflow", now_us)
         self._let_in(now_us)
 
     def clear(self) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from antecede.errors import EnvironmentFault
 from antecede.lab.claim import Table
 
-__all__ = ["bars", "curves", "figure", "save", "series_of"]
+__all__ = ["bars", "curves", "figure", "save", "series_of", "ticks_at"]
 
 STYLES = [
     ("#1b4f8a", "o", "-"), ("#c2571a", "s", "--"), ("#2f7d4f", "^", "-."), ("#7a3e8e", "D", ":"),
@@ -74,10 +74,19 @@ def curves(
         rows = [row for row in table if row[by] == value and not _missing(row[y])]
         colour, marker, line = STYLES[(i + first) % len(STYLES)]
         xs, ys = [row[x] for row in rows], [row[y] for row in rows]
-        axes.plot(xs, ys, color=colour, marker=marker, linestyle=line, label=names(value))
+        # Every other series has hollow, larger marks: lines that coincide are still both seen.
+        hollow = {"markerfacecolor": "none", "markersize": 7.0} if i % 2 else {}
+        axes.plot(xs, ys, color=colour, marker=marker, linestyle=line, label=names(value), **hollow)
         if band and rows and f"{y}_low" in rows[0]:
             low, high = ([row[f"{y}_{end}"] for row in rows] for end in ("low", "high"))
-            axes.fill_between(xs, low, high, color=colour, alpha=0.18, linewidth=0)
+            axes.fill_between(xs, low, high, color=colour, alpha=0.14, linewidth=0)
+
+
+def ticks_at(axes: Any, table: Table, x: str) -> None:
+    """A tick at every point that was measured, and nowhere else."""
+    points = sorted({row[x] for row in table})
+    axes.set_xticks(points, [f"{point:,g}" for point in points])
+    axes.minorticks_off()
 
 
 def bars(axes: Any, table: Table, x: str, y: str, by: str, *, names: Callable[[Any], str] = str) -> None:
@@ -91,7 +100,8 @@ def bars(axes: Any, table: Table, x: str, y: str, by: str, *, names: Callable[[A
         heights = [row[y] for row in rows]
         errors = [max(0.0, row.get(f"{y}_high", row[y]) - row[y]) for row in rows]
         axes.bar(
-            at, heights, width * 0.92, yerr=errors, label=names(part), color=STYLES[i % len(STYLES)][0], alpha=0.85,
+            at, heights, width * 0.92, yerr=errors if any(errors) else None, label=names(part),
+            color=STYLES[i % len(STYLES)][0], alpha=0.85,
             hatch=HATCHES[i % len(HATCHES)], edgecolor="white", error_kw={"elinewidth": 1, "capsize": 2},
         )  # fmt: skip
     axes.set_xticks(range(len(groups)), [str(value) for value in groups])

@@ -21,25 +21,12 @@ from antecede.core.membership.detector import Probing
 from antecede.core.message import ORDERS
 from antecede.core.round_clock import colours_for
 from antecede.errors import InputError
+from antecede.sim.limits import refuse_absurd
 
 __all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe", "parse_mix", "parse_perturb"]
 
 FORMAT = 1
 """The version of `scenario.json`."""
-
-
-MANY = 100_000
-LONG_MS = 1e9
-MOST: dict[str, float] = {
-    **dict.fromkeys(("brokers", "subscribers", "homes", "fanout", "view", "sites", "alpha"), MANY),
-    **dict.fromkeys(("messages", "burst"), 100_000_000),
-    **dict.fromkeys(("round_ms", "nap_ms", "detect_ms", "skew_ms", "jump_ms", "guard_ms", "hop_ms", "warmup_ms",
-                     "delay_ms", "deadline_ms"), LONG_MS),
-    **dict.fromkeys(("rate", "move", "join", "leave", "grow", "limit_s"), 1e6),
-    "payload_bytes": 1_000_000,
-}  # fmt: skip
-"""Beyond these a run would not fit into any machine (processes, messages, bytes) or outlast its clock (eleven days): a
-slip of the finger, most likely, and better refused than begun."""
 
 
 class RecipeFacts(Protocol):
@@ -202,12 +189,7 @@ class Scenario:
             span = getattr(self, name)
             if span is not None and not 0.0 <= span[0] <= span[1] < math.inf:
                 raise InputError(f"{name} is {span[0]:g}:{span[1]:g}: give LO:HI with 0 <= LO <= HI.")
-        for name, most in MOST.items():
-            value = getattr(self, name)
-            value = value[1] if isinstance(value, tuple) else value
-            if value is not None and value > most:
-                shown = f"{value:,}" if isinstance(value, int) else f"{value:g}"
-                raise InputError(f"{name} is {shown}: at most {most:,.0f} can be simulated.")
+        refuse_absurd(self)
         if self.choice not in ("one", "some", "all"):
             raise InputError(f"choice is {self.choice!r}: it is one, some or all.")
         if self.membership not in ("told", "swim"):

@@ -14,14 +14,15 @@ import msgspec
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from antecede.spark.audit import Audit, audit
 from antecede.spark.config import Columns, Pipeline, Wanted
 from antecede.spark.cuts import HOLD
 from antecede.spark.foreign import audit_table
-from antecede.spark.fuse import fuse
+from antecede.spark.fusing import fuse
 from antecede.spark.order import causal_order
 from antecede.spark.readings import Interest
 from antecede.spark.sink import read
+from antecede.spark.tables.frames import col
+from antecede.spark.trace_audit import Audit, audit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -140,8 +141,9 @@ def _with_parents(rows: DataFrame, columns: Columns, group: str) -> tuple[DataFr
         return rows, None
     if columns.sender is None or columns.seq is None:
         return rows, columns.parents
-    own = Window.partitionBy(group, columns.sender).orderBy(columns.seq)
-    previous = F.when(F.lag(columns.seq).over(own) == F.col(columns.seq) - 1, F.lag(columns.id).over(own))
-    listed = F.coalesce(F.col(columns.parents), F.array()) if columns.parents is not None else F.array()
+    id, seq = col(columns.id), col(columns.seq)
+    own = Window.partitionBy(col(group), col(columns.sender)).orderBy(seq)
+    previous = F.when(F.lag(seq).over(own) == seq - 1, F.lag(id).over(own))
+    listed = F.coalesce(col(columns.parents), F.array()) if columns.parents is not None else F.array()
     both = F.concat(listed.cast("array<string>"), F.array_compact(F.array(previous.cast("string"))))
     return rows.withColumn("_parents", both), "_parents"

@@ -136,7 +136,7 @@ class Ledger:
         if kind == "join":
             if not self._joined:
                 self._joined = True
-                self.here = 0
+                self.here = self._came_with(row)
                 self.heeded.clear()
                 self.outcomes.clear()
                 self.senders.clear()
@@ -177,6 +177,15 @@ class Ledger:
             index = self.history.index.get(row.message)
             if index is not None:
                 self._message(row, kind, index)
+
+    def _came_with(self, join: Row) -> int:
+        """What came from the broker it joins at in that instant: the frame that made it join may have brought it."""
+        mask = 0
+        for index, peer in self.last_from.items():
+            if peer is not None and peer == join.peer:
+                last = self.receiver.rows[self.last_at[index]]
+                mask |= (time_of(last) == time_of(join)) << index
+        return mask
 
     def _attach(self, peer: str, row: Row) -> None:
         if peer in self.all_peers:

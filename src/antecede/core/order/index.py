@@ -228,7 +228,7 @@ class Log:
 
     def _name_causes(self, item: Item) -> None:
         """For each item once, in their order. (What waits beyond the window does without: the bitmap is as wide as
-        what is not acknowledged.)"""
+        what is not acknowledged. What was sent and let go of since is named: the client may have it, and hold it.)"""
         self._named, own = item.index, item.envelope.stamp.own
         item.after = self._after(item.index, item.envelope.stamp)
         if not self.plain and not is_loose(own[0][0]):
@@ -236,17 +236,17 @@ class Log:
                 chain = self._chains.get(stream)
                 if chain is None:
                     chain = self._chains[stream] = Chain()
-                chain.append(n, item.index, self.low)
+                chain.append(n, item.index, self.acked)
 
     def _after(self, index: int, stamp: Stamp) -> int:
         if self.plain:
-            return (1 << (index - 1 - self.low)) - 1
+            return (1 << (index - 1 - self.acked)) - 1
         after, covers = 0, stamp.covers
         for stream, chain in self._chains.items():
             newest = covers.get(stream)
             if newest is not None:
                 after |= chain.up_to(newest, index)
-        return after & ((1 << (index - 1 - self.low)) - 1)
+        return after & ((1 << (index - 1 - self.acked)) - 1)
 
     def due(self) -> list[Item]:
         """What may be sent now and was not yet: with the causes that are not acknowledged meanwhile."""
@@ -256,7 +256,7 @@ class Log:
         for item in items:
             if item.index > self._named:
                 self._name_causes(item)
-            item.after &= (1 << (item.index - 1 - self.low)) - 1
+            item.after &= (1 << (item.index - 1 - self.acked)) - 1
         return items
 
     def shed(self, messages: int, size: int) -> list[Item]:
@@ -267,7 +267,6 @@ class Log:
             shed.append(self._let_go(self.low))
         if shed:
             self.sent, self._named = max(self.sent, self.low), max(self._named, self.low)
-            self._trim()
         return shed
 
     def acknowledge(self, index: int) -> None:
@@ -277,7 +276,8 @@ class Log:
         for done in range(self.low + 1, index + 1):
             self._let_go(done)
         self.acked, self.low = index, max(self.low, index)
-        self._trim()
+        for stream in [stream for stream, chain in self._chains.items() if not chain.trim(self.acked)]:
+            del self._chains[stream]
 
     def _let_go(self, index: int) -> Item:
         item = self.entries.pop(index)
@@ -291,10 +291,6 @@ class Log:
             else:
                 self.lowest[stream] = min(numbers) if stream in self._turned else numbers[0]
         return item
-
-    def _trim(self) -> None:
-        for stream in [stream for stream, chain in self._chains.items() if not chain.trim(self.low)]:
-            del self._chains[stream]
 
 
 def _cost(item: Item) -> int:

@@ -16,7 +16,7 @@ from antecede.spark.sweep import Cell
 
 __all__ = ["CLAIM", "rule"]
 
-NAMES = {"vector": "broadcast: a vector", "matrix, one colour": "multicast: a matrix"}
+NAMES = {"vector": "broadcast (vector), on the wire", "matrix, one colour": "multicast (matrix), on the wire"}
 MODEL = {"vector": "broadcast, 8 bytes an entry", "matrix": "multicast, 8 bytes an entry"}
 DATAGRAM = 65_507
 

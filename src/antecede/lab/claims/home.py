@@ -59,7 +59,7 @@ def draw(figure: Any, table: Table) -> None:
         ax.barh(names, values, 0.7, xerr=errors, color=["#1b4f8a"] + ["#9a9a9a"] * (len(names) - 1),
                 hatch=["///"] + [""] * (len(names) - 1), edgecolor="white", capsize=2)  # fmt: skip
         for y, (value, error) in enumerate(zip(values, errors, strict=True)):
-            ax.text(value + error, y, f" {value:.3g}", va="center", fontsize=7.5)
+            ax.text(value + error, y, f"  {value:.3g}", va="center", fontsize=7.5)
         ax.set(xlabel=label, xlim=(0, 1.3 * max(0.1, *(v + e for v, e in zip(values, errors, strict=True)))))
         ax.grid(axis="y", visible=False)
     axes[0].invert_yaxis()

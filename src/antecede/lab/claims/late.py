@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, grid
-from antecede.lab.figures import curves
+from antecede.lab.figures import curves, ticks_at
 from antecede.lab.tidy import difference, summarise
 from antecede.spark.sweep import Cell
 
@@ -73,9 +73,7 @@ def draw(figure: Any, table: Table) -> None:
                 for row in table if row["loss"] == loss]  # fmt: skip
         curves(ax, part, "round_trips", "undelivered", "recipe")
         ax.set(title=f"loss {loss:.0%}", xlabel="deadline (round trips of a link)", xscale="log")
-        ticks = sorted({row["round_trips"] for row in part})
-        ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
-        ax.minorticks_off()
+        ticks_at(ax, part, "round_trips")
         ax.set_ylim(bottom=0)
     axes[0].set_ylabel("undelivered pairs (%)")
     axes[-1].legend(title="recipe")

@@ -12,7 +12,7 @@ from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, grid
 from antecede.lab.claims.certainty import _wilson
-from antecede.lab.figures import curves
+from antecede.lab.figures import curves, ticks_at
 from antecede.lab.models import coverage
 from antecede.lab.tidy import by_points
 from antecede.spark.sweep import Cell
@@ -67,7 +67,13 @@ def draw(figure: Any, table: Table) -> None:
         part = [row for row in table if row["alpha"] == alpha]
         curves(ax, part, "subscribers", "all", "fanout", names=lambda f: f"F = {f}")
         ax.axhline(ENOUGH, color="black", linewidth=0.8, linestyle=":")
-        ax.set(xscale="log", xlabel="processes N", title=f"after ceil(log2 N) + {alpha} rounds", ylim=(-0.03, 1.04))
+        ax.set(
+            xscale="log",
+            xlabel="processes N",
+            title=f"after ceil(log2 N){f' + {alpha}' if alpha else ''} rounds",
+            ylim=(-0.03, 1.04),
+        )
+        ticks_at(ax, part, "subscribers")
     left.set_ylabel("P(all correct have it)")
     right.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), title="fan-out")
 

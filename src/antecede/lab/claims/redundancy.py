@@ -72,6 +72,7 @@ def draw(figure: Any, table: Table) -> None:
     for y, row in enumerate(part):
         right.text(100 * row["share"] + 1.5, y, f"{row['share']:.1%}", va="center", fontsize=7.5)
     right.tick_params(axis="y", labelsize=7)
+    right.grid(axis="y", visible=False)
     right.invert_yaxis()
 
 

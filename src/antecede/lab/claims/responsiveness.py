@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, grid
-from antecede.lab.figures import curves
+from antecede.lab.figures import curves, ticks_at
 from antecede.lab.tidy import by_points, interval
 from antecede.spark.sweep import Cell
 
@@ -68,6 +68,7 @@ def draw(figure: Any, table: Table) -> None:
     ax.axhline(0, color="black", linewidth=0.8)
     ax.set(xlabel="deadline (round trips of a link, 20 ms each)", ylabel="solicit delivers sooner than dcco by (ms)",
            title="delay saved, over pairs that both deliver")  # fmt: skip
+    ticks_at(ax, table, "round_trips")
     ax.legend(title="of the delays in a run")
 
 

@@ -61,7 +61,7 @@ def draw(figure: Any, table: Table) -> None:
             ax.bar(x, value, 0.7, yerr=error, hatch=hatch, color=colour, alpha=0.85, edgecolor="white", capsize=2)
             ax.text(x, value + error + 0.02 * max(values), f"{value:.3g}", ha="center", va="bottom", fontsize=8)
         ax.set_xticks(range(len(labels)), labels, fontsize=7.5)
-        ax.set(title=label, ylim=(0, 1.25 * max(0.1, *values)))
+        ax.set(title=label, ylim=(0, 1.2 * max(0.1, *(v + e for v, e in zip(values, errors, strict=True)))))
         ax.grid(axis="x", visible=False)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict
-from antecede.lab.figures import curves
+from antecede.lab.figures import curves, ticks_at
 from antecede.lab.readings import BASELINE, judge_readings, reading_cells
 from antecede.lab.tidy import summarise
 from antecede.spark.sweep import Cell
@@ -70,13 +70,11 @@ def draw(figure: Any, table: Table) -> None:
     never = sorted({row["reading"] for row in table} - {row["reading"] for row in reached})
     for name in never:
         ax.plot([], [], linestyle="none", label=f"{name}: never reaches all")
-    ticks = sorted({row["subscribers"] for row in table})
     ax.set(xscale="log", yscale="log", xlabel="subscribers", ylabel="steps until all correct subscribers have it")
-    ax.set_xticks(ticks, [f"{n:,}" for n in ticks])
     ax.set_yticks(
         [2, 3, 5, 10, 20, 50, 100, 200, 500, 1000], ["2", "3", "5", "10", "20", "50", "100", "200", "500", "1,000"]
     )
-    ax.minorticks_off()
+    ticks_at(ax, table, "subscribers")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 

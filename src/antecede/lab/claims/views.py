@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, grid
-from antecede.lab.figures import curves
+from antecede.lab.figures import curves, ticks_at
 from antecede.lab.tidy import summarise
 from antecede.sim.layout import broker_names
 from antecede.spark.sweep import Cell
@@ -62,6 +62,8 @@ def draw(figure: Any, table: Table) -> None:
     curves(right, table, "brokers", "frames", "views")
     left.set(xlabel="brokers", ylabel="bytes sent per broker and message", ylim=(0, None))
     right.set(xlabel="brokers", ylabel="frames sent per broker and message", ylim=(0, None))
+    for ax in (left, right):
+        ticks_at(ax, table, "brokers")
     left.legend(title="views")
 
 

@@ -74,7 +74,7 @@ def collected(df: DataFrame) -> list[dict[str, Any]]:
 
 
 def alone(tables: dict[str, pa.Table], **more: Any) -> list[dict[str, Any]]:
-    from antecede.spark.fuse import fuse_table
+    from antecede.spark.fusing import fuse_table
 
     return by_place(
         [{"group": group, **row} for group, table in tables.items() for row in fuse_table(table, **more).to_pylist()]
@@ -85,7 +85,7 @@ def alone(tables: dict[str, pa.Table], **more: Any) -> list[dict[str, Any]]:
 def test_batch_and_stream_agree_with_the_fold_alone(
     spark: SparkSession, tables: dict[str, pa.Table], folder: Path, tmp_path: Path, where: dict[str, int]
 ) -> None:
-    from antecede.spark.fuse import fuse
+    from antecede.spark.fusing import fuse
 
     step = fuse(group="group", **OPTIONS, **where)
     wanted = alone(tables, **OPTIONS, **where)
@@ -111,7 +111,7 @@ def test_batch_and_stream_agree_with_the_fold_alone(
 def test_clocks_conditions_marks_functions_and_no_group(spark: SparkSession) -> None:
     import pyspark.sql.functions as F
 
-    from antecede.spark.fuse import Function, Interest, fuse
+    from antecede.spark.fusing import Function, Interest, fuse
 
     rows, past = history(7, messages=50, loss=0.3)
     table = table_of(rows, "g").append_column(
@@ -156,7 +156,7 @@ def test_clocks_conditions_marks_functions_and_no_group(spark: SparkSession) -> 
     ],
 )
 def test_bad_input_is_one_sentence(spark: SparkSession, folder: Path, options: dict[str, Any], said: str) -> None:
-    from antecede.spark.fuse import fuse
+    from antecede.spark.fusing import fuse
 
     df = spark.read.parquet(str(folder))
     with pytest.raises(InputError, match=said):
@@ -166,8 +166,47 @@ def test_bad_input_is_one_sentence(spark: SparkSession, folder: Path, options: d
 
 
 def test_a_stream_has_no_last_cut(spark: SparkSession, folder: Path) -> None:
-    from antecede.spark.fuse import fuse
+    from antecede.spark.fusing import fuse
 
     stream = spark.readStream.schema(spark.read.parquet(str(folder)).schema).parquet(str(folder))
     with pytest.raises(InputError, match="leave out last"):
         stream.transform(fuse(every=3, last=True))
+
+
+def test_names_with_dots_and_spaces_and_a_group_called_like_anything(spark: SparkSession, tmp_path: Path) -> None:
+    from antecede.spark.fusing import fuse
+
+    rows = [(n, f"x{n}", "ab"[n % 2], ["t/1"], float(n), "delivered", []) for n in range(4)]
+    names = ["causal_pos", "the id", "sender", "my.topic", "value.in C", "fate", "missing"]
+    df = spark.createDataFrame(
+        rows, "a bigint, b string, c string, d array<string>, e double, f string, g array<string>"
+    )
+    df = df.toDF(*names)
+    options = {"id": "the id", "sender": "sender", "topic": "my.topic", "values": ["value.in C"], "every": 2}
+    out = df.transform(fuse(group=None, **options))  # type: ignore[arg-type]
+    assert [row["value.in C_max"] for row in out.orderBy("cut").collect()] == [1.0, 3.0]
+    by_sender = df.withColumn("causal_pos", df.causal_pos.cast("int") / 2).withColumnRenamed("sender", "who.ever")
+    by_sender = by_sender.withColumn("causal_pos", by_sender.causal_pos.cast("bigint"))
+    grouped = by_sender.transform(fuse(group="who.ever", **(options | {"sender": "who.ever"})))  # type: ignore[arg-type]
+    found = {row["who.ever"]: (row["value.in C_mean"], row["latest"][0]["value.in C"]) for row in grouped.collect()}
+    assert found == {"a": (2.0, 2.0), "b": (3.0, 3.0)}
+    with pytest.raises(InputError, match="'cut', which results have a column of too"):
+        df.withColumnRenamed("sender", "cut").transform(fuse(group="cut", **(options | {"sender": "cut"})))  # type: ignore[arg-type]
+
+
+def test_opaque_ids_go_on_after_a_loss_and_say_what_is_left_out(spark: SparkSession) -> None:
+    import uuid
+
+    from antecede.spark.fusing import fuse
+    from antecede.spark.order import causal_order
+
+    names = [str(uuid.UUID(int=n)) for n in range(40)]
+    rows = [(names[n], [names[n - 1]] if n else [], "abcd"[n % 4], n, float(n)) for n in range(40) if n != 9]
+    df = spark.createDataFrame(rows, "id string, parents array<string>, who string, at bigint, value double")
+    ordered = df.transform(causal_order(id="id", parents="parents", arrived="at", unknown="skip"))
+    fused = ordered.transform(fuse(parents="parents", sender="who", values=["value"], every=4, last=True))
+    found = fused.orderBy("cut").collect()
+    assert [row["completeness"] for row in found] == [1.0, 1.0, 0.25, *[1.0] * 7]
+    assert [row["missing"] for row in found] == [[], [], [names[9]], [names[9]], *[[]] * 6]
+    assert [row["given_up"] for row in found] == [0, 0, 0, *[1] * 7]
+    assert found[-1]["value_max"] == 39.0 and found[2]["value_max"] == 8.0

@@ -25,19 +25,21 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
-from pyspark.sql.types import ArrayType, MapType, NumericType, StringType, StructType, TimestampType
+from pyspark.sql.types import ArrayType, MapType, NumericType, StringType, StructField, StructType, TimestampType
 
 from antecede.errors import InputError
+from antecede.spark.adopting import register
 from antecede.spark.cuts import HOLD, CutRule
 from antecede.spark.readings import SEPARATOR, Bounds, Function, Interest, Plan, folded, fuse_table, plan_of
+from antecede.spark.tables.frames import col
 
 __all__ = ["Function", "Interest", "fuse", "fuse_table"]
 
 Step = Callable[[DataFrame], DataFrame]
 FOREIGN = "foreign:"
 """How `causal_order` marks a parent in another group."""
-ONE_GROUP = "one"
-"""The name of the key where no column says what a group is."""
+KEY = "_group"
+"""The name under which the group travels: a column of the user's may have any name."""
 
 
 def fuse(
@@ -70,8 +72,10 @@ def fuse(
     list); `time` (a timestamp or microseconds); `values` (numbers).
 
     Where ids are `sender:seq`, with a clock, or missed by `sender` and `seq`, a skipped cause is made up for by any
-    later message of its sender. Otherwise nobody knows who sent it: what comes after it is left out for good. Causes
-    in other groups (`foreign:` in `missing`) are no matter of this group's cuts.
+    later message of its sender. Otherwise (UUIDs and the like) nobody knows who sent it, and nothing can be known to
+    make up for it: what comes after it is left out of one cut and counts from the next on; both name the cause in
+    `missing`, and `given_up` counts it. Causes in other groups (`foreign:` in `missing`) are no matter of this group's
+    cuts.
 
     interests   name -> topic filter, several, an `Interest` with a condition, or None; by default one, `all`
     every, every_us, marks   where cuts fall: every so many rows of a group; every so much of the rows' own time; after
@@ -80,8 +84,9 @@ def fuse(
     functions   name of a new column -> `Function`: your own aggregate over pandas or Arrow
     senders     who is expected, for all interests or for each by name; by default whoever was ever heard
     hold        held rows kept per sender; of more the oldest give way
-    patience    a sender that owes something to a row held for so many rows of the group leaves the cut: nothing of it
-                counts and nobody waits for it until it is heard again; None: it is waited for
+    patience    a sender that owes something to a row held for so many rows of the group (1,000) leaves the cut:
+                nothing of it counts and nobody waits for it until it is heard again. If given, a cause of which nobody
+                knows the sender is waited for as long, instead of one cut
     last        batch only: also the last, unfinished cut
     """
     bounds = Bounds(hold, patience)
@@ -99,19 +104,25 @@ def fuse(
         named = {"id": id, "parents": parents, "clock": clock, "sender": sender, "seq": seq, "group": group,
                  "topic": topic, "time": time, "marks": marks}  # fmt: skip
         plain = prepare(df, plan, named)
-        key = plain.schema[group or ONE_GROUP]
-        whole = StructType([key, *from_arrow_schema(plan.schema()).fields])
-        grouped = plain.groupBy(key.name)
+        register(df.sparkSession, streams=df.isStreaming)
+        fields = from_arrow_schema(plan.schema()).fields
+        # By number: Spark's functions over Arrow refuse names with dots.
+        inside = [KEY, *(f"c{place}" for place in range(len(fields)))]
+        kinds = [plain.schema[KEY].dataType, *(field.dataType for field in fields)]
+        whole = StructType([StructField(name, kind) for name, kind in zip(inside, kinds, strict=True)])
+        grouped = plain.groupBy(KEY)
         if df.isStreaming:
-            out = grouped.transformWithStateInPandas(Fuser(plan, rule, bounds, whole), whole, "Append", "None")
+            out = grouped.transformWithStateInPandas(Fuser(plan, rule, bounds, inside), whole, "Append", "None")
         else:
             # Not a method of the processor above: a plain function travels with less.
             def fold(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
                 results = folded(table, plan, rule, bounds, last)
-                return results.add_column(0, whole[0].name, pa.array([key[0].as_py()] * len(results), key[0].type))
+                groups = pa.array([key[0].as_py()] * len(results), key[0].type)
+                return results.add_column(0, KEY, groups).rename_columns(inside)
 
             out = grouped.applyInArrow(fold, whole)
-        return out if group is not None else out.drop(ONE_GROUP)
+        named_out = out.toDF(group or KEY, *(field.name for field in fields))
+        return named_out if group is not None else named_out.drop(KEY)
 
     return step
 
@@ -119,13 +130,15 @@ def fuse(
 class Fuser(StatefulProcessor):
     """The fold of each group, kept between batches as one value of bytes."""
 
-    def __init__(self, plan: Plan, rule: CutRule, bounds: Bounds, schema: StructType) -> None:
-        self.plan, self.rule, self.bounds, self.key = plan, rule, bounds, schema[0].name
+    def __init__(self, plan: Plan, rule: CutRule, bounds: Bounds, inside: Sequence[str]) -> None:
+        self.plan, self.rule, self.bounds, self.inside = plan, rule, bounds, inside
 
     def init(self, handle: Any) -> None:
         self.saved = handle.getValueState("fold", "state BINARY")
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
+        import pandas as pd
+
         fold = self.bounds.fold(self.plan, self.rule)
         if self.saved.exists():
             fold.load(bytes(self.saved.get()[0]))
@@ -134,7 +147,8 @@ class Fuser(StatefulProcessor):
         self.saved.update((fold.save(),))
         if len(results):
             frame = results.to_pandas(integer_object_nulls=True)
-            frame.insert(0, self.key, [key[0]] * len(frame))
+            frame.insert(0, KEY, [key[0]] * len(frame))
+            frame.columns = pd.Index(self.inside)
             yield frame
 
     def close(self) -> None:
@@ -149,19 +163,21 @@ def prepare(df: DataFrame, plan: Plan, named: Mapping[str, str | None]) -> DataF
         if name not in have:
             cure = " (order the rows with causal_order first)" if name == "causal_pos" else ""
             raise InputError(f"There is no column {name!r}{cure}; there are {', '.join(have)}.")
+    if named["group"] in plan.schema().names:
+        raise InputError(f"The group is {named['group']!r}, which results have a column of too: rename it.")
     for name in plan.values:
         if not isinstance(df.schema[name].dataType, NumericType):
             raise InputError(f"The value {name!r} is {df.schema[name].dataType.simpleString()}, not a number.")
 
     def column(role: str, kind: str) -> Column:
         name = named[role]
-        return F.lit(None).cast(kind) if name is None else F.col(f"`{name}`").cast(kind)
+        return F.lit(None).cast(kind) if name is None else col(name).cast(kind)
 
     def joined(name: str | None) -> Column:
         """A list (or a map from sender to number) as one string."""
         if name is None or name not in have:
             return F.lit(None).cast("string")
-        kind, value = df.schema[name].dataType, F.col(f"`{name}`")
+        kind, value = df.schema[name].dataType, col(name)
         if isinstance(kind, MapType):
             entries = F.map_entries(value)
             return F.array_join(F.transform(entries, lambda e: F.concat(e["key"], F.lit(":"), e["value"])), SEPARATOR)
@@ -177,12 +193,12 @@ def prepare(df: DataFrame, plan: Plan, named: Mapping[str, str | None]) -> DataF
         rows = rows.where(F.col("fate") == "delivered")
     time = named["time"]
     if time is not None and isinstance(df.schema[time].dataType, TimestampType):
-        time_us = F.unix_micros(F.col(f"`{time}`"))
+        time_us = F.unix_micros(col(time))
     else:
         time_us = column("time", "bigint")
     group = named["group"]
     plain = [
-        F.col(f"`{group}`") if group is not None else F.lit(0).alias(ONE_GROUP),
+        (F.lit(0) if group is None else col(group)).alias(KEY),
         F.col("causal_pos").cast("bigint").alias("pos"),
         column("id", "string").alias("id"),
         column("sender", "string").alias("sender"),
@@ -197,5 +213,5 @@ def prepare(df: DataFrame, plan: Plan, named: Mapping[str, str | None]) -> DataF
     for i, interest in enumerate(plan.interests.values()):
         if interest.where is not None:
             plain.append(F.coalesce(F.expr(interest.where).cast("boolean"), F.lit(False)).alias(f"where_{i}"))
-    plain += [F.col(f"`{name}`").cast("double").alias(f"value_{i}") for i, name in enumerate(plan.values)]
+    plain += [col(name).cast("double").alias(f"value_{i}") for i, name in enumerate(plan.values)]
     return rows.select(*plain)

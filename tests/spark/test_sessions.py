@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from antecede.errors import EnvironmentFault, InputError
-from antecede.spark import session as module
-from antecede.spark.session import check_packages, first_line, forward, session, supported, warm_up
+from antecede.spark import sessions as module
+from antecede.spark.sessions import check_packages, first_line, forward, refuse_silence, session, supported, warm_up
 from tests.spark.clusters import other_interpreter
 
 if TYPE_CHECKING:
@@ -42,6 +42,26 @@ def test_what_is_missing_or_of_another_version_is_one_sentence(have: dict[str, s
 def test_versions() -> None:
     check_packages({"pyspark": "4.0.1", "pandas": "2.2.3", "protobuf": "6"}.get)
     assert [supported(v) for v in ("3.5.1", "4.0.0", "4.3.0.dev1", "5.0.0")] == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("master", "words"),
+    [
+        ("spark://127.0.0.1:1", r"no Spark master answers at 127\.0\.0\.1:1 \(Connection refused\): start it"),
+        ("spark://nowhere.invalid:7077,127.0.0.1:1", r"nowhere\.invalid:7077 \(.+\), 127\.0\.0\.1:1 \(Connection"),
+    ],
+)
+def test_a_master_at_which_nobody_listens_is_said_before_a_java_starts(master: str, words: str) -> None:
+    with pytest.raises(EnvironmentFault, match=words) as caught:
+        refuse_silence(master)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_address_of_a_master() -> None:
+    refuse_silence("local[2]")
+    refuse_silence("yarn")
+    with pytest.raises(InputError, match=r"give spark://HOST:PORT"):
+        refuse_silence("spark://host")
 
 
 def test_a_running_session_is_used_unchanged(spark: SparkSession) -> None:
@@ -89,7 +109,7 @@ BARE = """
 import json, os, sys
 from antecede.spark import java
 java.USUAL_PLACES = ()
-from antecede.spark.session import session
+from antecede.spark.sessions import session
 from antecede.spark.ship import check_workers, ship
 
 spark = session("local[1]", settings={"spark.driver.memory": "512m"})
@@ -103,7 +123,7 @@ def versions(batches):
 
 row = spark.range(1).mapInArrow(versions, "python string, columns long").collect()[0]
 version = spark.sparkContext._jvm.System.getProperty("java.version")
-print(json.dumps({**said, "home": os.environ["JAVA_HOME"], "java": version, "worker": row.python,
+print(json.dumps({**said._asdict(), "home": os.environ["JAVA_HOME"], "java": version, "worker": row.python,
                   "columns": row.columns, "again": ship(spark)}))
 spark.stop()
 """
@@ -135,7 +155,7 @@ def test_a_machine_without_java_and_workers_without_antecede(tmp_path: Path) -> 
 SUBMITTED = """
 import sys
 sys.path.insert(0, SOURCE)
-from antecede.spark.session import session
+from antecede.spark.sessions import session
 spark = session(settings={"spark.sql.shuffle.partitions": 5})
 conf = spark.sparkContext.getConf()
 print("said", conf.get("spark.master"), conf.get("spark.app.name"), conf.get("spark.sql.shuffle.partitions"))

@@ -20,7 +20,7 @@ from antecede.spark.auditing.outcome import AUDITED, Audit
 from antecede.spark.auditing.scan import run_directories, shared, splits_of
 from antecede.spark.auditing.work import Subject, audited, made
 from antecede.spark.faults import plain_faults
-from antecede.spark.session import session
+from antecede.spark.sessions import session
 from antecede.trace.report import VERDICTS
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
 """A Spark session that antecede can work with: the one the user has, or one built here.
 
-Decided in this file: a session that is already there is used as it is; else one is built on `local[*]`, with the
-settings of `settings.py`, on the Java of `java.py`, and its start is quiet. Which versions of Spark are supported, and
-that anything missing is said in one sentence before Spark can say it in a hundred lines.
+Decided in this file: a session that is already there is used, and what it lacks is set or refused in `adopting`; else
+one is built on `local[*]`, with the settings of `settings.py`, on the Java of `java.py`, and its start is quiet. Which
+versions of Spark are supported, and that anything missing is said in one sentence before Spark can say it in a hundred
+lines: a master at which nobody listens, before a Java is started that would wait a minute for it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import atexit
 import importlib.metadata
 import os
 import re
+import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -23,7 +25,7 @@ from antecede.spark.settings import LOOPBACK, on_this_machine, settings_for
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SUPPORTED", "TESTED", "check_packages", "register", "session", "supported", "warm_up"]
+__all__ = ["SUPPORTED", "TESTED", "check_packages", "refuse_version", "session", "supported", "warm_up"]
 
 SUPPORTED = ((4, 0), (5, 0))
 """Versions of Spark from the first, below the second."""
@@ -32,6 +34,9 @@ TESTED = "4.3"
 """What the tests run on. Others within SUPPORTED offer the same interfaces; limits on batches need 4.2."""
 
 CURE = "pip install 'antecede[spark]'"
+
+ANSWER_S = 10
+"""How long a master may take to accept a connection."""
 
 # What Java and Spark print before their log level holds, and Python workers in spite of it. Everything else passes.
 NOISE = re.compile(
@@ -87,17 +92,17 @@ def session(
 ) -> SparkSession:
     """The Spark session to work with.
 
-    A session that is running already is used, unchanged; then `master` and `settings` may say only what holds in it.
-    Else one is built: on `local[*]`, or on `master` (`local[4]`, `spark://host:7077`, `yarn`, ..., or `sc://host:15002`
-    for Spark Connect). `settings` are Spark's, by name, and win over those of `antecede.spark.settings`.
+    A session that is running already is used, and gets what antecede needs (`adopting.register`); then `master` and
+    `settings` may say only what holds in it. Else one is built: on `local[*]`, or on `master` (`local[4]`, `yarn`,
+    `spark://host:7077`, ..., or `sc://host:15002` for Spark Connect).
+    `settings` are Spark's, by name, and win over those of `antecede.spark.settings`.
     """
-    from antecede.spark.ship import check_workers, is_connect, ship
+    from antecede.spark.adopting import register
 
     check_packages()
     spark = running()
     if spark is not None:
         agrees(spark, master, settings or {})
-        refuse_version(spark.version, "the running Spark")
         register(spark)
         return spark
     remote = master if master is not None and master.startswith("sc://") else None
@@ -105,21 +110,8 @@ def session(
         spark = connected(remote, settings or {})
     else:
         spark = started(master, app, settings or {})
-    refuse_version(spark.version, "the Spark server")
-    ship(spark)
-    if is_connect(spark) or not on_this_machine(spark.sparkContext.master or ""):
-        check_workers(spark)  # on this machine the workers run this interpreter
     register(spark)
     return spark
-
-
-def register(spark: SparkSession) -> None:
-    """Let `spark`, any session, know the format `antecede`, and its workers this package. Again costs little."""
-    from antecede.spark.ship import ship
-    from antecede.spark.source import AntecedeSource
-
-    ship(spark)
-    spark.dataSource.register(AntecedeSource)
 
 
 def warm_up(spark: SparkSession) -> None:
@@ -175,6 +167,7 @@ def started(master: str | None, app: str, given: Mapping[str, object]) -> SparkS
     # Left unset, workers take any `python3` on the PATH, which has no pyarrow, and die without a word.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = master or "local[*]"
+    refuse_silence(chosen)
     try:
         if "PYSPARK_GATEWAY_PORT" in os.environ:
             conf = submitted(master, app, given)
@@ -192,6 +185,26 @@ def started(master: str | None, app: str, given: Mapping[str, object]) -> SparkS
         raise
     except Exception as error:
         raise EnvironmentFault(f"Spark did not start on {chosen}: {first_line(error)}") from error
+
+
+def refuse_silence(master: str) -> None:
+    """A standalone master at which nobody listens; Spark itself would try for a minute and then end the session."""
+    if not master.startswith("spark://"):
+        return
+    said = []
+    for place in master.removeprefix("spark://").split(","):
+        host, _, port = place.strip().rpartition(":")
+        if not host or not port.isdigit():
+            raise InputError(f"{master} is no address of a Spark master: give spark://HOST:PORT")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_S).close()
+            return
+        except (OSError, OverflowError) as error:
+            said.append(f"{place} ({getattr(error, 'strerror', None) or error})")
+    raise EnvironmentFault(
+        f"no Spark master answers at {', '.join(said)}: start it (sbin/start-master.sh), correct the address, or leave "
+        "it out to run on this machine"
+    )
 
 
 def submitted(master: str | None, app: str, given: Mapping[str, object]) -> Any:

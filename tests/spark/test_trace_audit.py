@@ -11,8 +11,8 @@ import pytest
 
 from antecede.core.recipes import RECIPES
 from antecede.errors import EnvironmentFault, InputError
-from antecede.spark.audit import AUDITED, Audit, audit, records
 from antecede.spark.auditing.tables import Shelf, domain_of
+from antecede.spark.trace_audit import AUDITED, Audit, audit, records
 from antecede.trace.check import check
 from antecede.trace.parquet import write_run
 from antecede.trace.record import Row
