@@ -29,6 +29,7 @@ from antecede.core.growing import Growing
 from antecede.core.handover import QueuedInbox
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, is_loose, newest_of, raise_to
+from antecede.core.missed import Missed
 from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
 from antecede.core.order.loose import LooseReader
 from antecede.core.order.reader import everything
@@ -43,6 +44,7 @@ __all__ = ["Client"]
 
 class Client(Tier):
     role = "subscriber"
+    inbox: QueuedInbox
 
     def __init__(self, parts: Parts, *, upper: VectorWriter) -> None:
         super().__init__(parts)
@@ -57,16 +59,13 @@ class Client(Tier):
         self._fresh = True
         self.start_marks: dict[str, int] = {}
         """Where it began: the marks of its first home's past."""
-        self._missed: dict[str, int] = {}
-        """Ordered messages that were late here, and when they came, the newest last: while another home might send
-        one again, what follows it there would wait for its number."""
+        self.missed = Missed(self.settings.grace_us)
         self._attach_at: int | None = None
         self._ack_at: int | None = None
-        self._top = self._looked = self._acked = 0
+        self._top = self._looked = self._acked = self._low = 0
         self.causes = Causes(parts.name)
         self.application = Application(self)
-        assert isinstance(self.inbox, QueuedInbox)
-        self.inbox.put = self.application.handover.put  # what is ready
+        self.inbox.put, self.inbox.put_back = self.application.handover.put, self.application.put_back
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []
@@ -119,11 +118,11 @@ class Client(Tier):
         self.attachment += 1
         self.home, self.joined = home, False
         self.inbox.clear()
-        self.inbox.forget(self.application.handover.leave_door())
+        self.inbox.forget(self.application.handover.attach())
         assert isinstance(self.reader, IndexReader)
         self.reader.restart()
         self.wants.wants.clear()
-        self._top = self._looked = self._acked = 0
+        self._top = self._looked = self._acked = self._low = 0
         self._ack_at = None
         self.growing.attached()
         self._send_attach(now_us)
@@ -131,9 +130,9 @@ class Client(Tier):
 
     def past(self) -> tuple[dict[str, int], dict[str, int]]:
         """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
-        frontier, began = {**self.upper.past(), **self.heard.front}, dict(self.start_marks)
-        self.application.extend(frontier, began, door=self.joined)
-        return frontier, {stream: n for stream, n in began.items() if n > frontier.get(stream, 0)}
+        frontier = {**self.upper.past(), **self.heard.front}
+        self.application.extend(frontier, attaching=not self.joined)
+        return frontier, {stream: n for stream, n in self.start_marks.items() if n > frontier.get(stream, 0)}
 
     def behind(self) -> int:
         """All numbers of this attachment up to here lie behind."""
@@ -148,10 +147,10 @@ class Client(Tier):
         assert self.home is not None
         self._attach_at = now_us + 2 * self.settings.retry_us
         frontier, began = self.past()
-        self._forget_missed(now_us, WINDOW)
         attach = Attach(
             self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.outbox.unacked),
-            self._seq, self.loose.seq, self.growing.attaching(), began, tuple(self._missed),
+            self._seq, self.loose.seq, self.growing.attaching(), began,
+            (*self.missed.ids(now_us), *self.application.waiting()),
         )  # fmt: skip
         self.out.append(Send((self.home,), attach))
 
@@ -188,7 +187,7 @@ class Client(Tier):
             envelope = self.loose.envelope(different, payload, deadline_us, now_us)
         else:
             self._seq += 1
-            declared = None if after is None else tuple(after)
+            declared = self.application.declared(order) if after is None else tuple(after)
             told = Message(self.name, self._seq, different, payload, deadline_us, None, declared, order)
             envelope = Envelope(told, self.upper.stamp(told, stamps))
         message = envelope.message
@@ -258,9 +257,12 @@ class Client(Tier):
                 self._dismiss(item, envelope, now_us)
             elif item.gone:
                 self._skip(item, envelope, now_us)
+            elif item.index <= self._low and message.id not in self.inbox.seen:  # its home said that it is not to come
+                self.inbox.seen[message.id] = now_us
+                self.out.append(Discard(message.id, "overflow"))
             else:
                 if message.order != "none" and self.inbox.is_late(message, now_us):
-                    self.note_missed(message.id, now_us)
+                    self.missed.note(message.id, now_us)
                 self.inbox.accept(envelope, now_us)
             if item.index > self._top:
                 self._top = item.index
@@ -293,20 +295,10 @@ class Client(Tier):
                 if envelope.message.order == "none":
                     self.heard.skipped(item.envelope.stamp.own, item.envelope.stamp)
                 else:
-                    self.note_missed(envelope.message.id, now_us)
+                    self.missed.note(envelope.message.id, now_us)
         else:
             self.inbox.skip(envelope, "gone", now_us)
             raise_to(self.start_marks, dict(item.envelope.stamp.own))
-
-    def note_missed(self, message_id: str, now_us: int) -> None:
-        self._missed.pop(message_id, None)
-        self._forget_missed(now_us, WINDOW - 1)
-        self._missed[message_id] = now_us
-
-    def _forget_missed(self, now_us: int, most: int) -> None:
-        missed, limit = self._missed, now_us - self.settings.grace_us
-        while missed and (len(missed) > most or next(iter(missed.values())) < limit):
-            del missed[next(iter(missed))]
 
     def _pass(self, envelope: Envelope, now_us: int) -> None:
         self.reader.skipped(envelope.stamp.own, None)
@@ -325,6 +317,10 @@ class Client(Tier):
         return True
 
     def _on_top(self, frame: Top, now_us: int) -> None:
+        if frame.low > self.behind():
+            self._low = frame.low
+            self.inbox.pass_to(frame.low, now_us)
+            self.acknowledge_some(now_us)
         self._top = max(self._top, min(frame.top, self._reach()))
         self._want_missing(self.behind() + 1, now_us)
         if self._done() >= frame.top:
@@ -387,7 +383,7 @@ class Client(Tier):
     def woken(self, now_us: int) -> None:
         for effect in self.out:
             if isinstance(effect, Discard) and effect.reason == "late":  # held until it was: the driver overslept
-                self.note_missed(effect.message, now_us)
+                self.missed.note(effect.message, now_us)
         self.application.handover.wake(now_us)
         if self.home is None or self.home not in self.members:
             return

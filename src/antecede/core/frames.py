@@ -246,11 +246,13 @@ class Grown(Base):
 
 @dataclass(slots=True, eq=False)
 class Top(Base):
-    """Home broker to client: the highest index there is (finds lost tails)."""
+    """Home broker to client: the highest index there is (finds lost tails). Up to `low` none can be had any more: the
+    client did not acknowledge them, and there was no more room."""
 
     kind: ClassVar[str] = "top"
     attachment: int
     top: int
+    low: int = 0
 
 
 @dataclass(slots=True, eq=False)

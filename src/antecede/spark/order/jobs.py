@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
 
 from antecede.errors import InputError
 from antecede.spark.faults import plain_faults
@@ -49,7 +50,8 @@ def careful(spark: SparkSession) -> Iterator[None]:
         broken = UNREADABLE.search(str(error))
         if broken is None:
             raise
-        raise InputError(f"{broken[1].removeprefix('file:')} cannot be read: it is damaged inside") from error
+        path = unquote(broken[1].removeprefix("file:").replace("///", "/", 1))
+        raise InputError(f"{path} cannot be read: it is damaged inside") from error
     finally:
         spark.conf.set(name, str(usual))
 
