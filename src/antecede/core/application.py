@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect
 from antecede.core.frontier import Frontier, begin_at
 from antecede.core.handover import Handover
-from antecede.core.message import Envelope, Message, Stamp, cut_of, is_loose, newest_of, raise_to
-from antecede.core.order.reader import Reader, everything
+from antecede.core.heard import Heard
+from antecede.core.message import Envelope, Message, Stamp, cut_of, id_of_mark, is_loose, newest_of, raise_to
 
 if TYPE_CHECKING:
     from antecede.core.client import Client
@@ -53,9 +53,10 @@ class Application:
         settings = client.settings
         self.handover = Handover(
             client.name, client.out, admitted=self._admitted, delivered=self._delivered, dropped=self._dropped,
-            margin_us=min(client.inbox.guard_us, settings.clock_bound_us), memory_us=settings.grace_us,
+            missing=self.missing, margin_us=min(client.inbox.guard_us, settings.clock_bound_us),
+            memory_us=settings.grace_us,
         )  # fmt: skip
-        self._had: Reader | None = None
+        self._had: Heard | None = None
         """Which unordered messages were handed over; None: there is no queue, and never was."""
         self._resumed: dict[str, int] = {}
         """What its earlier life had, the newest of each sender, until a publication of this one has said so."""
@@ -67,7 +68,7 @@ class Application:
         what happens when it is full (`handover.POLICIES`); `own`: also what this client publishes itself."""
         self.handover.open(queue, filters, size, policy, own)
         if self._had is None:
-            self._had = Reader(everything, dense=False)
+            self._had = Heard()
             self._had.take_over(self.client.heard.unordered())
 
     def close(self, queue: str, now_us: int) -> list[Effect]:
@@ -134,15 +135,24 @@ class Application:
         raise_to(past, {series: n for series, n in self.client.tops.items() if not is_loose(series)})
         return cut_of(past)
 
+    def missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
+        """Why, in ids: what a message was forced out without, or waited for until it was late; or what went out before
+        one that is superseded. Of others' topics in the same group it cannot be told whether they are wanted."""
+        client, stamp = self.client, given(envelope)
+        if reason == "superseded":
+            return client.had.recent_after(stamp)
+        past, began = client.upper.past(), client.start_marks
+        marks = [(s, n) for s, n in stamp.needs if n > max(past.get(s, 0), began.get(s, 0))]
+        return tuple(dict.fromkeys(id_of_mark(mark) for mark in marks if client.interest.concerns(mark[0])))
+
     def _admitted(self, envelope: Envelope) -> None:
         if envelope.message.order == "none":
-            self.client.heard.delivered(given(envelope), forced=False)
-            self.client.thin_out(given(envelope).own)
+            self.client.heard.add(given(envelope))
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:
         original = Envelope(envelope.message, given(envelope))
         if self._had is not None and original.message.order == "none":
-            self._had.delivered(original.stamp, forced=False)
+            self._had.add(original.stamp)
         self.client.learned(original)
 
     def _dropped(self, envelope: Envelope, reason: str, now_us: int) -> None:

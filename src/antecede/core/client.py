@@ -25,13 +25,13 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.growing import Growing
+from antecede.core.had import Had
 from antecede.core.handover import QueuedInbox
+from antecede.core.heard import Heard
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, is_loose, newest_of, raise_to, split_id
+from antecede.core.message import Envelope, Mark, Message, Stamp, is_loose, raise_to
 from antecede.core.missed import Missed
-from antecede.core.names import short
 from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
-from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import VectorWriter
 from antecede.core.outbox import Outbox
 from antecede.core.publishing import accepted
@@ -39,13 +39,6 @@ from antecede.core.tier import Parts, Tier
 from antecede.errors import InputError
 
 __all__ = ["Client"]
-
-REMEMBERED = 16_384
-"""Stamps of delivered messages kept for `after=`; older ones widen to everything delivered. Costs memory only."""
-
-UNORDERED_KEPT = 4_096
-"""Numbers of one stream that are remembered one by one. Costs memory; lowering it, where an unordered message is so
-late that so many others of its sender overtook it, and its client moved meanwhile, that message."""
 
 
 class Client(Tier):
@@ -56,10 +49,7 @@ class Client(Tier):
         super().__init__(parts)
         self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
-        self.heard = Reader(everything, dense=False)
-        """Which unordered messages it has had, from whatever home: they are no part of that clock."""
-        self._taken: dict[str, int] = {}
-        """Per stream of them, up to where all are taken for had: see `thin_out`."""
+        self.heard = Heard()
         self.attachment = 0
         self.home: str | None = None
         self.outbox = Outbox(self)
@@ -71,11 +61,10 @@ class Client(Tier):
         self._attach_at: int | None = None
         self._ack_at: int | None = None
         self._top = self._looked = self._acked = self._low = 0
-        self._stamps: dict[str, Stamp] = {}
-        self._forgotten: dict[str, int] = {}
-        """Per sender, the newest whose stamp it had and no longer has."""
+        self.had = Had(self.name)
         self.application = Application(self)
         self.inbox.put, self.inbox.put_back = self.application.handover.put, self.application.put_back
+        self.inbox.missing = self.application.missing
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []
@@ -191,11 +180,8 @@ class Client(Tier):
         stamps: list[Stamp] | None = None
         different, order, after = accepted(self, topics, payload, deadline_us, after, order)
         if after is not None:
-            self._check_had(after)
-            known = [self._stamps.get(one) for one in after]
-            stamps = [stamp for stamp in known if stamp is not None and not is_loose(stamp.own[0][0])]
-            if None in known:
-                stamps, after = None, None
+            stamps = self.had.stamps_of(after)
+            after = None if stamps is None else after
         if order == "none":
             envelope = self.loose.envelope(different, payload, deadline_us, now_us)
         else:
@@ -214,28 +200,10 @@ class Client(Tier):
         series = message.series
         if message.seq > self.tops.get(series, 0):
             self.tops[series] = message.seq
-        stamps = self._stamps
-        stamps[message.id] = envelope.stamp
-        if len(stamps) > REMEMBERED:
-            oldest = next(iter(stamps))
-            del stamps[oldest]
-            raise_to(self._forgotten, dict((split_id(oldest),)))
-
-    def _check_had(self, ids: Sequence[str]) -> None:
-        """Refuse causes that this client never had. Of a sender some of whose it has forgotten, older ones may be."""
-        for one in ids:
-            if one not in self._stamps:
-                series, _, seq = str(one).rpartition(":")
-                if not (seq.isascii() and seq.isdigit() and int(seq) <= self._forgotten.get(series, 0)):
-                    raise InputError(
-                        f"{self.name} never had {short(one)}: `after` names messages that were delivered here or "
-                        "published here."
-                    )
+        self.had.add(envelope)
 
     def causes_of(self, message_id: str) -> tuple[str, ...]:
-        """What a delivered message follows, as ids: the newest of each sender. Empty where that is forgotten."""
-        stamp = self._stamps.get(message_id)
-        return () if stamp is None else cut_of(newest_of(stamp.covers))
+        return self.had.causes_of(message_id)
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -337,8 +305,7 @@ class Client(Tier):
         """An unordered message may have come by an earlier home, although one before it did not: then the frontier says
         nothing of it. (Or those after it say that it has expired: then it is late, or was already.)"""
         message = item.envelope.message
-        own = item.envelope.stamp.own
-        if not any(self.heard.behind(stream, n) and n > self._taken.get(stream, 0) for stream, n in own):
+        if not self.heard.has(item.envelope.stamp.own):
             return False
         if self.inbox.is_late(message, now_us) and not item.gone and message.id not in self.inbox.seen:
             return False
@@ -375,16 +342,6 @@ class Client(Tier):
         if original.message.order != "none":
             self.upper.learn(original)
         self._remember(original)
-
-    def thin_out(self, own: tuple[Mark, ...]) -> None:
-        """Who wants some topics of an entry never has the numbers of its streams in a row, and would remember each for
-        ever. The oldest are taken for had, with those between them: no later home sends any of these. This one may
-        still, if they are so late; what it repeats is known by its number, and by its name for `memory_us`."""
-        for stream, _ in own:
-            over = self.heard.over.get(stream, ())
-            if len(over) > UNORDERED_KEPT:
-                upto = self._taken[stream] = sorted(over)[len(over) // 2]
-                self.heard.start_at({stream: upto})
 
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None

@@ -42,10 +42,11 @@ POLICIES = ("drop_oldest", "drop_newest", "block")
 class QueuedInbox(Inbox):
     """What is ready is put here or there; its row is not written yet."""
 
-    __slots__ = ("put", "put_back")
+    __slots__ = ("missing", "put", "put_back")
 
     put: Callable[[Envelope, str, int], None]
     put_back: Callable[[Envelope, int], bool]
+    missing: Callable[[Envelope, str], tuple[str, ...]]
 
     def _deliver(self, envelope: Envelope, reason: str, now_us: int) -> None:
         self.reader.delivered(envelope.stamp, forced=reason == "deadline")
@@ -53,6 +54,9 @@ class QueuedInbox(Inbox):
 
     def _comes_after_all(self, envelope: Envelope, now_us: int) -> bool:
         return self.put_back(envelope, now_us)
+
+    def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
+        return self.missing(envelope, reason)
 
     def pass_to(self, index: int, now_us: int) -> None:
         """No number up to here can be had any more. What is held of them waits for nothing else, so it is ready, in
@@ -133,6 +137,7 @@ class Handover:
         "dropped",
         "margin_us",
         "memory_us",
+        "missing",
         "name",
         "out",
         "queues",
@@ -146,6 +151,7 @@ class Handover:
         admitted: Callable[[Envelope], None],
         delivered: Callable[[Envelope, int], None],
         dropped: Callable[[Envelope, str, int], None],
+        missing: Callable[[Envelope, str], tuple[str, ...]],
         margin_us: int,
         memory_us: int,
     ) -> None:
@@ -157,6 +163,8 @@ class Handover:
         """Called right after its Deliver effect."""
         self.dropped = dropped
         """Called when it was dropped (why, and when) without having been delivered."""
+        self.missing = missing
+        """What was missing when a message was forced out."""
         self.margin_us = margin_us
         """So long before its deadline a message is too late to be taken: by so much this clock may be behind."""
         self.memory_us = memory_us
@@ -200,8 +208,7 @@ class Handover:
         """It is ready. Whatever no queue wants is delivered at once, after its causes."""
         if not self.queues:
             self.admitted(envelope)
-            self.out.append(Deliver(envelope.message, reason))
-            self.delivered(envelope, now_us)
+            self._say(envelope, reason, now_us)
             return
         ready = Ready(envelope, reason, now_us)
         own = ready.stamp.own
@@ -333,9 +340,15 @@ class Handover:
 
     def _deliver(self, ready: Ready, now_us: int) -> None:
         ready.settled = ready.delivered = True
-        self.out.append(Deliver(ready.envelope.message, ready.reason))
-        if ready.reason != "own":
-            self.delivered(ready.envelope, now_us)
+        if ready.reason == "own":
+            self.out.append(Deliver(ready.envelope.message, "own"))
+        else:
+            self._say(ready.envelope, ready.reason, now_us)
+
+    def _say(self, envelope: Envelope, reason: str, now_us: int) -> None:
+        missing = self.missing(envelope, reason) if reason == "deadline" else ()
+        self.out.append(Deliver(envelope.message, reason, missing))
+        self.delivered(envelope, now_us)
 
     def _drop(self, ready: Ready, queue: Queue, reason: str, now_us: int) -> None:
         ready.queues.discard(queue.name)
