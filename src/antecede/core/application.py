@@ -29,8 +29,9 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect
 from antecede.core.frontier import Frontier, begin_at
 from antecede.core.handover import Handover
-from antecede.core.heard import Heard
 from antecede.core.message import Envelope, Message, Stamp, cut_of, id_of_mark, is_loose, newest_of, raise_to
+from antecede.core.order.loose import LooseReader
+from antecede.core.order.reader import everything
 
 if TYPE_CHECKING:
     from antecede.core.client import Client
@@ -56,7 +57,7 @@ class Application:
             missing=self.missing, margin_us=min(client.inbox.guard_us, settings.clock_bound_us),
             memory_us=settings.grace_us,
         )  # fmt: skip
-        self._had: Heard | None = None
+        self._had: LooseReader | None = None
         """Which unordered messages were handed over; None: there is no queue, and never was."""
         self._resumed: dict[str, int] = {}
         """What its earlier life had, the newest of each sender, until a publication of this one has said so."""
@@ -65,10 +66,10 @@ class Application:
 
     def open(self, queue: str, filters: Sequence[str], *, size: int, policy: str, own: bool = False) -> None:
         """From now on what matches `filters` waits in this queue until it is taken, at most `size` messages; `policy`:
-        what happens when it is full (`handover.POLICIES`); `own`: also what this client publishes itself."""
+        what happens when it is full (`queue.POLICIES`); `own`: also what this client publishes itself."""
         self.handover.open(queue, filters, size, policy, own)
         if self._had is None:
-            self._had = Heard()
+            self._had = LooseReader(everything, dense=False)
             self._had.take_over(self.client.heard.unordered())
 
     def close(self, queue: str, now_us: int) -> list[Effect]:
@@ -103,6 +104,8 @@ class Application:
         self.client.heard.take_over(frontier.loose)
         begin_at(self.client.upper, frontier)
         self._resumed = newest_of(frontier.marks)
+        loose = {stream: max((front, *dict(beyond))) for stream, (front, beyond) in frontier.loose.items()}
+        self.client.causes.forgotten = newest_of({**frontier.marks, **loose})
 
     # -- for the client --------------------------------------------------------------------------------------------
 
@@ -140,19 +143,19 @@ class Application:
         one that is superseded. Of others' topics in the same group it cannot be told whether they are wanted."""
         client, stamp = self.client, given(envelope)
         if reason == "superseded":
-            return client.had.recent_after(stamp)
+            return client.causes.recent_after(stamp)
         past, began = client.upper.past(), client.start_marks
         marks = [(s, n) for s, n in stamp.needs if n > max(past.get(s, 0), began.get(s, 0))]
         return tuple(dict.fromkeys(id_of_mark(mark) for mark in marks if client.interest.concerns(mark[0])))
 
     def _admitted(self, envelope: Envelope) -> None:
         if envelope.message.order == "none":
-            self.client.heard.add(given(envelope))
+            self.client.heard.delivered(given(envelope), forced=False)
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:
         original = Envelope(envelope.message, given(envelope))
         if self._had is not None and original.message.order == "none":
-            self._had.add(original.stamp)
+            self._had.delivered(original.stamp, forced=False)
         self.client.learned(original)
 
     def _dropped(self, envelope: Envelope, reason: str, now_us: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from antecede.core.application import Application
+from antecede.core.causes import Causes
 from antecede.core.effects import Discard, Effect, Move, Send
 from antecede.core.frames import (
     Ack,
@@ -25,13 +26,13 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.growing import Growing
-from antecede.core.had import Had
 from antecede.core.handover import QueuedInbox
-from antecede.core.heard import Heard
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, is_loose, raise_to
+from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, is_loose, newest_of, raise_to
 from antecede.core.missed import Missed
 from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
+from antecede.core.order.loose import LooseReader
+from antecede.core.order.reader import everything
 from antecede.core.order.vector import VectorWriter
 from antecede.core.outbox import Outbox
 from antecede.core.publishing import accepted
@@ -49,7 +50,8 @@ class Client(Tier):
         super().__init__(parts)
         self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
-        self.heard = Heard()
+        self.heard = LooseReader(everything, dense=False)
+        """Which unordered messages it has had, from whatever home: they are no part of that clock."""
         self.attachment = 0
         self.home: str | None = None
         self.outbox = Outbox(self)
@@ -61,7 +63,7 @@ class Client(Tier):
         self._attach_at: int | None = None
         self._ack_at: int | None = None
         self._top = self._looked = self._acked = self._low = 0
-        self.had = Had(self.name)
+        self.causes = Causes(parts.name)
         self.application = Application(self)
         self.inbox.put, self.inbox.put_back = self.application.handover.put, self.application.put_back
         self.inbox.missing = self.application.missing
@@ -180,7 +182,7 @@ class Client(Tier):
         stamps: list[Stamp] | None = None
         different, order, after = accepted(self, topics, payload, deadline_us, after, order)
         if after is not None:
-            stamps = self.had.stamps_of(after)
+            stamps = self.causes.stamps(after)
             after = None if stamps is None else after
         if order == "none":
             envelope = self.loose.envelope(different, payload, deadline_us, now_us)
@@ -200,10 +202,12 @@ class Client(Tier):
         series = message.series
         if message.seq > self.tops.get(series, 0):
             self.tops[series] = message.seq
-        self.had.add(envelope)
+        self.causes.remember(envelope)
 
     def causes_of(self, message_id: str) -> tuple[str, ...]:
-        return self.had.causes_of(message_id)
+        """What a delivered message follows, as ids: the newest of each sender. Empty where that is forgotten."""
+        stamp = self.causes.known(message_id)
+        return () if stamp is None else cut_of(newest_of(stamp.covers))
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -305,7 +309,7 @@ class Client(Tier):
         """An unordered message may have come by an earlier home, although one before it did not: then the frontier says
         nothing of it. (Or those after it say that it has expired: then it is late, or was already.)"""
         message = item.envelope.message
-        if not self.heard.has(item.envelope.stamp.own):
+        if not self.heard.had(item.envelope.stamp.own):
             return False
         if self.inbox.is_late(message, now_us) and not item.gone and message.id not in self.inbox.seen:
             return False
