@@ -557,6 +557,22 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("tier.py", "self.stability.forget(name)", "pass", "who left holds nothing back"),
     Mutant("spread/answer.py", "if (passed or self._cannot_come(mark, now_us)) and", "if self._cannot_come(mark, now_us) and", "what lies behind and is not kept cannot be had here"),
     Mutant("spread/digest.py", "if tier.store.lasting:", "if False:", "what is done is told"),
+    Mutant("handover.py", "one.put_us + self.memory_us <= other.put_us or other.follows(own)", "other.follows(own)", "what waited for long counts as a cause"),
+    Mutant("handover.py", "            if self._precedes(one, ready, stamp):\n", "            if False:\n", "causes that wait in another queue are delivered first"),
+    Mutant("handover.py", "            if self._door or self._blocked(ready):\n", "            if self._blocked(ready):\n", "nobody passes those who stand at the door"),
+    Mutant("handover.py", "while due and due[0][0] < now_us:\n            ready", "while due and due[0][0] <= now_us:\n            ready", "in time includes the last instant"),
+    Mutant("handover.py", "        if not ready.queues and not ready.settled:\n            self._lose(ready, reason, now_us)\n", "        if not ready.settled:\n            self._lose(ready, reason, now_us)\n", "it is dropped when the last queue drops it"),
+    Mutant("handover.py", "        if any(one.delivered for one in after):\n", "        if False:\n", "what a new home sends too late is superseded"),
+    Mutant("handover.py", "        elif any(not one.settled for one in after):\n", "        elif False:\n", "what goes before a carried message takes its place before it"),
+    Mutant("handover.py", "        for one in sorted(held, key=by_rank):\n", "        for one in held:\n", "held numbers that lie behind go out in order"),
+    Mutant("application.py", "        past, self._resumed = {**self._resumed}, {}\n", "        past, self._resumed = {}, {}\n", "the first publication tells what an earlier life had"),
+    Mutant("application.py", "if past is None or any(n <= past.get(stream, 0) for stream, n in given(envelope).own):", "if past is None:", "what is behind something delivered is superseded"),
+    Mutant("client.py", "return self.behind() if waiting is None else min(self.behind(), waiting - 1)", "return self.behind()", "what waits at the door is not acknowledged"),
+    Mutant("client.py", "            self.inbox.pass_to(frame.low, now_us)\n", "            pass\n", "numbers that are gone are not waited for"),
+    Mutant("home_broker.py", "log.low if log.low > log.acked else 0", "0", "a client is told which numbers are gone"),
+    Mutant("order/index.py", "while len(entries) > messages or", "while False or", "messages that wait for one client are bounded"),
+    Mutant("order/index.py", "(self.bytes > size and len(entries) > 1)", "False", "bytes that wait for one client are bounded"),
+    Mutant("queue.py", "if not one.settled and one.follows(own):", "if False:", "what comes after all goes before what follows it"),
 )  # fmt: skip
 
 
