@@ -520,7 +520,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("client.py", "elif message.id in self.inbox.seen and message.id not in self.inbox.held:", "elif False:", "a repeat by another number lies behind"),
     Mutant("client.py", "self.growing.confirmed(frame.change, sender, frame.cut)", "pass", "items tell where a change began"),
     Mutant("client.py", "raise_to(self.start_marks, dict(item.envelope.stamp.own))", "pass", "H13: the frontier passes what is gone"),
-    Mutant("home_broker.py", "if log.acked > frame.index:", "if False:", "H8: acknowledgements that overtook the growth"),
+    Mutant("home_broker.py", "if log.low > frame.index:", "if False:", "H8: acknowledgements that overtook the growth"),
     Mutant("home_broker.py", "over = any(n <= passed.get(stream, 0) for stream, n in envelope.stamp.own)", "over = False", "H8: growth without the frontier filter"),
     Mutant("home_broker.py", "log.passed(frame.frontier, frame.index)", "dict(frame.frontier)", "H8: nor what precedes a message under way"),
     Mutant("home_broker.py", "return Grown(grown.attachment, grown.change, grown.first, grown.cut, items)", "return Items(log.number, items)", "what follows a change says so"),

@@ -540,3 +540,13 @@ def test_what_has_expired_while_it_waited_is_no_overflow() -> None:
     publish(one, grouped("S1:1", "G1", deadline_us=50))
     assert "discard S1:1 overflow" not in publish(one, grouped("S1:2", "G1"), now=60)
     assert one.logs["S2"].low == 1
+
+
+def test_filters_grow_once_the_client_has_passed_what_was_let_go_of() -> None:
+    """Number 1 may still be on its way: what goes before it must not be replayed after it."""
+    one = home(backlog=1)
+    attach(one, "S2", "G1")
+    for n in (1, 2):
+        publish(one, grouped(f"S1:{n}", "G1"), now=n)
+    assert sent(one.receive(Grow(1, 1, ("G1", "G2"), 0, {}), "S2", 5), Grown) == []
+    assert len(sent(one.receive(Grow(1, 1, ("G1", "G2"), 1, {}), "S2", 6), Grown)) == 1

@@ -338,6 +338,8 @@ class Handover:
 
     def lowest_at_door(self) -> int | None:
         """The lowest number of the attachment that is not to be acknowledged yet."""
+        if not self._door:
+            return None
         return min((one.envelope.stamp.own[0][1] for one in self._door if not one.settled), default=None)
 
     def waiting(self) -> list[Ready]:
