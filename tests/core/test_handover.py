@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from antecede.core.effects import Dropped
-from antecede.core.frames import Ack, Attach, Attached, Items, Publish, Top
+from antecede.core.frames import Ack, Attach, Attached, Grown, Items, Publish, Top
 from antecede.core.message import Envelope
 from antecede.core.order.index import WINDOW
 from antecede.errors import InputError
@@ -71,7 +71,7 @@ def test_what_waits_is_acknowledged_and_not_sent_again_by_the_next_home() -> Non
     come(one, grouped("X:1", covers={"Y@G1": 4}))
     assert frame_to(one.wake(10), "H", Ack).index == 1
     attach = frame_to(one.move(("N",), 11), "N", Attach)
-    assert attach.frontier == {"X@G1": 1, "Y@G1": 4} and one.application.ready("inbox") == 1
+    assert attach.frontier == {} and attach.missed == ("X:1",) and one.application.ready("inbox") == 1
     assert taken(one, now=12) == (["X:1"], ["deliver X:1 causes"])
 
 
@@ -110,7 +110,7 @@ def test_or_the_newest() -> None:
         "inbox drops X:3 overflow", "discard X:3 overflow",
     ]  # fmt: skip
     attach = frame_to(one.move(("N",), 9), "N", Attach)
-    assert attach.frontier == {"X@G1": 2} and attach.began == {"X@G1": 3}, "what overflowed is not sent again"
+    assert attach.missed == ("X:3", "X:1", "X:2"), "what waits, or overflowed, is not sent again"
     assert taken(one)[0] == ["X:1", "X:2"]
 
 
@@ -136,7 +136,7 @@ def test_what_stood_at_the_door_comes_again_from_the_next_home() -> None:
     one = reader(size=1, policy="block")
     come(one, grouped("X:1"), grouped("X:2"))
     attach = frame_to(one.move(("N",), 9), "N", Attach)
-    assert attach.frontier == {"X@G1": 1}
+    assert attach.missed == ("X:1",)
     one.receive(Attached(2, {}, ()), "N", 10)
     assert taken(one, now=11)[0] == ["X:1"]
     one.receive(Items(2, (item(1, grouped("X:2")),)), "N", 12)
@@ -223,19 +223,34 @@ def test_own_messages_for_who_asks() -> None:
     assert not any(line.startswith("discard") for line in lines(said)), "it owes itself nothing"
 
 
-def test_what_a_closed_queue_had_alone_is_let_go_of_with_its_filters() -> None:
+def test_what_a_closed_queue_had_alone_overflows() -> None:
     one = reader(("room", "G1"), ("alerts", "G2"))
     come(one, QUESTION, ANSWER)
-    one.application.close("room", 3)
-    assert lines(one.subscribe(("G2",), ("H",), 4)) == ["leave G1", "discard Ann:1 foreign"]
+    assert lines(one.application.close("room", 3)) == ["room drops Ann:1 overflow", "discard Ann:1 overflow"]
+    assert lines(one.subscribe(("G2",), ("H",), 4)) == ["leave G1"]
     assert taken(one, "alerts") == (["Ben:1"], ["deliver Ben:1 causes"])
+
+
+def test_what_is_no_longer_wanted_leaves_the_queues() -> None:
+    one = reader(("all", "G1", "G2"), size=1, policy="block")
+    come(one, QUESTION, OTHER, ANSWER)
+    assert lines(one.subscribe(("G2",), ("H",), 4)) == [
+        "leave G1", "discard Ann:1 foreign", "discard Cid:1 foreign",
+    ]  # fmt: skip
+    assert taken(one, "all") == (["Ben:1"], ["deliver Ben:1 causes"])
+    one.subscribe(("G1", "G2"), ("H",), 5)
+    one.receive(Grown(1, 2, 4, ()), "H", 6)
+    assert come(one, QUESTION, first=4, now=7) == [] and taken(one, "all")[0] == ["Ann:1"], "it may come again"
 
 
 def test_what_an_open_one_had_no_room_for_overflows_when_the_other_closes() -> None:
     one = reader(("wide", "#"))
     one.application.open("tight", ("G1",), size=1, policy="drop_newest")
     come(one, QUESTION, OTHER)
-    assert lines(one.application.close("wide", 3)) == ["discard Cid:1 overflow"] and one.application.ready("tight") == 1
+    assert lines(one.application.close("wide", 3)) == [
+        "wide drops Ann:1 overflow", "wide drops Cid:1 overflow", "discard Cid:1 overflow",
+    ]  # fmt: skip
+    assert one.application.ready("tight") == 1
 
 
 def test_who_leaves_lets_go_of_all() -> None:

@@ -64,7 +64,7 @@ def repeated(report: Report) -> dict[str, bool]:
 
 
 def test_a_table_through_all_stages_and_what_changes_is_done_again(spark: SparkSession, tmp_path: Path) -> None:
-    from antecede.spark.pipeline import run
+    from antecede.spark.pipeline import run_pipeline as run
     from antecede.spark.sink import read
 
     write_table(tmp_path / "in")
@@ -98,7 +98,7 @@ def test_a_table_through_all_stages_and_what_changes_is_done_again(spark: SparkS
 
 
 def test_a_file_damaged_inside_costs_itself_only(spark: SparkSession, tmp_path: Path) -> None:
-    from antecede.spark.pipeline import run
+    from antecede.spark.pipeline import run_pipeline as run
 
     write_table(tmp_path / "in", seed=2)
     path = tmp_path / "in" / "part-1.parquet"
@@ -120,7 +120,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_run_through_all_stages(spark: SparkSession, tmp_path: Path, run_folder: Path) -> None:
-    from antecede.spark.pipeline import run
+    from antecede.spark.pipeline import run_pipeline as run
     from antecede.spark.sink import read
 
     seen: list[str] = []
@@ -131,7 +131,7 @@ def test_a_run_through_all_stages(spark: SparkSession, tmp_path: Path, run_folde
             "output": {"path": str(tmp_path / "out")},
         },
         spark=spark,
-        told=lambda stage, done, known: seen.append(stage),
+        told=lambda stage, far: seen.append(stage),
     )
     rows = pq.read_table(run_folder / "records.parquet").to_pylist()
     came = [row for row in rows if row["kind"] in ("arrive", "publish") and row["process"] in ("S1", "S2")]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from pyspark.sql.types import StructType
 
@@ -15,7 +14,7 @@ from antecede.errors import InputError
 from antecede.spark import sink
 from antecede.spark.faults import plain_faults
 from antecede.spark.manifest import orphans
-from antecede.spark.sink import Target, Written, commit_batch, split, target_of, write_files
+from antecede.spark.sink import Target, Written, commit_batch, target_of, write_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,50 +45,6 @@ def test_targets_that_cannot_work(path: str | None, by: str | None, words: str) 
 def test_at_least_one_column_remains() -> None:
     with pytest.raises(InputError, match="names every column"):
         target_of("x", "a,b", StructType().add("a", "integer").add("b", "string"), False)
-
-
-def test_rows_are_split_by_value_in_their_order() -> None:
-    parts = list(split(batch([1, 2, 3, 4, 5], ["x", None, "x", "", None]), ["name"]))
-    got = {values["name"]: part.column("id").to_pylist() for values, part in parts}
-    assert got == {"x": [1, 3], None: [2, 5], "": [4]} and all(p.schema.names == ["id", "score"] for _, p in parts)
-    assert [v for v, _ in split(batch([1, 1, 2], ["x", "y", "x"]), ["id", "name"])] == [
-        {"id": 1, "name": "x"}, {"id": 1, "name": "y"}, {"id": 2, "name": "x"},
-    ]  # fmt: skip
-
-
-def test_files_are_whole_when_they_have_their_name(tmp_path: Path) -> None:
-    target = target_of(str(tmp_path), None, SCHEMA, False)
-
-    def batches() -> Any:
-        yield batch([1, 2], ["a", "b"])
-        assert [p.suffix for p in tmp_path.iterdir()] == [".tmp"] and all(p.name[0] == "." for p in tmp_path.iterdir())
-        yield batch([], [])
-        yield batch([3], ["c"])
-
-    (file,) = write_files(target, batches(), 7)
-    assert (
-        file.rows == 3 and file.path.startswith("part-00007-") and file.bytes == (tmp_path / file.path).stat().st_size
-    )
-    assert pq.read_table(tmp_path / file.path).column("id").to_pylist() == [1, 2, 3]
-    assert write_files(target, iter([batch([], [])]), 0) == ()
-
-
-def test_a_task_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    def batches() -> Any:
-        yield batch([1, 2], ["a", "b"])
-        raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        write_files(target_of(str(tmp_path), "name", SCHEMA, False), batches(), 0)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
-def test_many_values_need_few_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sink, "OPEN_FILES", 3)
-    target = target_of(str(tmp_path), "id", SCHEMA, False)
-    files = write_files(target, iter([batch(list(range(10)), ["x"] * 10)] * 2), 0)
-    assert len(files) == 20 and sum(file.rows for file in files) == 20
-    assert len(list(tmp_path.glob("id=*"))) == 10
 
 
 def test_two_attempts_never_share_a_name_and_one_counts(tmp_path: Path) -> None:
@@ -152,3 +107,17 @@ def test_complete_mode_replaces_the_table(spark: SparkSession, tmp_path: Path) -
         writer = counts.writeStream.format("antecede").outputMode("complete").trigger(availableNow=True)
         writer.option("checkpointLocation", str(tmp_path / "c")).start(table).awaitTermination()
     assert sorted(map(tuple, sink.read(spark, table).collect())) == [(0, 10), (1, 10)]
+
+
+def test_a_place_that_cannot_be_written_is_our_sentence_out_of_spark(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=rf"^{tmp_path}/file/t cannot be written \(Not a directory\)"), plain_faults():
+        spark.range(3).write.format("antecede").mode("append").save(str(tmp_path / "file" / "t"))
+
+
+def test_names_with_dots_spaces_and_other_cases_are_columns_like_others(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.range(3).selectExpr("id as `a.b`", "id * 2 as `a b`", "cast(id % 2 as string) as `the.part`")
+    frame.write.format("antecede").mode("append").option("partition_by", "the.part").save(str(tmp_path / "t"))
+    for table in (sink.read(spark, tmp_path / "t"), spark.read.format("antecede").load(str(tmp_path / "t"))):
+        assert sorted(map(tuple, table.collect())) == [(0, 0, "0"), (1, 2, "1"), (2, 4, "0")]
+        assert table.columns == ["a.b", "a b", "the.part"]

@@ -1,23 +1,25 @@
 """`antecede order`: causal order for a table, a run or a growing directory of files; what is written, what is shown.
 
 Decided in this file: what kind of input a path is (a directory with records is a run, *.log a ShiViz log, else a table
-whose columns are named), that a stream ends when all that is there is done and goes on from its checkpoint when it is
-called again, and the one line that says where every row went.
+whose columns are named); up to which size a table is ordered in this process; that a stream ends when all that is there
+is done and goes on from its checkpoint when it is called again; and the one line that says where every row went.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
     from rich.console import Console
+
+    from antecede.spark.order.written import Targets
+    from antecede.spark.tables.files import Found
 
 __all__ = ["order"]
 
@@ -25,6 +27,12 @@ Option = typer.Option
 
 FILES_AT_ONCE = 10
 """Files in one micro-batch: more cost memory, fewer cost time, since a micro-batch takes about a second."""
+
+LOCAL_BYTES = 32_000_000
+"""Files of a table that are ordered in this process, all together. Spark takes longer than that to start."""
+
+NAMES_THINGS = ("id", "parents", "sender", "clock", "group")
+"""Columns that are text in CSV and JSON, whatever they look like."""
 
 
 def order(
@@ -42,162 +50,135 @@ def order(
     wait_us: Annotated[int | None, Option(min=0, help="How long after --time a row may wait.")] = None,
     unknown: Annotated[str | None, Option(help="skip: go on without parents that are nowhere.")] = None,
     late: Annotated[Path | None, Option(metavar="DIR", help="Rows without a place go here (a stream: also).")] = None,
+    quarantine: Annotated[Path | None, Option(metavar="DIR", help="Lines that are no rows. [OUT.quarantine]")] = None,
+    encoding: Annotated[str | None, Option(help="Of CSV and JSON. [utf-8, or utf-16 by its mark]")] = None,
+    engine: Annotated[str, Option(help="local (this process), spark, or auto: local below 32 MB of files.")] = "auto",
     stream: Annotated[bool, Option("--stream", help="Take the files of IN as they come; call again to go on.")] = False,
     held: Annotated[Path | None, Option(metavar="DIR", help="With --stream: what still waits goes here.")] = None,
     files: Annotated[int, Option(min=1, help="With --stream: files in one micro-batch.")] = FILES_AT_ONCE,
     as_json: Annotated[bool, Option("--json", help="One JSON object, for programs.")] = False,
     master: Annotated[str | None, Option(help="Spark's master. [local[*]]")] = None,
 ) -> None:
-    """Give every row its place after whatever it comes after, on Spark; and say of every row what became of it.
+    """Give every row its place after whatever it comes after; and say of every row what became of it.
 
     A table needs an id, and parents, or a sender and its running number, or a vector clock. A run of antecede and a
     ShiViz log need nothing named. Nobody waits without a bound: a parent that is not in the table ends a batch with
     one sentence, unless --deadline, --wait-us or --unknown skip says what to do about it.
 
     Adds causal_pos (from 0 without holes in each group), fate (delivered, late, superseded, duplicate, cycle,
-    invalid), released_by, missing and revealed. Rows in = rows out; the last line says so.
+    invalid), released_by, missing, revealed and why. Lines that are no rows (ragged, a quote that is not closed, not
+    UTF-8) go to the quarantine with the reason and the text. Rows in = rows out + quarantine; the last line says so.
+
+    Tables of less than 32 MB of files are ordered in this process, without Spark; runs, logs, streams and larger ones
+    on Spark. What comes out is the same.
 
     \b
     antecede order commits.parquet --id message --parents parents --out ordered
     antecede order events/ --stream --id id --sender host --seq n --arrived at --wait-us 5000000 --out ordered
     antecede order runs/first --out ordered --late late
 
-    Read the table through its manifest: spark.read.format("antecede").load("ordered"). Exit 0; 2 for bad input.
+    Read the table through its manifest: spark.read.format("antecede").load("ordered"). Exit 0; 1 when rows do not
+    reconcile; 2 for bad input, and when all is written but some rows could not be read or ordered (quarantine,
+    invalid, cycle).
     """
     named: dict[str, Any] = {
         "id": id, "parents": parents, "sender": sender, "seq": seq, "clock": clock, "group": group,
         "deadline": deadline, "time": time, "arrived": arrived, "wait_us": wait_us, "unknown": unknown,
     }  # fmt: skip
     named = {name: value for name, value in named.items() if value is not None}
+    aside = quarantine or out.with_name(out.name + ".quarantine")
     if not source.exists():
         raise InputError(f"{source} does not exist: give a table, a directory of tables, a run or a ShiViz log")
+    if engine not in ("auto", "local", "spark"):
+        raise InputError(f"--engine is {engine}; it may be auto, local or spark")
     if not stream and held is not None:
         raise InputError("--held is what a stream still holds: add --stream")
-    for target in (out, late, held):
+    for target in (out, late, held, aside):
         if target is not None and not stream and target.exists() and any(target.iterdir()):
             raise InputError(f"{target} is there already and not empty: name another directory")
     if held is not None and held.exists():
         raise InputError(f"{held} is there already: name another directory")
 
-    from antecede.cli.audit import watched
-    from antecede.spark.faults import plain_faults
-    from antecede.spark.session import session
+    from antecede.spark.order.written import Targets
 
-    with watched(master, session) as spark, plain_faults():
-        work = as_stream if stream else as_batch
-        report = work(spark, source, named, Targets(out, late, held, files))
+    to = Targets(out, late, aside)
+    found = None if not stream and is_ours(source, named) else files_in(source, stream)
+    why = needs_spark(found, stream, master)
+    if engine == "local" and why is not None:
+        raise InputError(f"--engine local orders tables in this process, and {why}: use --engine spark")
+    if found is not None and engine != "spark" and (engine == "local" or (why is None and found.bytes < LOCAL_BYTES)):
+        report = in_process(found, named, to, encoding)
+    else:
+        report = on_spark(master, source, found, named, to, encoding, (files, held) if stream else None)
     if as_json:
         print(json.dumps(report, indent=2))
     else:
         from rich.console import Console
 
-        show(report, Console(), out)
-    raise typer.Exit(0 if report["reconciled"] else 1)
+        show(report, Console(), to)
+    bad = report["quarantined"] + report["fates"].get("invalid", 0) + report["fates"].get("cycle", 0)
+    raise typer.Exit(1 if not report["reconciled"] else 2 if bad else 0)
 
 
-class Targets(NamedTuple):
-    out: Path
-    late: Path | None
-    held: Path | None
-    files: int
+def is_ours(source: Path, named: dict[str, Any]) -> bool:
+    """A ShiViz log, or a run of antecede."""
+    run = source.is_dir() and any(source.glob("records*")) and not {"id", "parents", "seq", "clock"} & named.keys()
+    return run or source.suffix == ".log"
 
 
-def as_batch(spark: SparkSession, source: Path, named: dict[str, Any], to: Targets) -> dict[str, Any]:
-    from antecede.spark.order import causal_order
-    from antecede.spark.sink import read
+def files_in(source: Path, stream: bool) -> Found:
+    from antecede.spark.tables.files import files_of
 
-    rows, columns = table_of(spark, source, named)
-    count = rows.count()
-    ordered = rows.transform(causal_order(**columns))
-    if to.late is None:
-        ordered.write.format("antecede").mode("append").save(str(to.out.absolute()))
-        return told(read(spark, to.out), count)
-    ordered = ordered.persist()
-    try:
-        for target, wanted in ((to.out, "fate = 'delivered'"), (to.late, "fate <> 'delivered'")):
-            ordered.where(wanted).write.format("antecede").mode("append").save(str(target.absolute()))
-    finally:
-        ordered.unpersist()
-    return told(read(spark, to.out).unionByName(read(spark, to.late)), count)
-
-
-def as_stream(spark: SparkSession, source: Path, named: dict[str, Any], to: Targets) -> dict[str, Any]:
-    from antecede.cli.audit import read_tables
-    from antecede.spark.order import causal_order, drain
-    from antecede.spark.sink import read
-
-    if not source.is_dir():
+    if stream and not source.is_dir():
         raise InputError(f"{source} is one file: a stream is a directory into which files are put")
-    found = sorted(p for p in source.iterdir() if p.suffix in (".parquet", ".csv", ".json", ".jsonl", ".ndjson"))
-    if not found:
-        raise InputError(f"{source} holds no Parquet, CSV or JSON-lines file yet, so its columns are not known")
-    table = read_tables(spark, found)
-    reader = spark.readStream.schema(table.schema).option("maxFilesPerTrigger", to.files)
-    kind = {".parquet": "parquet", ".csv": "csv"}.get(found[0].suffix, "json")
-    rows = reader.option("header", True).format(kind).load(str(source.absolute()))
-    ordered = rows.transform(causal_order(**named))
-    checkpoint = to.out.absolute().with_name(to.out.name + ".checkpoint")
-    query = (
-        ordered.writeStream.format("antecede")
-        .option("checkpointLocation", str(checkpoint))
-        .trigger(availableNow=True)
-        .start(str(to.out.absolute()))
-    )
-    query.awaitTermination()
-    left = drain(spark, str(checkpoint), ordered.schema)
-    waiting = left.count()
-    if to.held is not None:
-        left.write.format("antecede").mode("append").save(str(to.held.absolute()))
-    everything = read(spark, to.out)
-    if to.late is not None:
-        everything.where("fate <> 'delivered'").write.format("antecede").mode("overwrite").save(str(to.late.absolute()))
-    return told(everything, table.count(), waiting)
+    return files_of([source])
 
 
-def table_of(spark: SparkSession, source: Path, named: dict[str, Any]) -> tuple[DataFrame, dict[str, Any]]:
-    """The rows, and which column of them is what."""
-    from antecede.cli.audit import read_tables
-
-    if source.suffix == ".log":
-        from antecede.spark.imports import read_shiviz
-
-        rows = read_shiviz(spark, source)
-        return rows, {
-            "id": "id",
-            "clock": "clock",
-            "sender": "sender",
-            "arrived": "position",
-            "unknown": "skip",
-            **named,
-        }
-    if source.is_dir() and any(source.glob("records*")) and not {"id", "parents", "seq", "clock"} & named.keys():
-        from antecede.spark.views import arrivals
-
-        rows = arrivals(spark.read.format("antecede").load(str(source.absolute())))
-        columns = {"id": "message", "parents": "parents", "group": "view", "deadline": "deadline_us"}
-        columns |= {"time": "sent_us", "arrived": "arrived_us", "unknown": "skip", "foreign": "none"}
-        return rows, {**columns, **named}
-    return read_tables(spark, [source]), named
+def needs_spark(found: Found | None, stream: bool, master: str | None) -> str | None:
+    """Why a table is not for this process."""
+    if found is None:
+        return "this is a run or a log"
+    if stream:
+        return "a stream is Spark's"
+    if master is not None:
+        return "--master names a Spark"
+    return None if found.root is None else f"the folders below {found.root} carry values of columns"
 
 
-def told(ordered: DataFrame, rows_in: int, held: int = 0) -> dict[str, Any]:
-    """Where every row went; the table is read back, so that this is said of what was written."""
-    from antecede.spark.order import reconcile
+def in_process(found: Found, named: dict[str, Any], to: Targets, encoding: str | None) -> dict[str, Any]:
+    from antecede.spark.order.columns import Columns
+    from antecede.spark.order.written import order_to_files
+    from antecede.spark.tables.local import read_local
 
-    fates = {row["fate"]: row.asDict() for row in reconcile(ordered).collect()}
-    rows_out = sum(row["rows"] for row in fates.values())
-    sums = {name: sum(row[name] or 0 for row in fates.values()) for name in ("missing", "foreign", "revealed")}
-    return {
-        "rows_in": rows_in,
-        "rows_out": rows_out,
-        "held": held,
-        "reconciled": rows_in == rows_out + held,
-        "fates": {name: row["rows"] for name, row in sorted(fates.items())},
-        **sums,
-    }
+    return order_to_files(read_local(found, texts(named), encoding), Columns(**named), to)
 
 
-def show(report: dict[str, Any], console: Console, out: Path) -> None:
+def on_spark(
+    master: str | None,
+    source: Path,
+    found: Found | None,
+    named: dict[str, Any],
+    to: Targets,
+    encoding: str | None,
+    stream: tuple[int, Path | None] | None,
+) -> dict[str, Any]:
+    from antecede.cli.audit import watched
+    from antecede.spark.sessions import session
+
+    with watched(master, session) as spark:
+        from antecede.spark.order.jobs import Stream, as_batch, as_stream, careful
+
+        with careful(spark):
+            if stream is not None and found is not None:
+                return as_stream(spark, source, found, named, to, Stream(*stream), texts(named), encoding)
+            return as_batch(spark, found or source, named, to, texts(named), encoding)
+
+
+def texts(named: dict[str, Any]) -> set[str | None]:
+    return {named.get(role) for role in NAMES_THINGS}
+
+
+def show(report: dict[str, Any], console: Console, to: Targets) -> None:
     from rich.table import Table
 
     table = Table("fate", "rows", title="Fates", title_justify="left")
@@ -208,11 +189,13 @@ def show(report: dict[str, Any], console: Console, out: Path) -> None:
     for name, text in (
         ("missing", "parents that were not there when a row went out"),
         ("foreign", "parents in other groups, which nobody waited for"),
+        ("quarantined", "lines that are no rows: the quarantine says why"),
         ("revealed", "rows of which a later one revealed that they went out too early"),
     ):
         if report[name]:
             console.print(f"{report[name]:,} {text}", highlight=False, soft_wrap=True)
-    waiting = f" + {report['held']:,} still waiting" if report["held"] else ""
+    more = f" + {report['quarantined']:,} in {to.quarantine}" if report["quarantined"] else ""
+    more += f" + {report['held']:,} still waiting" if report["held"] else ""
     sign = "=" if report["reconciled"] else "BUT"
-    line = f"{report['rows_in']:,} rows in {sign} {report['rows_out']:,} rows in {out}{waiting}"
+    line = f"{report['rows_in']:,} rows in {sign} {report['rows_out']:,} rows in {to.out}{more}"
     console.print(line, highlight=False, soft_wrap=True)

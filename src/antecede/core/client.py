@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from antecede.core.application import Application
+from antecede.core.causes import Causes
 from antecede.core.effects import Discard, Effect, Move, Send
 from antecede.core.frames import (
     Ack,
@@ -27,10 +28,11 @@ from antecede.core.frames import (
 from antecede.core.growing import Growing
 from antecede.core.handover import QueuedInbox
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, is_loose, newest_of, raise_to, split_id
-from antecede.core.names import short
+from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, is_loose, newest_of, raise_to
+from antecede.core.missed import Missed
 from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
-from antecede.core.order.reader import Reader, everything
+from antecede.core.order.loose import LooseReader
+from antecede.core.order.reader import everything
 from antecede.core.order.vector import VectorWriter
 from antecede.core.outbox import Outbox
 from antecede.core.publishing import accepted
@@ -39,25 +41,17 @@ from antecede.errors import InputError
 
 __all__ = ["Client"]
 
-REMEMBERED = 16_384
-"""Stamps of delivered messages kept for `after=`; older ones widen to everything delivered. Costs memory only."""
-
-UNORDERED_KEPT = 4_096
-"""Numbers of one stream that are remembered one by one. Costs memory; lowering it, where an unordered message is so
-late that so many others of its sender overtook it, and its client moved meanwhile, that message."""
-
 
 class Client(Tier):
     role = "subscriber"
+    inbox: QueuedInbox
 
     def __init__(self, parts: Parts, *, upper: VectorWriter) -> None:
         super().__init__(parts)
         self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
-        self.heard = Reader(everything, dense=False)
+        self.heard = LooseReader(everything, dense=False)
         """Which unordered messages it has had, from whatever home: they are no part of that clock."""
-        self._taken: dict[str, int] = {}
-        """Per stream of them, up to where all are taken for had: see `thin_out`."""
         self.attachment = 0
         self.home: str | None = None
         self.outbox = Outbox(self)
@@ -65,18 +59,13 @@ class Client(Tier):
         self._fresh = True
         self.start_marks: dict[str, int] = {}
         """Where it began: the marks of its first home's past."""
-        self._missed: dict[str, int] = {}
-        """Ordered messages that were late here, and when they came, the newest last: while another home might send
-        one again, what follows it there would wait for its number."""
+        self.missed = Missed(self.settings.grace_us)
         self._attach_at: int | None = None
         self._ack_at: int | None = None
-        self._top = self._looked = self._acked = 0
-        self._stamps: dict[str, Stamp] = {}
-        self._forgotten: dict[str, int] = {}
-        """Per sender, the newest whose stamp it had and no longer has."""
+        self._top = self._looked = self._acked = self._low = 0
+        self.causes = Causes(parts.name)
         self.application = Application(self)
-        assert isinstance(self.inbox, QueuedInbox)
-        self.inbox.put = self.application.handover.put  # what is ready
+        self.inbox.put, self.inbox.put_back = self.application.handover.put, self.application.put_back
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []
@@ -129,11 +118,11 @@ class Client(Tier):
         self.attachment += 1
         self.home, self.joined = home, False
         self.inbox.clear()
-        self.inbox.forget(self.application.handover.leave_door())
+        self.inbox.forget(self.application.handover.attach())
         assert isinstance(self.reader, IndexReader)
         self.reader.restart()
         self.wants.wants.clear()
-        self._top = self._looked = self._acked = 0
+        self._top = self._looked = self._acked = self._low = 0
         self._ack_at = None
         self.growing.attached()
         self._send_attach(now_us)
@@ -141,9 +130,9 @@ class Client(Tier):
 
     def past(self) -> tuple[dict[str, int], dict[str, int]]:
         """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
-        frontier, began = {**self.upper.past(), **self.heard.front}, dict(self.start_marks)
-        self.application.extend(frontier, began, door=self.joined)
-        return frontier, {stream: n for stream, n in began.items() if n > frontier.get(stream, 0)}
+        frontier = {**self.upper.past(), **self.heard.front}
+        self.application.extend(frontier, attaching=not self.joined)
+        return frontier, {stream: n for stream, n in self.start_marks.items() if n > frontier.get(stream, 0)}
 
     def behind(self) -> int:
         """All numbers of this attachment up to here lie behind."""
@@ -158,10 +147,10 @@ class Client(Tier):
         assert self.home is not None
         self._attach_at = now_us + 2 * self.settings.retry_us
         frontier, began = self.past()
-        self._forget_missed(now_us, WINDOW)
         attach = Attach(
             self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.outbox.unacked),
-            self._seq, self.loose.seq, self.growing.attaching(), began, tuple(self._missed),
+            self._seq, self.loose.seq, self.growing.attaching(), began,
+            (*self.missed.ids(now_us), *self.application.waiting()),
         )  # fmt: skip
         self.out.append(Send((self.home,), attach))
 
@@ -192,16 +181,13 @@ class Client(Tier):
         stamps: list[Stamp] | None = None
         different, order, after = accepted(self, topics, payload, deadline_us, after, order)
         if after is not None:
-            self._check_had(after)
-            known = [self._stamps.get(one) for one in after]
-            stamps = [stamp for stamp in known if stamp is not None and not is_loose(stamp.own[0][0])]
-            if None in known:
-                stamps, after = None, None
+            stamps = self.causes.stamps(after)
+            after = None if stamps is None else after
         if order == "none":
             envelope = self.loose.envelope(different, payload, deadline_us, now_us)
         else:
             self._seq += 1
-            declared = None if after is None else tuple(after)
+            declared = self.application.declared(order) if after is None else tuple(after)
             told = Message(self.name, self._seq, different, payload, deadline_us, None, declared, order)
             envelope = Envelope(told, self.upper.stamp(told, stamps))
         message = envelope.message
@@ -215,27 +201,11 @@ class Client(Tier):
         series = message.series
         if message.seq > self.tops.get(series, 0):
             self.tops[series] = message.seq
-        stamps = self._stamps
-        stamps[message.id] = envelope.stamp
-        if len(stamps) > REMEMBERED:
-            oldest = next(iter(stamps))
-            del stamps[oldest]
-            raise_to(self._forgotten, dict((split_id(oldest),)))
-
-    def _check_had(self, ids: Sequence[str]) -> None:
-        """Refuse causes that this client never had. Of a sender some of whose it has forgotten, older ones may be."""
-        for one in ids:
-            if one not in self._stamps:
-                series, _, seq = str(one).rpartition(":")
-                if not (seq.isascii() and seq.isdigit() and int(seq) <= self._forgotten.get(series, 0)):
-                    raise InputError(
-                        f"{self.name} never had {short(one)}: `after` names messages that were delivered here or "
-                        "published here."
-                    )
+        self.causes.remember(envelope)
 
     def causes_of(self, message_id: str) -> tuple[str, ...]:
         """What a delivered message follows, as ids: the newest of each sender. Empty where that is forgotten."""
-        stamp = self._stamps.get(message_id)
+        stamp = self.causes.known(message_id)
         return () if stamp is None else cut_of(newest_of(stamp.covers))
 
     # -- in --------------------------------------------------------------------------------------------------------
@@ -287,9 +257,12 @@ class Client(Tier):
                 self._dismiss(item, envelope, now_us)
             elif item.gone:
                 self._skip(item, envelope, now_us)
+            elif item.index <= self._low and message.id not in self.inbox.seen:  # its home said that it is not to come
+                self.inbox.seen[message.id] = now_us
+                self.out.append(Discard(message.id, "overflow"))
             else:
                 if message.order != "none" and self.inbox.is_late(message, now_us):
-                    self.note_missed(message.id, now_us)
+                    self.missed.note(message.id, now_us)
                 self.inbox.accept(envelope, now_us)
             if item.index > self._top:
                 self._top = item.index
@@ -322,20 +295,10 @@ class Client(Tier):
                 if envelope.message.order == "none":
                     self.heard.skipped(item.envelope.stamp.own, item.envelope.stamp)
                 else:
-                    self.note_missed(envelope.message.id, now_us)
+                    self.missed.note(envelope.message.id, now_us)
         else:
             self.inbox.skip(envelope, "gone", now_us)
             raise_to(self.start_marks, dict(item.envelope.stamp.own))
-
-    def note_missed(self, message_id: str, now_us: int) -> None:
-        self._missed.pop(message_id, None)
-        self._forget_missed(now_us, WINDOW - 1)
-        self._missed[message_id] = now_us
-
-    def _forget_missed(self, now_us: int, most: int) -> None:
-        missed, limit = self._missed, now_us - self.settings.grace_us
-        while missed and (len(missed) > most or next(iter(missed.values())) < limit):
-            del missed[next(iter(missed))]
 
     def _pass(self, envelope: Envelope, now_us: int) -> None:
         self.reader.skipped(envelope.stamp.own, None)
@@ -345,8 +308,7 @@ class Client(Tier):
         """An unordered message may have come by an earlier home, although one before it did not: then the frontier says
         nothing of it. (Or those after it say that it has expired: then it is late, or was already.)"""
         message = item.envelope.message
-        own = item.envelope.stamp.own
-        if not any(self.heard.behind(stream, n) and n > self._taken.get(stream, 0) for stream, n in own):
+        if not self.heard.had(item.envelope.stamp.own):
             return False
         if self.inbox.is_late(message, now_us) and not item.gone and message.id not in self.inbox.seen:
             return False
@@ -355,6 +317,10 @@ class Client(Tier):
         return True
 
     def _on_top(self, frame: Top, now_us: int) -> None:
+        if frame.low > self.behind():
+            self._low = frame.low
+            self.inbox.pass_to(frame.low, now_us)
+            self.acknowledge_some(now_us)
         self._top = max(self._top, min(frame.top, self._reach()))
         self._want_missing(self.behind() + 1, now_us)
         if self._done() >= frame.top:
@@ -379,16 +345,6 @@ class Client(Tier):
         if original.message.order != "none":
             self.upper.learn(original)
         self._remember(original)
-
-    def thin_out(self, own: tuple[Mark, ...]) -> None:
-        """Who wants some topics of an entry never has the numbers of its streams in a row, and would remember each for
-        ever. The oldest are taken for had, with those between them: no later home sends any of these. This one may
-        still, if they are so late; what it repeats is known by its number, and by its name for `memory_us`."""
-        for stream, _ in own:
-            over = self.heard.over.get(stream, ())
-            if len(over) > UNORDERED_KEPT:
-                upto = self._taken[stream] = sorted(over)[len(over) // 2]
-                self.heard.start_at({stream: upto})
 
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None
@@ -427,7 +383,7 @@ class Client(Tier):
     def woken(self, now_us: int) -> None:
         for effect in self.out:
             if isinstance(effect, Discard) and effect.reason == "late":  # held until it was: the driver overslept
-                self.note_missed(effect.message, now_us)
+                self.missed.note(effect.message, now_us)
         self.application.handover.wake(now_us)
         if self.home is None or self.home not in self.members:
             return

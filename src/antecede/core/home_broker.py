@@ -161,6 +161,7 @@ class HomeBroker(BrokerBase):
         for client, log in self.logs.items():
             if client != sender and log.interest.wants(topics) and log.append(envelope) is not None:
                 self._send_due(client, log, now_us)
+                self._shed(client, log, now_us)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
         log = self.logs.get(sender)
@@ -282,6 +283,7 @@ class HomeBroker(BrokerBase):
     def _send_replayed(self, client: str, log: Log, now_us: int) -> None:
         if log.sent < log.top:
             self._send_due(client, log, now_us)
+            self._shed(client, log, now_us)
             self.rounds.begin(now_us)  # they may be lost, in a quiet system too
 
     def _send_due(self, client: str, log: Log, now_us: int) -> None:
@@ -295,6 +297,13 @@ class HomeBroker(BrokerBase):
         for start in range(0, len(items), BATCH):
             self.out.append(Send((client,), _numbered(log, tuple(items[start : start + BATCH]))))
 
+    def _shed(self, client: str, log: Log, now_us: int) -> None:
+        """What a client leaves waiting is bounded; nobody else waits for it. (What has expired is no loss.)"""
+        soonest_us = now_us - self.settings.slack_us
+        for item in log.shed(self.settings.backlog, self.settings.backlog_bytes):
+            if not item.gone and in_time(item.envelope, soonest_us):
+                self.out.append(Discard(item.envelope.message.id, "overflow", client))
+
     def _resend(self, log: Log, frame: Want, client: str, now_us: int) -> None:
         asked = [log.entries[index] for index in dict.fromkeys(frame.indexes) if index in log.entries]
         self._send_items(client, log, [item for item in asked if item.index <= log.sent], now_us)
@@ -304,7 +313,7 @@ class HomeBroker(BrokerBase):
         for client, log in self.logs.items():
             if log.acked < log.top:
                 waiting = True
-                self.out.append(Send((client,), Top(log.number, log.sent)))
+                self.out.append(Send((client,), Top(log.number, log.sent, log.low if log.low > log.acked else 0)))
         return waiting
 
 

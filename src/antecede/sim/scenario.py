@@ -21,6 +21,7 @@ from antecede.core.membership.detector import Probing
 from antecede.core.message import ORDERS
 from antecede.core.round_clock import colours_for
 from antecede.errors import InputError
+from antecede.sim.limits import refuse_absurd
 
 __all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe", "parse_mix", "parse_perturb"]
 
@@ -188,6 +189,7 @@ class Scenario:
             span = getattr(self, name)
             if span is not None and not 0.0 <= span[0] <= span[1] < math.inf:
                 raise InputError(f"{name} is {span[0]:g}:{span[1]:g}: give LO:HI with 0 <= LO <= HI.")
+        refuse_absurd(self)
         if self.choice not in ("one", "some", "all"):
             raise InputError(f"choice is {self.choice!r}: it is one, some or all.")
         if self.membership not in ("told", "swim"):

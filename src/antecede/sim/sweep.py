@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import os
 import shlex
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -20,10 +21,11 @@ import antecede
 from antecede.errors import InputError
 from antecede.sim.draw import draw
 from antecede.sim.found import UNHEARD
-from antecede.sim.plugin import load, loaded
+from antecede.sim.plugin import load, loaded, plugin_options
 from antecede.sim.run import RESTLESS, simulate
-from antecede.trace.check import check
+from antecede.trace.check import EXEMPT, check
 from antecede.trace.report import FATES, VERDICTS
+from antecede.trace.writing import writing
 
 __all__ = ["Judged", "Summary", "Sweep", "judge"]
 
@@ -57,6 +59,8 @@ class Summary:
     fates: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FATES, 0))
     verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     failures: list[Judged] = field(default_factory=list)
+    exempt: tuple[str, ...] = ()
+    """Verdicts that were not looked for: the recipe does not promise them."""
 
     def add(self, judged: Judged) -> None:
         self.scenarios += 1
@@ -102,6 +106,7 @@ def _judge_all(seed: int, recipe: str, reading: str, harsh: bool, table: str, in
 
 def begin_worker(plugins: Sequence[Path]) -> None:
     """In a worker: the recipes of this process, and a sweep that is killed leaves nobody behind."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interruption is for the sweep, which says what it means
     load(plugins)
     end_with_parent()
 
@@ -141,30 +146,42 @@ class Sweep:
 
     def command(self, judged: Judged) -> str:
         """What replays one scenario."""
+        name = f"{self.recipe}-{self.seed}-{judged.index}{'-harsh' * self.harsh}"
+        run = f"{self._words()} --draw {judged.index} --out runs/{name}"
+        return f"{run} && antecede check{plugin_options()} runs/{name}"
+
+    def again(self, out: Path) -> str:
+        """What goes on with this sweep after an interruption."""
+        return f"{self._words()} --sweep {self.count} --out {shlex.quote(str(out))} --resume"
+
+    def _words(self) -> str:
+        """What decides all its scenarios, as a command."""
         reading = "" if self.reading == "repaired" else f" --reading {self.reading}"
-        plugins = "".join(f" --plugin {shlex.quote(str(path))}" for path in loaded())
         harsh = " --harsh" if self.harsh else ""
         table = f" --table {shlex.quote(self.table)}" if self.table else ""
-        name = f"{self.recipe}-{self.seed}-{judged.index}{harsh.replace(' --', '-')}"
-        return (
-            f"antecede simulate{plugins} --recipe {self.recipe}{reading} --seed {self.seed}"
-            f"{harsh}{table} --draw {judged.index}"
-            f" --out runs/{name} && antecede check runs/{name}"
-        )
+        return f"antecede simulate{plugin_options()} --recipe {self.recipe}{reading} --seed {self.seed}{harsh}{table}"
 
     def run(
-        self, resume: bool = False, workers: int | None = None, progress: Callable[[Judged], None] | None = None
+        self,
+        resume: bool = False,
+        workers: int | None = None,
+        progress: Callable[[Judged], None] | None = None,
+        begun: Callable[[int], None] | None = None,
     ) -> Summary:
-        """Everything that is not yet in the file; then what all of it adds up to."""
+        """Everything that is not yet in the file; then what all of it adds up to. `begun` is told how many are there
+        already, `progress` is told each other one."""
         done = self._resume() if resume and self.path.exists() else self._begin()
-        summary = Summary()
+        summary = Summary(exempt=tuple(sorted(EXEMPT.get(self.recipe, ()))))
         for judged in done.values():
             summary.add(judged)
         left = [index for index in range(self.count) if index not in done]
+        if begun is not None:
+            begun(summary.scenarios)
         with self.path.open("a", encoding="utf-8") as file:
             for judged in self._judged(left, workers or os.cpu_count() or 1):
-                file.write(json.dumps(asdict(judged), sort_keys=True) + "\n")
-                file.flush()
+                with writing(self.path):
+                    file.write(json.dumps(asdict(judged), sort_keys=True) + "\n")
+                    file.flush()
                 summary.add(judged)
                 if progress is not None:
                     progress(judged)

@@ -73,7 +73,10 @@ def cut(groups: list[list[Line]], dice: Random) -> list[pa.RecordBatch]:
 def test_a_stream_is_the_batch_is_the_twin_however_it_is_cut(most: int) -> None:
     for seed in range(300):
         dice = Random(seed)
-        groups = [in_sequence(history(77_000 + 10 * seed + n)) for n in range(dice.randint(1, 3))]
+        groups = [
+            in_sequence(history(77_000 + 10 * seed + n, cyclic=n == 1, timed=seed % 3 > 0))
+            for n in range(dice.randint(1, 3))
+        ]
         expected, rows = {}, []
         for n, lines in enumerate(groups):
             expected |= {len(rows) + i: outcome for i, outcome in Twin(lines).run().items()}

@@ -302,13 +302,34 @@ def test_a_row_that_names_itself_and_rows_that_wait_for_each_other_are_cycles() 
     assert found[3].missing == ("b",)
 
 
-def test_cycles_without_a_bound_are_found_before_the_end() -> None:
+def test_a_circle_that_waits_for_nothing_but_itself_comes_out_at_once() -> None:
     domain = Domain(Rules())
-    feed(domain, [Line("a", ["b"]), Line("c", ["b"]), Line("b", ["a", "lost"]), Line("d", ["lost"])])
-    domain.break_cycles()
+    feed(domain, [Line("a", ["b"]), Line("c", ["b"]), Line("b", ["a"]), Line("d", ["lost"])])
     found = outcomes(domain)
     assert {i: o.fate for i, o in found.items()} == {0: "cycle", 2: "cycle", 1: "delivered"}
     assert found[1].by == "skip" and domain.waiting == 1
+
+
+def test_a_circle_that_also_waits_for_what_has_not_come_waits() -> None:
+    domain = Domain(Rules())
+    feed(domain, [Line("a", ["b", "x"]), Line("b", ["a", "y"])])
+    feed(domain, [Line("x"), Line("c", ["b"])], 2)
+    assert domain.waiting == 3
+    feed(domain, [Line("y", ["z"]), Line("z")], 4)
+    found = outcomes(domain)
+    assert {i: o.fate for i, o in found.items() if o.fate != "delivered"} == {0: "cycle", 1: "cycle"}
+    assert found[3].missing == ("b",) and not domain.waiting
+
+
+def test_hope_costs_little_however_the_rows_come() -> None:
+    """A history of which the root never comes, in orders that would tempt a search to walk it again and again."""
+    size = 20_000
+    chain = [Line(f"m{n}", [f"m{n - 1}"]) for n in range(size)]
+    wide = [Line(f"m{n}", [f"m{n - 1}", f"m{n // 2 - 1}"]) for n in range(size)]
+    for lines in (chain, chain[::-1], Random(1).sample(chain, size), Random(2).sample(wide, size)):
+        domain = Domain(Rules())
+        feed(domain, lines)
+        assert domain.waiting == size
 
 
 def test_at_most_so_many_rows_wait() -> None:

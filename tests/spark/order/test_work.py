@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pyarrow as pa
 
 from antecede.spark.order.columns import Columns
@@ -11,23 +9,26 @@ from antecede.spark.order.work import AS_READ, Work, arranged, times, work_of
 from tests.spark.order.tables import as_batch
 from tests.spark.order.twin import Line
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
-TABLE = "id string, n bigint, p array<string>, q array<bigint>, g string, at timestamp, due bigint, day date, s string"
-
-
-def test_what_the_user_has_does_not_travel_twice(spark: SparkSession) -> None:
-    schema = spark.createDataFrame([], TABLE).schema
+def test_what_the_user_has_does_not_travel_twice() -> None:
+    texts = pa.list_(pa.string())
+    schema: dict[str, pa.DataType | None] = {
+        "id": pa.string(), "n": pa.int64(), "p": texts, "q": pa.list_(pa.int64()), "g": pa.string(),
+        "at": pa.timestamp("us", "UTC"), "due": pa.int64(), "day": pa.date32(), "s": pa.string(), "words": pa.string(),
+    }  # fmt: skip
     plain = Columns(id="id", parents="p", group="g", arrived="at", deadline="due")
     assert work_of(plain, schema) == Work("c4", "c0", None, "c2", None, "c5", "c6", "c6", "c0")
     assert work_of(plain, schema).extra() == []
     assert work_of(plain, schema, projected=True).extra() == ["_needs"]
     other = Columns(id="n", parents="q", time="day", wait_us=3, sender="s", seq="n", remember_us=9)
-    assert work_of(other, schema) == Work(None, "_name", "_other", "_needs", None, "_at", "_late", "_due", "c1")
+    assert work_of(other, schema) == Work(
+        None, "_name", "_other", "_needs", None, "_at", "_late", "_due", "c1", "_fault"
+    )
     assert work_of(other, schema).sorted_by() == ["_at", "c1", "_late", "_due"]
     lasting = Columns(id="id", parents="p", time="at", deadline="due", remember_us=9)
     assert work_of(lasting, schema)[6:8] == ("_late", "c6")
+    worded = work_of(Columns(id="id", parents="words"), schema)
+    assert (worded.name, worded.needs, worded.fault) == ("_name", "_needs", "_fault"), "its cells are read"
 
 
 def test_times_of_every_kind() -> None:

@@ -164,6 +164,7 @@ class Twin:
             if i in self.held and line.due < self.now:
                 self.force(i)
         self.settle("causes")
+        self.untangle()
 
     def supersede(self, names: list[str], passed: int) -> int:
         """All these and what is before them, whatever became of it, precede something that is out since `passed`."""
@@ -201,6 +202,32 @@ class Twin:
                 return
             self.out(min(ready), by)
 
+    def untangle(self) -> None:
+        """Circles of rows without a bound that wait for nothing but themselves come out, and what this frees."""
+        while closed := self.closed():
+            for i in closed:
+                if i in self.held:
+                    self.held.remove(i)
+                    self.outcomes[i] = Outcome("cycle")
+                for name in self.names(i):
+                    self.passed.setdefault(name, len(self.delivered))
+            self.settle("skip")
+
+    def closed(self) -> list[int]:
+        """Rows, held or late, that wait for others which all wait for them."""
+        waits: dict[int, set[int]] = {}
+        for i in {*self.held, *(self.came[name] for name in self.came)}:
+            open_now = [name for name in self.needs(i) if not self.behind(name)]
+            waiting = i in self.held or (self.outcomes[i].fate == "late" and not all(map(self.behind, self.names(i))))
+            if waiting and (i not in self.held or self.lines[i].due == NEVER):
+                waits[i] = {self.came.get(name, -1) for name in open_now}
+        reach = {i: set(first) for i, first in waits.items()}
+        for _ in waits:
+            for i in reach:
+                for j in list(reach[i]):
+                    reach[i] |= reach.get(j, {-1})
+        return sorted(i for i in waits if reach[i] and all(j in reach and i in reach[j] for j in reach[i]))
+
     def expire(self, now: int) -> None:
         while True:
             due = [(self.lines[i].due, i) for i in self.held if self.lines[i].due < now]
@@ -208,6 +235,7 @@ class Twin:
                 return
             self.force(min(due)[1])
             self.settle("causes")
+            self.untangle()
 
     def force(self, i: int, by: str | None = None) -> None:
         group = self.all_before(i) | {i}
@@ -247,6 +275,7 @@ class Twin:
             if i in self.held:
                 self.force(i, "skip")
                 self.settle("skip")
+                self.untangle()
         for outcome in self.outcomes.values():
             if outcome.by == "skip" and not outcome.missing:
                 outcome.by = "causes"

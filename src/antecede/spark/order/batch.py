@@ -17,6 +17,7 @@ from antecede.spark.order.columns import ADDED, WORKING, Columns
 from antecede.spark.order.domain import Domain
 from antecede.spark.order.rows import Rows, feed
 from antecede.spark.order.work import AS_READ, Work, work_of
+from antecede.spark.tables.frames import arrow_types
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,8 +30,8 @@ FLUSH = 10_000
 
 
 def order_table(read: DataFrame, columns: Columns, schema: StructType, *, projected: bool = False) -> DataFrame:
-    """`read`: the table as `columns.read` gives it; `schema`: what it was; `projected`: parents were replaced."""
-    work = work_of(columns, schema, projected=projected)
+    """`read`: the table as `sql.read` gives it; `schema`: what it was; `projected`: parents were replaced."""
+    work = work_of(columns, arrow_types(schema), projected=projected)
     narrow = work.narrow(read)
     parted = narrow.repartition(1) if work.group is None else narrow.repartition(work.group)
     tied = parted.sortWithinPartitions(*work.sort())
@@ -41,7 +42,8 @@ def out_schema(schema: StructType) -> StructType:
     """The columns c0, c1, ... and those that are added."""
     from pyspark.sql import types as t
 
-    kinds = (t.LongType(), t.StringType(), t.StringType(), t.ArrayType(t.StringType()), t.IntegerType())
+    text = t.StringType()
+    kinds = (t.LongType(), text, text, t.ArrayType(text), t.IntegerType(), text)
     own = [field for field in schema.fields if field.name not in WORKING]
     return t.StructType([*own, *(t.StructField(name, kind) for name, kind in zip(ADDED, kinds, strict=True))])
 

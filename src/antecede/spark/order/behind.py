@@ -40,7 +40,7 @@ class Rules(NamedTuple):
 class Held:
     """A row that waits. A ghost is one that was late: it is out, but what needs it needs what it waits for."""
 
-    __slots__ = ("by", "due", "ghost", "gone", "name", "needs", "no", "open", "other", "slot")
+    __slots__ = ("by", "due", "ghost", "gone", "hope", "name", "needs", "no", "open", "other", "slot")
 
     def __init__(
         self, no: int, slot: int, name: str, other: str | None, needs: Sequence[str], due: int, by: int, ghost: bool
@@ -57,6 +57,8 @@ class Held:
         self.open: dict[str, None] = {}
         """What of its needs did not lie behind when it came, and does not yet."""
         self.gone = False
+        self.hope: str | None = None
+        """Of a row without a bound: one of `open` that does not wait for this row in turn; see `cycles`."""
 
     def frozen(self) -> list[Any]:
         fixed = (self.no, self.slot, self.name, self.other, list(self.needs), self.due, self.by, self.ghost)
@@ -64,7 +66,7 @@ class Held:
 
     def wants(self) -> list[str]:
         own = self.names()
-        return [need for need in dict.fromkeys(self.needs) if need is not None and need not in own]
+        return [need for need in dict.fromkeys(self.needs) if need and need not in own]
 
     def turn(self) -> int:
         """Of several that may go the first to come goes first; ghosts, who take nobody's place, before all."""
@@ -93,6 +95,7 @@ class Behind:
         "front",
         "gaps",
         "held",
+        "loose",
         "now",
         "old",
         "past",
@@ -119,6 +122,8 @@ class Behind:
         self.held: dict[str, Held] = {}
         self.waiting = 0
         """Rows in `held`, ghosts included."""
+        self.loose: list[Held] = []
+        """Rows that may have lost their hope, and with it any way out but the end."""
         self._waits: dict[str, list[Held]] = {}
         self._waited: dict[str, set[int]] = {}
         self._numbers: dict[str, dict[int, Held]] = {}
@@ -193,7 +198,7 @@ class Behind:
             row.open = dict.fromkeys(need for need in row.wants() if not self.is_behind(need))
         else:
             past = self.past
-            row.open = {need: None for need in row.needs if need not in past and need is not None}
+            row.open = {need: None for need in row.needs if need and need not in past}
             if row.ghost:  # whoever is not late and names itself was turned away before
                 for name in row.names():
                     row.open.pop(name, None)
@@ -211,6 +216,8 @@ class Behind:
             else:
                 rows.append(row)
         self.waiting += 1
+        if row.due == NEVER:
+            self._give_hope(row)
         if row.other is None and not self.rules.numbered:
             self.held[row.name] = row
             return
@@ -222,6 +229,17 @@ class Behind:
             self.held.setdefault(name, row)
             if self.rules.numbered and (mark := split_name(name)):
                 self._numbers.setdefault(mark[0], {}).setdefault(mark[1], row)
+
+    def _give_hope(self, row: Held) -> None:
+        """It comes from what has not come, or, where nobody waits for the row, from anything it waits for."""
+        if not any(name in self._waits for name in row.names()):
+            row.hope = next(iter(row.open))
+            return
+        for need in row.open:
+            if need not in self.held:
+                row.hope = need
+                return
+        self.loose.append(row)
 
     def let_go(self, row: Held) -> None:
         """The row is no longer held."""
@@ -248,6 +266,8 @@ class Behind:
             del row.open[name]
             if not row.open and not row.gone:
                 heappush(ready, (row.turn(), row))
+            elif row.hope == name:
+                self.loose.append(row)
         if self.rules.numbered and (mark := split_name(name)):
             numbers = self._waited[mark[0]]
             numbers.discard(mark[1])

@@ -74,11 +74,6 @@ class Bucket:
             domain.expire(now)
             self.rows.collect(domain)
 
-    def break_cycles(self) -> None:
-        for domain in self._open.values():
-            domain.break_cycles()
-            self.rows.collect(domain)
-
     def finish(self) -> None:
         """Nothing will come any more."""
         for _, domain in self.domains():

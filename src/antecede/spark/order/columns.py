@@ -1,27 +1,29 @@
-"""How a user's table is read: which columns mean what, what is refused at once, and the columns a domain needs.
+"""Which columns of a user's table mean what, what is refused at once, and which columns are added.
 
-Decided in this file: names are text (an id of another type is cast), `sender:seq` names a row too where both are given,
-times are microseconds or timestamps on one scale, and a row without a name is `invalid`. Everything is plain Spark SQL,
-so nothing is computed before the query runs.
+Decided in this file, for both engines: which settings go together, and in one sentence why others do not. How cells are
+read is decided in `spark/tables`; `sql` and `local` make of them the columns a domain needs, by the same rules: names
+are text, `sender:seq` names a row too where both are given, and a row of which something cannot be read is `invalid`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from antecede.errors import InputError
-from antecede.spark.order.behind import NEVER, Rules
+from antecede.spark.order.behind import Rules
+from antecede.spark.tables.cells import FITTING, PLAIN, fits
+from antecede.spark.tables.kinds import shown_type
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType, StructType
+    import pyarrow as pa
+    from pyspark.sql import Column
 
-__all__ = ["ADDED", "WORKING", "Columns", "check", "col", "read"]
+__all__ = ["ADDED", "WORKING", "Columns", "check"]
 
-ADDED = ("causal_pos", "fate", "released_by", "missing", "revealed")
-WORKING = ("_group", "_name", "_other", "_needs", "_foreign", "_at", "_late", "_due")
+ADDED = ("causal_pos", "fate", "released_by", "missing", "revealed", "why")
+WORKING = ("_group", "_name", "_other", "_needs", "_foreign", "_at", "_late", "_due", "_fault")
 """What a domain needs of each row, besides the user's columns."""
 
 FOREIGN = "foreign:"
@@ -58,6 +60,12 @@ class Columns:
     @property
     def bounded(self) -> bool:
         return self.wait_us is not None or self.deadline is not None
+
+    @property
+    def read(self) -> dict[str, str]:
+        """Role -> column, of those whose cells are read."""
+        named = {role: getattr(self, role) for role in NAMES if role in PLAIN}
+        return {role: name for role, name in named.items() if name is not None and (role != "sender" or self.numbered)}
 
     def rules(self, *, streaming: bool) -> Rules:
         return Rules(self.numbered, self.max_held if streaming else None, self.remember_us)
@@ -102,202 +110,19 @@ def refuse(columns: Columns) -> None:
         raise InputError("group_of says in which group a parent is: name the column of the row's own group with group=")
 
 
-def check(columns: Columns, schema: StructType) -> None:
-    """Refuse, in one sentence, a table that cannot be read this way."""
+def check(columns: Columns, names: list[str], kinds: Mapping[str, pa.DataType | None]) -> None:
+    """Refuse, in one sentence, a table that cannot be read this way. `names` and `kinds`: its columns."""
     refuse(columns)
-    types = {field.name: field.dataType for field in schema.fields}
-    for name in NAMES:
-        column = getattr(columns, name)
+    for role in NAMES:
+        column = getattr(columns, role)
         if column is None:
             continue
-        if column not in types:
-            raise InputError(f"there is no column {column} for {name}; the table has {', '.join(types)}")
-        if not fits(name, types[column]):
-            raise InputError(
-                f"column {column} is {types[column].simpleString()}; for {name} it must be {FITTING[name]}"
-            )
-    taken = [name for name in (*ADDED, *WORKING, "_parents") if name in types]
+        if column not in kinds:
+            raise InputError(f"there is no column {column} for {role}; the table has {', '.join(names)}")
+        if not fits(role, kinds[column]):
+            raise InputError(f"column {column} is {shown_type(kinds[column])}; for {role} it must be {FITTING[role]}")
+    taken = [name for name in (*ADDED, *WORKING, "_parents") if name in kinds]
     if taken:
         raise InputError(f"the table already has a column {taken[0]}, which causal_order adds: rename or drop it")
-    if len(types) != len(schema.fields):
+    if len(set(names)) != len(names):
         raise InputError("two columns of the table have the same name: rename one")
-
-
-A_TIME = "a timestamp or whole microseconds"
-FITTING = {
-    "id": "text or a whole number",
-    "parents": "an array of ids, or text with commas, semicolons or spaces between ids",
-    "sender": "text or a whole number",
-    "seq": "a whole number",
-    "clock": 'a map of text to whole numbers, or its JSON text like {"p": 3}',
-    "group": "text, a number, a boolean or a date",
-    "deadline": A_TIME,
-    "time": A_TIME,
-    "arrived": A_TIME,
-}
-
-
-def fits(name: str, kind: DataType) -> bool:
-    from pyspark.sql import types as t
-
-    if name in ("id", "sender"):
-        return isinstance(kind, t.StringType | t.IntegralType)
-    if name == "parents":
-        inner = kind.elementType if isinstance(kind, t.ArrayType) else kind
-        return isinstance(inner, t.StringType) or (
-            isinstance(inner, t.IntegralType | t.NullType) and isinstance(kind, t.ArrayType)
-        )
-    if name == "seq":
-        return isinstance(kind, t.IntegralType)
-    if name == "clock":
-        return isinstance(kind, t.StringType) or (
-            isinstance(kind, t.MapType)
-            and isinstance(kind.keyType, t.StringType | t.IntegralType)
-            and isinstance(kind.valueType, t.IntegralType)
-        )
-    if name == "group":
-        return isinstance(kind, t.AtomicType) and not isinstance(kind, t.BinaryType)
-    return isinstance(kind, t.TimestampType | t.TimestampNTZType | t.DateType | t.IntegralType)
-
-
-# -- the working columns ---------------------------------------------------------------------------------------------
-
-
-def read(df: DataFrame, columns: Columns, *, project: bool = False) -> DataFrame:
-    """The user's columns as c0, c1, ... (Arrow functions of Spark refuse names with dots), then the WORKING columns.
-
-    `project`: parents in other groups are dealt with later.
-    """
-    from pyspark.sql import functions as f
-
-    c = columns
-    types = {field.name: field.dataType for field in df.schema.fields}
-    at, late, due = times(c, types)
-    name, other = names(c, types)
-    local, foreign = parents_of(c, project)
-    needs = needed(c, types, local)
-    group = f.lit(None).cast("string") if c.group is None else col(c.group).cast("string")
-    working = (group, name, other, needs, foreign, at, late, due)
-    if c.parents is not None:
-        df = df.select("*", parent_list(c.parents, types[c.parents]).alias("_parents"))
-    own = [col(one).alias(f"c{place}") for place, one in enumerate(types)]
-    return df.select(*own, *(column.alias(named) for column, named in zip(working, WORKING, strict=True)))
-
-
-def col(name: str) -> Column:
-    """A column by its exact name: dots are part of it."""
-    from pyspark.sql import functions as f
-
-    return f.col("`" + name.replace("`", "``") + "`")
-
-
-def as_us(name: str, kind: DataType) -> Column:
-    from pyspark.sql import functions as f
-    from pyspark.sql import types as t
-
-    if isinstance(kind, t.IntegralType):
-        return col(name).cast("bigint")
-    return f.unix_micros(col(name).cast("timestamp"))
-
-
-def times(c: Columns, types: dict[str, Any]) -> tuple[Column, Column, Column]:
-    """When it came, until when it is in time, until when it may wait. A time that is null does not bind."""
-    from pyspark.sql import functions as f
-
-    never = f.lit(NEVER)
-
-    def after(start: Column, span_us: int) -> Column:
-        return f.coalesce(f.try_add(start, f.lit(span_us)), never)
-
-    clock = c.arrived or c.time
-    at = f.lit(-(2**63) + 1) if clock is None else f.coalesce(as_us(clock, types[clock]), f.lit(-(2**63) + 1))
-    late = never if c.deadline is None else f.coalesce(as_us(c.deadline, types[c.deadline]), never)
-    start = c.time or c.arrived
-    due = late
-    if c.wait_us is not None and start is not None:
-        due = f.least(due, after(as_us(start, types[start]), c.wait_us))
-    if c.remember_us is not None and c.time is not None:
-        late = f.least(late, after(as_us(c.time, types[c.time]), c.remember_us))
-    return at, late, due
-
-
-def clock_map(c: Columns, types: dict[str, Any]) -> Column:
-    from pyspark.sql import functions as f
-    from pyspark.sql import types as t
-
-    assert c.clock is not None
-    if isinstance(types[c.clock], t.StringType):
-        return f.from_json(col(c.clock), "map<string,bigint>")
-    return col(c.clock).cast("map<string,bigint>")
-
-
-def names(c: Columns, types: dict[str, Any]) -> tuple[Column, Column]:
-    from pyspark.sql import functions as f
-
-    nothing = f.lit(None).cast("string")
-    numbered = nothing
-    if c.numbered:
-        assert c.sender is not None
-        sender = col(c.sender).cast("string")
-        number = clock_map(c, types)[sender] if c.seq is None else col(c.seq)
-        numbered = f.when(sender.isNotNull() & number.isNotNull(), f.concat(sender, f.lit(":"), number.cast("string")))
-    if c.id is None:
-        return numbered, nothing
-    name = col(c.id).cast("string")
-    return name, f.when(numbered != name, numbered) if c.numbered else nothing
-
-
-def parent_list(name: str, kind: Any) -> Column:
-    from pyspark.sql import functions as f
-    from pyspark.sql import types as t
-
-    if isinstance(kind, t.StringType):
-        return f.filter(f.split(col(name), r"[\s,;]+"), lambda one: one != "")
-    return col(name) if isinstance(kind.elementType, t.StringType) else col(name).cast("array<string>")
-
-
-def parents_of(c: Columns, project: bool) -> tuple[Column | None, Column]:
-    """The parents to wait for, and those in other groups. To project, the latter stay among the former."""
-    from pyspark.sql import functions as f
-
-    nowhere = f.lit(None).cast("array<string>")
-    if c.parents is None:
-        return None, nowhere
-    if c.group_of is None or project:
-        return f.col("_parents"), nowhere
-    assert c.group is not None
-    home = col(c.group).cast("string")
-    if isinstance(c.group_of, str):
-        at_home = f.expr(f"transform(_parents, parent -> cast(({c.group_of}) as string))")
-        pairs = f.zip_with("_parents", at_home, lambda one, where: f.struct(one.alias("one"), where.alias("where")))
-        local = f.transform(f.filter(pairs, lambda pair: pair["where"].eqNullSafe(home)), lambda pair: pair["one"])
-        abroad = f.transform(f.filter(pairs, lambda pair: ~pair["where"].eqNullSafe(home)), lambda pair: pair["one"])
-        return local, abroad
-    where_is = c.group_of
-    local = f.filter("_parents", lambda one: where_is(one).cast("string").eqNullSafe(home))
-    return local, f.filter("_parents", lambda one: ~where_is(one).cast("string").eqNullSafe(home))
-
-
-def needed(c: Columns, types: dict[str, Any], local: Column | None) -> Column:
-    """All names that come before the row in its group."""
-    from pyspark.sql import functions as f
-
-    parts = [] if local is None else [local]
-    if c.seq is not None:
-        assert c.sender is not None
-        previous = f.concat(col(c.sender).cast("string"), f.lit(":"), (col(c.seq) - 1).cast("string"))
-        parts.append(f.when((col(c.seq) > c.first_seq) & previous.isNotNull(), f.array(previous)))
-    if c.clock is not None:
-        assert c.sender is not None
-        own = col(c.sender).cast("string")
-        reach = f.transform(
-            f.map_entries(clock_map(c, types)),
-            lambda e: f.struct(
-                e["key"].alias("s"), f.when(e["key"] == own, e["value"] - 1).otherwise(e["value"]).alias("n")
-            ),
-        )
-        reach = f.filter(reach, lambda e: e["n"] >= c.first_seq)
-        parts.append(f.transform(reach, lambda e: f.concat(e["s"], f.lit(":"), e["n"].cast("string"))))
-    if len(parts) == 1:
-        return parts[0]
-    return f.concat(*(f.coalesce(part, f.array().cast("array<string>")) for part in parts))

@@ -7,9 +7,10 @@ hold it against the Inbox itself and against a slow twin.
 A row has a name (and perhaps a second one) and needs other names. In this order it is: a repeat (`duplicate`), behind
 already (`superseded`, or `late` when its time is over too), too late (`late`; it alone is skipped: whoever needs it
 needs what it needed), ready (`delivered`, and whatever waited for it), or held. Of several rows that are ready the one
-that came first goes first. A held row whose time is up goes out after everything held that precedes it, in causal
-order; what is still missing before them lies behind from then on. All of these are released by its `deadline` (the
-Inbox says `causes` of those among them that an earlier one of them made ready).
+that came first goes first. Rows without a bound that wait for each other and for nothing else come out as a `cycle` at
+once, and what needs them goes on without them. A held row whose time is up goes out after everything held that precedes
+it, in causal order; what is still missing before them lies behind from then on. All of these are released by its
+`deadline` (the Inbox says `causes` of those among them that an earlier one of them made ready).
 
 Of a name that never came nothing else is known. What a superseded row tells of its own causes when it comes at last
 holds from then on: those not out yet are superseded too, those that went out after what overtook it are counted as
@@ -24,7 +25,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from antecede.spark.order.behind import CAME, NEVER, Behind, Held, Ready, Rules
-from antecede.spark.order.cycles import on_cycles
+from antecede.spark.order.cycles import on_cycles, without_hope
 
 __all__ = ["FATES", "REASONS", "Domain"]
 
@@ -35,7 +36,7 @@ REASONS = ("causes", "deadline", "wait", "skip", "bound")
 
 
 class Domain(Behind):
-    __slots__ = ("_by", "_due", "_line", "_tangled", "no", "odd", "out", "pos", "rest")
+    __slots__ = ("_by", "_due", "_line", "no", "odd", "out", "pos", "rest")
 
     def __init__(self, rules: Rules) -> None:
         super().__init__(rules)
@@ -50,8 +51,6 @@ class Domain(Behind):
         self._due: list[tuple[int, int, Held]] = []
         self._line: deque[Held] = deque()
         self._by = CAUSES
-        self._tangled = False
-        """A row is held that others wait for: only then can there be a cycle that was not looked for yet."""
 
     # -- arrivals --------------------------------------------------------------------------------------------------
 
@@ -85,7 +84,7 @@ class Domain(Behind):
                 if now >= turn:
                     self.forget()
                     turn = self.turn_at()
-            if name is None:
+            if not name:
                 self.rest.append((slot, INVALID, 0))
                 continue
             if (
@@ -185,10 +184,9 @@ class Domain(Behind):
         else:
             if due < NEVER:
                 heappush(self._due, (due, row.no, row))
-            self._tangled = self._tangled or name in self._waits or other in self._waits
             if self.rules.max_held is not None:
                 self._line_up(row, ready)
-            if not ready:
+            if not ready and not self.loose:
                 return
         self._settle(ready)
 
@@ -206,11 +204,23 @@ class Domain(Behind):
     # -- ways out --------------------------------------------------------------------------------------------------
 
     def _settle(self, ready: Ready) -> None:
-        while ready:
-            row = heappop(ready)[1]
-            if not row.gone:
-                self.let_go(row)
-                self._deliver(row, self._by, ready)
+        """All that is ready goes out; then circles that now wait for nothing but themselves, and what this frees."""
+        by = self._by
+        while ready or self.loose:
+            while ready:
+                row = heappop(ready)[1]
+                if not row.gone:
+                    self.let_go(row)
+                    self._deliver(row, self._by, ready)
+            if self.loose:
+                loose, self.loose = self.loose, []
+                for row in without_hope(loose, self.held, NEVER):
+                    self.let_go(row)
+                    if not row.ghost:
+                        self.rest.append((row.slot, CYCLE, 0))
+                    self.put_behind(row, CAME, ready)
+                self._by = SKIP
+        self._by = by
 
     def _deliver(self, row: Held, by: int, ready: Ready) -> None:
         if row.ghost:
@@ -308,24 +318,6 @@ class Domain(Behind):
                 ready: Ready = []
                 self._force(row, SKIP, ready)
                 self._settle(ready)
-        self._by = CAUSES
-
-    def break_cycles(self) -> None:
-        """Rows without a bound that wait for each other come out as a cycle; what needs them goes on without them."""
-        if not self._tangled:
-            return
-        self._tangled = False
-        rows = {row.no: row for row in self.rows() if row.due == NEVER}
-        sources = {no: {self.held[n].no for n in row.open if n in self.held} for no, row in rows.items()}
-        ready: Ready = []
-        for no in sorted(on_cycles(sources)):
-            row = rows[no]
-            self.let_go(row)
-            if not row.ghost:
-                self.rest.append((row.slot, CYCLE, 0))
-            self.put_behind(row, CAME, ready)
-        self._by = SKIP
-        self._settle(ready)
         self._by = CAUSES
 
     # -- to plain values and back ----------------------------------------------------------------------------------

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from antecede.errors import InputError
-from antecede.spark.order.columns import FOREIGN, MOST_HELD, Columns, check, read
+from antecede.spark.adopting import register
+from antecede.spark.order.columns import FOREIGN, MOST_HELD, Columns, check
+from antecede.spark.order.sql import read
+from antecede.spark.tables.frames import arrow_types
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -36,13 +39,13 @@ def causal_order(
     """A function for `df.transform(...)` that tells every row's place in causal order, and its fate.
 
     What comes after what (columns; at least one of the three):
-    parents      ids of what a row comes after: an array, or text with commas, semicolons or spaces between them
+    parents      ids of what a row comes after: an array, JSON text, or text with commas, semicolons or spaces between
     sender, seq  a sender's row n comes after its row n - 1; the first is `first_seq`
-    clock        a vector clock, map<string,bigint> or JSON text; `sender` says which entry is the row's own
+    clock        a vector clock: a map, a struct or JSON text; `sender` says which entry is the row's own
     id           its name; without it `sender:n`. With sender and seq or a clock a row goes by `sender:n` too
     group        the causal domain: order holds within a group. One group is one task, sequential by nature
 
-    Time (columns: timestamps, or whole microseconds; all on one scale):
+    Time (columns: timestamps, whole microseconds or ISO 8601 text; all on one scale):
     arrived      when the row came: with ties by id this is the arrival sequence, of which all fates are a function
     time         when it happened: stands in for `arrived`, starts `wait_us`, never orders
     deadline     a row waits until then for what it comes after; what comes later than its own deadline is `late`
@@ -61,10 +64,10 @@ def causal_order(
                  where rows are numbered
 
     Adds `causal_pos` (from 0 without holes in each group, only for what is delivered), `fate` (`delivered`, `late`,
-    `superseded`: a row after it was out already, `duplicate`, `cycle`, `invalid`: no id), `released_by` (`causes`,
-    `deadline`, `wait`, `skip`, `bound`), `missing` (parents that were not delivered before it; those in other groups as
-    `foreign:ID`) and `revealed` (how many rows before this superseded one went out after what overtook it: with
-    parents alone nobody can know the causes of what has not come).
+    `superseded`: a row after it was out already, `duplicate`, `cycle`, `invalid`: no id, or a cell that cannot be read;
+    `why` says which), `released_by` (`causes`, `deadline`, `wait`, `skip`, `bound`), `missing` (parents that were not
+    delivered before it; those in other groups as `foreign:ID`) and `revealed` (how many rows before this superseded one
+    went out after what overtook it: with parents alone nobody can know the causes of what has not come).
 
     Every row comes out once. Without `deadline` and `wait_us` fates do not depend on the sequence. A stream whose
     `arrived` respects its cuts gives what a batch gives. What a stream holds when it ends is in its state: see `drain`.
@@ -76,7 +79,8 @@ def causal_order(
     )  # fmt: skip
 
     def transform(df: DataFrame) -> DataFrame:
-        check(columns, df.schema)
+        check(columns, df.columns, arrow_types(df.schema))
+        register(df.sparkSession, streams=df.isStreaming)
         return stream(df, columns) if df.isStreaming else batch(df, columns)
 
     return transform
@@ -125,7 +129,4 @@ def quarantine(ordered: DataFrame) -> DataFrame:
     """The rows that no order can be given to, with the `reason`."""
     from pyspark.sql import functions as f
 
-    reason = f.when(f.col("fate") == "invalid", "it has no id").when(
-        f.col("fate") == "cycle", "it is among its own ancestors"
-    )
-    return ordered.where(f.col("fate").isin("invalid", "cycle")).withColumn("reason", reason)
+    return ordered.where(f.col("fate").isin("invalid", "cycle")).withColumn("reason", f.col("why"))

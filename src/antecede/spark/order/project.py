@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from antecede.spark.order.arrow import lists, runs
-from antecede.spark.order.columns import col
+from antecede.spark.tables.frames import col
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,7 +56,7 @@ def not_in_group(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def as_batch(names: set[str | None]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array(sorted(n for n in names if n is not None), pa.string())], ["absent"])
+    return pa.RecordBatch.from_arrays([pa.array(sorted(n for n in names if n), pa.string())], ["absent"])
 
 
 def project(read: DataFrame) -> DataFrame:
@@ -77,9 +77,9 @@ def projected(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         three = (batch["_group"].to_pylist(), batch["_name"].to_pylist(), batch["_other"].to_pylist())
         for group, name, other, needs in zip(*three, lists(batch["_needs"]), strict=True):
-            if name is None:
+            if not name:
                 continue
-            clean = [need for need in dict.fromkeys(needs) if need is not None and need != name]
+            clean = [need for need in dict.fromkeys(needs) if need and need != name]
             rows.append((group, name, clean))
             for one in (name, other):
                 if one is not None and all(there != group for there, _ in graph.get(one, ())):

@@ -15,7 +15,7 @@ import pyarrow as pa
 from antecede.spark.order.arrow import empty_lists, lists, named, runs, together
 from antecede.spark.order.behind import NEVER
 from antecede.spark.order.columns import FOREIGN, WORKING
-from antecede.spark.order.domain import FATES, REASONS, Domain
+from antecede.spark.order.domain import CYCLE, FATES, INVALID, REASONS, Domain
 from antecede.spark.order.work import FIRST, Work, times
 
 __all__ = ["Chunk", "Rows", "feed"]
@@ -24,6 +24,11 @@ Numbers: TypeAlias = "np.ndarray[Any, Any]"
 
 BATCH = 20_000
 """Rows in a batch that goes back to Spark, about."""
+
+WITH_THEM = ("_foreign", "_fault")
+"""Columns that are not the user's and travel with the rows, because they are told in the end."""
+
+NO_ID, ON_CYCLE = "id is null", "it is among its own ancestors"
 
 LOOSE = 100_000
 """Rows that may be kept in vain before the rest is copied together."""
@@ -144,8 +149,18 @@ class Rows:
             "missing": empty_lists(len(slots)) if missing is None else pa.array(missing, pa.list_(pa.string())),
             "revealed": pa.array(revealed),
         }
-        own = [name for name in body.schema.names if name != "_foreign"]
+        columns["why"] = self._why(codes, body)
+        own = [name for name in body.schema.names if name not in WITH_THEM]
         return pa.RecordBatch.from_arrays([*(body[name] for name in own), *columns.values()], names=[*own, *columns])
+
+    def _why(self, codes: Numbers, body: pa.RecordBatch) -> Any:
+        """For rows no order can be given to: the reason."""
+        if not (codes >= CYCLE).any():
+            return pa.nulls(len(codes), pa.string())
+        faults = body["_fault"].to_pylist() if "_fault" in body.schema.names else [None] * len(codes)
+        said = {CYCLE: ON_CYCLE, INVALID: NO_ID}
+        told = [faults[place] or said[code] if code in said else None for place, code in enumerate(codes.tolist())]
+        return pa.array(told, pa.string())
 
     def _tell(self, slots: Numbers, by: Numbers, revealed: Numbers, body: pa.RecordBatch) -> list[list[str]] | None:
         """Fill in what few rows have to tell. Returns what is missing before each, None when nothing is."""
@@ -184,7 +199,7 @@ class Rows:
 
 def feed(batch: pa.RecordBatch, work: Work, rows: Rows, domain_of: Callable[[str | None], Domain]) -> None:
     """Sorted rows, group by group, to their domains. A domain that is asked for ends the one before it."""
-    own = [name for name in batch.schema.names if name not in WORKING or name == "_foreign"]
+    own = [name for name in batch.schema.names if name not in WORKING or name in WITH_THEM]
     first = rows.add(batch.select(own))
     edges, groups = ([batch.num_rows], [None]) if work.group is None else runs(batch[work.group])
     names, needs = batch[work.name].to_pylist(), lists(batch[work.needs])

@@ -6,6 +6,7 @@ so that nothing is left to chance; what is null comes last, in Spark as in Arrow
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,10 +17,10 @@ import pyarrow as pa
 from antecede.spark.order.arrow import compute, lists, together
 from antecede.spark.order.behind import BEGIN
 from antecede.spark.order.columns import WORKING, Columns
+from antecede.spark.tables.cells import is_plain
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType, StructType
 
 __all__ = ["AS_READ", "Work", "arranged", "times", "work_of"]
 
@@ -40,6 +41,8 @@ class Work(NamedTuple):
     due: str | None
     tie: str
     """Ids in their own order: numbers go by their value, not by their digits."""
+    fault: str | None = None
+    """Why a row is invalid: where more can be wrong with it than that it has no id."""
 
     def extra(self) -> list[str]:
         """Columns that travel besides the user's own."""
@@ -62,36 +65,42 @@ class Work(NamedTuple):
 AS_READ = Work("_group", "_name", "_other", "_needs", "_foreign", "_at", "_late", "_due", "_name")
 
 
-def work_of(columns: Columns, schema: StructType, *, projected: bool = False) -> Work:
-    """`schema`: that of the user's table; `projected`: parents were replaced."""
-    from pyspark.sql import types as t
-
+def work_of(columns: Columns, kinds: Mapping[str, pa.DataType | None], *, projected: bool = False) -> Work:
+    """`kinds`: the columns of the user's table, in their order; `projected`: parents were replaced."""
     c = columns
-    place = {field.name: (f"c{number}", field.dataType) for number, field in enumerate(schema.fields)}
+    is_ = pa.types
+    places = {name: f"c{number}" for number, name in enumerate(kinds)}
 
-    def own(name: str | None, kind: type[DataType] | tuple[type[DataType], ...]) -> str | None:
-        column, its = place[name] if name is not None else (None, None)
-        return column if isinstance(its, kind) else None
+    def own(name: str | None, fitting: Callable[[pa.DataType], bool]) -> str | None:
+        kind = None if name is None else kinds[name]
+        return None if name is None or kind is None or not fitting(kind) else places[name]
 
-    plain_time = (t.TimestampType, t.LongType)
+    def plain_time(kind: pa.DataType) -> bool:
+        return kind.equals(pa.int64()) or (is_.is_timestamp(kind) and kind.tz is not None)
+
+    faulty = c.numbered or not all(is_plain(role, kinds[name] or pa.null()) for role, name in c.read.items())
     clock = c.arrived or c.time
     limited = c.remember_us is not None and c.time is not None
     in_time = None if c.deadline is None else own(c.deadline, plain_time) or "_late"
-    by_number = own(c.id, t.IntegralType)
-    name = own(c.id, t.StringType) or "_name"
-    is_list = c.parents is not None and getattr(place[c.parents][1], "elementType", None) == t.StringType()
-    parents_alone = is_list and not c.numbered and c.group_of is None and not projected
+    by_number = own(c.id, is_.is_signed_integer)
+    name = (None if faulty else own(c.id, is_.is_string)) or "_name"
+    parents_alone = not c.numbered and c.group_of is None and not projected
     return Work(
-        group=None if c.group is None else own(c.group, t.StringType) or "_group",
+        group=None if c.group is None else own(c.group, is_.is_string) or "_group",
         name=name,
         other="_other" if c.numbered and c.id is not None else None,
-        needs=place[c.parents][0] if c.parents is not None and parents_alone else "_needs",
+        needs=(own(c.parents, is_texts) if parents_alone else None) or "_needs",
         foreign="_foreign" if c.group_of is not None else None,
         at=None if clock is None else own(clock, plain_time) or "_at",
         late="_late" if limited else in_time,
         due="_due" if c.wait_us is not None or (limited and in_time == "_late") else in_time,
         tie=by_number or name,
+        fault="_fault" if faulty else None,
     )
+
+
+def is_texts(kind: pa.DataType) -> bool:
+    return kind.equals(pa.list_(pa.string()))
 
 
 def times(batch: pa.RecordBatch, name: str | None, otherwise: int) -> list[int]:

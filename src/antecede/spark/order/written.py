@@ -1,0 +1,118 @@
+"""A table ordered in this process and written as Spark would write it; where every row went.
+
+Decided in this file: what a report counts, and that it is counted from what was written and committed, not from what
+was meant to be. Lines that are no rows go to a table of their own (file, reason, row).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from antecede.spark.manifest import Manifest, commit, committed, local_path
+from antecede.spark.order.columns import FOREIGN, Columns
+from antecede.spark.order.local import order_local
+from antecede.spark.parts import Target, write_files
+from antecede.spark.tables.decoded import Aside
+from antecede.spark.tables.kinds import spark_schema
+from antecede.spark.tables.local import Taken
+
+__all__ = ["ASIDE", "Targets", "order_to_files", "report_of", "write_table"]
+
+ASIDE = pa.schema([("file", pa.string()), ("reason", pa.string()), ("row", pa.string())])
+
+
+class Targets(NamedTuple):
+    """Folders. `late`: for rows without a place, which are in `out` too unless it is a batch."""
+
+    out: Path
+    late: Path | None
+    quarantine: Path
+    """For lines that are no rows; made only if there are any."""
+
+
+def order_to_files(taken: Taken, columns: Columns, to: Targets) -> dict[str, Any]:
+    """Order what was read and write it; the report."""
+    ordered = order_local(taken.table, columns)
+    written = [to.out]
+    if to.late is None:
+        write_table(to.out, ordered)
+    else:
+        fates: Any = ordered["fate"]
+        placed = pa.array([fate == "delivered" for fate in fates.to_pylist()], pa.bool_())
+        write_table(to.out, ordered.filter(placed))
+        write_table(to.late, ordered.filter(pa.array([not one for one in placed.to_pylist()], pa.bool_())))
+        written.append(to.late)
+    if taken.aside:
+        write_table(to.quarantine, aside_table(taken.aside))
+    rows = [row for table in written for row in outcomes(table)]
+    aside = rows_of(to.quarantine) if taken.aside else 0
+    return report_of("local", taken.rows_in, rows, aside)
+
+
+def aside_table(aside: Sequence[Aside]) -> pa.Table:
+    columns = [pa.array(column, pa.string()) for column in zip(*aside, strict=True)]
+    return pa.Table.from_arrays(columns, schema=ASIDE)
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """One committed write, as `df.write.format("antecede")` makes it."""
+    root = local_path(str(path))
+    target = Target(str(root), spark_schema(table.schema))
+    root.mkdir(parents=True, exist_ok=True)
+    files = write_files(target, iter(table.to_batches()), 0)
+    commit(root, Manifest(-1, None, target.schema, (), files))
+
+
+def rows_of(path: Path) -> int:
+    return sum(manifest.rows for manifest in committed(local_path(str(path))))
+
+
+class Outcome(NamedTuple):
+    """Rows of one fate: how many, and what they tell in all."""
+
+    fate: str
+    rows: int
+    missing: int
+    foreign: int
+    revealed: int
+
+
+def outcomes(path: Path) -> list[Outcome]:
+    """What the committed files hold."""
+    import pyarrow.parquet as pq
+
+    root = local_path(str(path))
+    found = []
+    for file in (file for manifest in committed(root) for file in manifest.files):
+        told = pq.read_table(root / file.path, columns=["fate", "missing", "revealed"]).to_pydict()
+        for fate, missing, revealed in zip(told["fate"], told["missing"], told["revealed"], strict=True):
+            foreign = sum(one.startswith(FOREIGN) for one in missing)
+            found.append(Outcome(fate, 1, len(missing) - foreign, foreign, revealed))
+    return found
+
+
+def report_of(engine: str, rows_in: int, found: Iterable[Outcome], quarantined: int, held: int = 0) -> dict[str, Any]:
+    """Where every row went."""
+    fates: Counter[str] = Counter()
+    sums: Counter[str] = Counter()
+    for one in found:
+        fates[one.fate] += one.rows
+        sums.update(missing=one.missing, foreign=one.foreign, revealed=one.revealed)
+    rows_out = sum(fates.values())
+    return {
+        "engine": engine,
+        "rows_in": rows_in,
+        "rows_out": rows_out,
+        "quarantined": quarantined,
+        "held": held,
+        "reconciled": rows_in == rows_out + quarantined + held,
+        "fates": dict(sorted(fates.items())),
+        "missing": sums["missing"],
+        "foreign": sums["foreign"],
+        "revealed": sums["revealed"],
+    }
