@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from antecede.live.broker import Broker
 from antecede.live.client import connect
 from antecede.live.state import State, default_directory, remember, remembered
 from antecede.live.timing import machine_id
+from antecede.live.virtual import VirtualLoop, VirtualNetwork
 from antecede.trace.check import check
 
 
@@ -33,18 +33,17 @@ def test_what_is_remembered_is_recalled_and_damage_is_said(
 
 
 def test_clients_outlive_their_only_broker(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    network, records = VirtualNetwork(), str(tmp_path / "records")
 
     def broker() -> Broker:
-        return Broker(f"127.0.0.1:{port}", name="A", state=str(tmp_path / "state"), records=str(tmp_path / "records"))
+        return Broker("127.0.0.1:7400", name="A", state=str(tmp_path / "state"), records=records, network=network)
 
     async def main() -> None:
         first = broker()
         await first.start()
         async with (
-            connect(first.url, name="ann", records=str(tmp_path / "records")) as ann,
-            connect(first.url, name="bob", records=str(tmp_path / "records")) as bob,
+            connect(first.url, name="ann", records=records, network=network) as ann,
+            connect(first.url, name="bob", records=records, network=network) as bob,
             bob.subscribe("t") as inbox,
         ):
             await ann.publish("t", b"before")
@@ -59,5 +58,6 @@ def test_clients_outlive_their_only_broker(tmp_path: Path) -> None:
             assert ann.home == bob.home == "A.1"
         await second.stop()
 
-    asyncio.run(main())
-    assert check(tmp_path / "records").findings == []
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        runner.run(main())
+    assert check(records).findings == []
