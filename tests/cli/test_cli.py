@@ -129,7 +129,7 @@ def test_a_reader_that_closes_the_pipe_changes_nothing(words: list[str], code: i
     assert running.wait() == code and "Traceback" not in told and told.count("\n") == (code != 0)
 
 
-def test_an_endless_command_ends_with_its_reader() -> None:
+def test_a_command_for_its_reader_ends_with_it() -> None:
     """A command that prints for ever stands in the place of `sub`."""
     script = """
 import sys

@@ -46,8 +46,8 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "Look at this machine and say what is missing, why it matters and what cures it.",
 }
 
-ENDLESS = ("broker", "cluster", "sub", "top")
-"""They go on until somebody stops them: a reader that has read enough does."""
+FOR_READERS = ("broker", "cluster", "demo", "sub", "top")
+"""What they print as they go is all that they are for: they end when their reader has read enough."""
 
 MISTAKE_OF_OURS = 70
 
@@ -113,10 +113,11 @@ class Headed(TyperCommand):
 
 class Leaky(io.RawIOBase):
     """Standard output towards a reader that may stop reading (`| head`): what it no longer wants is dropped, and the
-    command comes to the end, and to the exit code, that it has without a reader. An endless one ends there, fine."""
+    command comes to the end, and to the exit code, that it has without a reader. One that is for its reader
+    only ends there, fine."""
 
-    def __init__(self, descriptor: int, *, endless: bool = False) -> None:
-        self.descriptor, self.endless = descriptor, endless
+    def __init__(self, descriptor: int, *, for_readers: bool = False) -> None:
+        self.descriptor, self.for_readers = descriptor, for_readers
         self.closed_by_reader = False
 
     def writable(self) -> bool:
@@ -134,13 +135,13 @@ class Leaky(io.RawIOBase):
                 return os.write(self.descriptor, data)
             except BrokenPipeError:
                 self.closed_by_reader = True
-                if self.endless:
+                if self.for_readers:
                     raise SystemExit(0) from None
         return len(data)
 
 
 @contextmanager
-def patient_output(endless: bool) -> Iterator[None]:
+def patient_output(for_readers: bool) -> Iterator[None]:
     """Let nobody's closing of the pipe end a command; streams that are no real ones (in tests) are left as they are."""
     given = sys.stdout
     try:
@@ -149,7 +150,7 @@ def patient_output(endless: bool) -> Iterator[None]:
         yield
         return
     given.flush()
-    leaky = io.BufferedWriter(Leaky(descriptor, endless=endless))
+    leaky = io.BufferedWriter(Leaky(descriptor, for_readers=for_readers))
     sys.stdout = io.TextIOWrapper(
         leaky, encoding=given.encoding, errors=given.errors, line_buffering=os.isatty(descriptor)
     )
@@ -178,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")  # a name that a terminal cannot show is shown escaped
-    with patient_output(endless=asked_for(given) in ENDLESS):
+    with patient_output(asked_for(given) in FOR_READERS):
         return carry_out(given)
 
 
