@@ -101,6 +101,8 @@ def test_causes_that_its_earlier_life_had_widen_and_others_are_refused() -> None
     one = later()
     one.application.resume(SAVED)
     one.subscribe(("G1",), ("H",), 1)
+    first = one.publish(("G1",), b"", 2, after=["X:1"])[0].after
+    assert first is not None and "X:2" in first, "the first publication names all that the earlier life had"
     for known in ("X:1", "X:2", "S:1", "X~:5"):
         assert one.publish(("G1",), b"", 2, after=[known])[0].after is None
     for never in ("X:3", "X~:6", "Y:1"):
