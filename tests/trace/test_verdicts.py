@@ -111,7 +111,7 @@ def test_its_own_message_is_a_duplicate() -> None:
     ]
 
 
-def test_late_by_the_simulators_clock() -> None:
+def test_overdue_by_the_simulators_clock() -> None:
     # The process's own clock runs behind: it sees 150, in truth it is 161.
     late = plant(
         CLEAN,
@@ -119,10 +119,11 @@ def test_late_by_the_simulators_clock() -> None:
         ("q 75 deliver p:2", "q 150 deliver p:2 true=161"),
     )
     assert found(late) == [("overdue", "q", "p:2", None)]
+    assert [f.text for f in verdict(late).findings] == ["delivered p:2 0.001 ms after its deadline"]
     assert found(late.replace("true=161", "true=160")) == []
 
 
-def test_late_without_a_common_clock_is_in_doubt_within_the_skew() -> None:
+def test_overdue_without_a_common_clock_is_in_doubt_within_the_skew() -> None:
     at = "q {t} arrive p:2 from=p", "q {t} deliver p:2"
     for t, findings, doubts in ((150, 0, 0), (153, 0, 0), (154, 0, 1), (167, 0, 1), (168, 1, 0)):
         text = plant(CLEAN, ("q 75 arrive p:2 from=p", at[0].format(t=t)), ("q 75 deliver p:2", at[1].format(t=t)))
