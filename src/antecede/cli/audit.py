@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from antecede.cli.progress import Progress
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.console import Console
 
+    from antecede.spark.auditing.local import Watch
     from antecede.spark.auditing.outcome import Audit
 
 __all__ = ["audit"]
@@ -87,8 +89,8 @@ def audit(
     asked = Asked(paths, None if id is None else {"id": id, **described}, encoding)
     local = engine == "local" or (engine == "auto" and master is None and asked.is_small())
     if local:
-        with waiting("judging ..."):
-            judged = asked.here()
+        with Progress("rows") as progress:
+            judged = asked.here(progress.stage if progress.watched else None)
             report = told(judged, out, limit if as_json else FIRST)
     else:
         from antecede.spark.sessions import session
@@ -132,12 +134,13 @@ class Asked:
             return sum(path.stat().st_size for path in self.paths) < audit_here.LOCAL_BYTES
         return audit_here.traces_are_small(self.paths)
 
-    def here(self) -> Audit:
+    def here(self, watch: Watch | None) -> Audit:
         from antecede.spark import audit_here
 
         if self.named is not None:
-            return audit_here.table_here(self.paths, self.named, encoding=self.encoding)
-        return audit_here.logs_here(*self.paths) if self.logs else audit_here.runs_here(*self.paths)
+            return audit_here.table_here(self.paths, self.named, encoding=self.encoding, watch=watch)
+        judge = audit_here.logs_here if self.logs else audit_here.runs_here
+        return judge(*self.paths, watch=watch)
 
     def on(self, spark: SparkSession, scratch: Path | None) -> Audit:
         from antecede.spark.foreign import audit_files, audit_table
@@ -174,18 +177,6 @@ def write(judged: Audit, out: Path) -> None:
 
 
 # --- what people see -------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def waiting(text: str) -> Iterator[None]:
-    """A line that something is being done, when a person is watching."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(text):
-        yield
 
 
 @contextmanager

@@ -61,7 +61,11 @@ def check(
     from antecede.errors import InputError
 
     if id is not None:
+        if order is not None:
+            raise InputError("--as judges a trace: of a table, --parents or --clock says what comes after what")
         named = {"id": id, "parents": parents, "receiver": receiver, "position": position, "clock": clock}
+        if order is not None:
+            raise InputError("--as is of traces: what a message of a table comes after is what its parents say")
         check_table(path, named, as_json)
     if any(option is not None for option in (parents, receiver, position, clock)):
         raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
@@ -122,7 +126,8 @@ def check_table(path: Path, named: dict[str, str | None], as_json: bool) -> None
     from antecede.cli.audit import code_of, show
     from antecede.spark.audit_here import table_here
 
-    judged = table_here([path], named)
+    with Progress("rows") as progress:
+        judged = table_here([path], named, watch=progress.stage if progress.watched else None)
     if as_json:
         print(json.dumps(judged.to_json(ALL), indent=2))
     else:

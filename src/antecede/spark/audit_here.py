@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from antecede.spark.auditing.files import SETTINGS, Files
-from antecede.spark.auditing.local import Local
+from antecede.spark.auditing.local import Local, Watch
 from antecede.spark.auditing.outcome import Audit
 from antecede.spark.auditing.scan import run_directories, splits_of
 from antecede.spark.auditing.table_rows import roles_of, texts_of
@@ -42,32 +42,38 @@ def traces_are_small(paths: Sequence[str | Path]) -> bool:
     return sum(file.stat().st_size for file in files) < LOCAL_BYTES
 
 
-def table_here(paths: Sequence[str | Path], named: Mapping[str, str | None], *, encoding: str | None = None) -> Audit:
+def table_here(
+    paths: Sequence[str | Path],
+    named: Mapping[str, str | None],
+    *,
+    encoding: str | None = None,
+    watch: Watch | None = None,
+) -> Audit:
     """Judge Parquet, CSV or JSON-lines files; `named` are roles with their columns (as of `audit_table`)."""
     taken = read_local(files_of(paths), texts_of(named), encoding)
     rows = chosen(taken.table, named)
     if taken.aside:
         problems = pa.array([": ".join(odd) for odd in taken.aside], pa.string())
         rows = pa.concat_tables([rows, pa.table({"problem": problems})], promote_options="default")
-    return here(Table(pieces(rows), read))
+    return here(Table(pieces(rows), read), watch)
 
 
-def logs_here(*paths: str | Path) -> Audit:
+def logs_here(*paths: str | Path, watch: Watch | None = None) -> Audit:
     """Judge ShiViz logs."""
     files = log_files(paths)
     numbers = Local().numbers(len(files))
     events = pa.Table.from_batches(events_of(files)(iter(numbers)), schema=EVENT)
-    return here(Table(pieces(chosen(events, EVENT_ROLES)), read))
+    return here(Table(pieces(chosen(events, EVENT_ROLES)), read), watch)
 
 
-def runs_here(*paths: str | Path, settings: Mapping[str, Any] | None = None) -> Audit:
+def runs_here(*paths: str | Path, settings: Mapping[str, Any] | None = None, watch: Watch | None = None) -> Audit:
     """Judge run directories, directories of run directories, or records files."""
-    return here(Files(splits_of(run_directories(paths), 1), {**SETTINGS, **(settings or {})}))
+    return here(Files(splits_of(run_directories(paths), 1), {**SETTINGS, **(settings or {})}), watch)
 
 
-def here(subject: Subject) -> Audit:
+def here(subject: Subject, watch: Watch | None) -> Audit:
     with scratch_of(None) as scratch:
-        return audited(Local(), subject, scratch)
+        return audited(Local(watch), subject, scratch)
 
 
 def chosen(table: pa.Table, named: Mapping[str, str | None]) -> pa.Table:

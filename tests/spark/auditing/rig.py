@@ -41,6 +41,7 @@ class Shuffled(Local):
     parts = 3
 
     def __init__(self, dice: random.Random | None = None) -> None:
+        super().__init__()
         self.dice = dice or random.Random(0)
         self.seen: list[pa.RecordBatch] = []
 

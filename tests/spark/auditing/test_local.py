@@ -15,6 +15,14 @@ def test_pieces_come_domain_after_domain() -> None:
     assert rows.column("domain").to_pylist() == ["a", "b", "b"]
 
 
+def test_how_far_it_is_is_told() -> None:
+    said: list[tuple[str, int, int | None]] = []
+    engine = Local(lambda *told: said.append(told))
+    frame = [pa.RecordBatch.from_pydict({"id": [1, 2]}), pa.RecordBatch.from_pydict({"id": [3]})]
+    assert engine.mapped(frame, list, PIECE) == frame
+    assert said == [("rows read", 0, 3), ("rows read", 2, 3)]
+
+
 def test_counts() -> None:
     rows = [
         {"what": "counts", "rows": 2, "messages": 1},

@@ -5,16 +5,17 @@ Decided in this file: a frame is a list of batches, all in memory; what a step s
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute
 
 from antecede.spark.auditing.outcome import Totals
-from antecede.spark.auditing.pieces import PIECE, RESULT
+from antecede.spark.auditing.pieces import PIECE, RESULT, SHIPPED
 from antecede.spark.auditing.work import SUMS, Step, sums_of
 
-__all__ = ["SAME", "Local"]
+__all__ = ["SAME", "Local", "Watch"]
 
 pc: Any = pa.compute
 
@@ -22,15 +23,35 @@ SAME = ("source", "run", "verdict", "process", "message", "other")
 """Of answers that are the same in these, one is the finding."""
 
 
+Watch = Callable[[str, int, int | None], None]
+"""Told what is being counted, how much of it is done, and of how much."""
+
+STAGES = {id(PIECE): "rows read", id(SHIPPED): "rows read again", id(RESULT): "rows judged"}
+"""What a step is about, by what it gives."""
+
+
 class Local:
     parts = 1
+
+    def __init__(self, watch: Watch | None = None) -> None:
+        self.watch = watch
 
     def numbers(self, count: int) -> list[pa.RecordBatch]:
         """A frame of the numbers below `count`, one batch each."""
         return [pa.RecordBatch.from_pydict({"id": pa.array([n], pa.int64())}) for n in range(count)]
 
     def mapped(self, frame: Any, function: Step, schema: pa.Schema) -> list[pa.RecordBatch]:
-        return list(function(iter(frame)))
+        if self.watch is None:
+            return list(function(iter(frame)))
+        return list(function(self._watched(list(frame), STAGES.get(id(schema), "rows"))))
+
+    def _watched(self, frame: list[Any], what: str) -> Iterator[Any]:
+        done, total = 0, sum(len(batch) for batch in frame)
+        for batch in frame:
+            assert self.watch is not None
+            self.watch(what, done, total)
+            yield batch
+            done += len(batch)
 
     def by_domain(self, pieces: Any) -> list[pa.RecordBatch]:
         return list(pa.Table.from_batches(pieces, schema=PIECE).sort_by("domain").to_batches())
