@@ -95,3 +95,14 @@ def test_an_item_carries_the_stamp_of_its_publisher() -> None:
     one.receive(Items(1, (item(1, envelope),)), "H", 2)
     (ready,) = one.application.handover.queues["inbox"].entries
     assert given(ready.envelope) is envelope.stamp
+
+
+def test_causes_that_its_earlier_life_had_widen_and_others_are_refused() -> None:
+    one = later()
+    one.application.resume(SAVED)
+    one.subscribe(("G1",), ("H",), 1)
+    for known in ("X:1", "X:2", "S:1", "X~:5"):
+        assert one.publish(("G1",), b"", 2, after=[known])[0].after is None
+    for never in ("X:3", "X~:6", "Y:1"):
+        with pytest.raises(InputError, match=r"^S\.1 never had"):
+            one.publish(("G1",), b"", 2, after=[never])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from antecede.core import client as module
+from antecede.core import causes
 from antecede.core.frames import (
     Ack,
     Attach,
@@ -20,6 +20,7 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.message import Envelope, Message, Stamp, header_of
+from antecede.core.order import loose
 from antecede.core.order.index import WINDOW
 from antecede.errors import InputError
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
@@ -141,7 +142,7 @@ def test_declared_causes_are_closed_and_forgotten_ones_widen_to_all(monkeypatch:
     told_, effects = one.publish(("G1",), b"", 5, after=["X:1"])
     assert told_.after == ("X:1",)
     assert frame_to(effects, "H", Publish).envelopes[0].stamp.covers == {"X@G1": 1, "Z@G1": 2}
-    monkeypatch.setattr(module, "REMEMBERED", 2)
+    monkeypatch.setattr(causes, "REMEMBERED", 2)
     items(one, item(3, grouped("Y:2")))
     told_, effects = one.publish(("G1",), b"", 5, after=["X:1", "Y:2"])
     assert told_.after is None
@@ -160,7 +161,7 @@ def test_a_cause_that_it_never_had_is_refused_before_anything_has_changed(cause:
 
 def test_what_it_takes_for_had_of_an_entry_it_reads_in_part_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every second number is of a topic it does not want."""
-    monkeypatch.setattr(module, "UNORDERED_KEPT", 8)
+    monkeypatch.setattr(loose, "KEPT", 8)
     one = client()
     for place in range(1, 41):
         assert items(one, item(place, unordered(2 * place, 2 * place - 1))) == [f"deliver X~:{2 * place} causes"]

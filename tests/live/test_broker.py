@@ -46,8 +46,8 @@ def test_a_taken_name_is_refused_and_a_default_name_is_the_port() -> None:
         Broker(ANY, name="A.1")
     with pytest.raises(InputError, match="not the loopback"):
         Broker("0.0.0.0:7400")
-    with pytest.raises(InputError, match="list of filters"):
-        Broker(ANY, carry=())
+    with pytest.raises(InputError, match="is no filter"):
+        Broker(ANY, table={"room#": []})
 
 
 def test_a_broker_that_was_expelled_comes_back_and_its_clients_with_it(tmp_path: Path) -> None:

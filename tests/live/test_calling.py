@@ -30,7 +30,7 @@ async def listening(answer: object) -> Place:
 
 def test_a_welcome_says_what_the_clock_is() -> None:
     async def main() -> None:
-        place = await listening(Welcome(VERSION, "ann.1", "A", ["#"], "run", 10_000_000_000, {}))
+        place = await listening(Welcome(VERSION, "ann.1", "A", {"#": []}, "run", 10_000_000_000, {}))
         clock = Clock(base_us=0)
         answered = await call(SocketNetwork(), place.address, HELLO, clock)
         assert answered.welcome.name == "ann.1" and answered.session.peer == "A"
@@ -47,7 +47,7 @@ def test_a_welcome_says_what_the_clock_is() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "error"),
-    [("go away", Turned), (Welcome(VERSION + 1, "a", "A", [], "r", 0, {}), Turned), (None, TimeoutError)],
+    [("go away", Turned), (Welcome(VERSION + 1, "a", "A", {}, "r", 0, {}), Turned), (None, TimeoutError)],
 )
 def test_other_answers_are_errors(answer: object, error: type[Exception]) -> None:
     async def main() -> None:

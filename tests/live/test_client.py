@@ -10,8 +10,10 @@ import pytest
 
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live import client as module
+from antecede.live import connection
 from antecede.live.broker import Broker
 from antecede.live.client import connect
+from antecede.live.inbox import Fate
 from antecede.trace.check import check
 
 ANY = "127.0.0.1:0"
@@ -72,7 +74,7 @@ def test_mistakes_get_one_sentence_at_the_call() -> None:
 
 
 def test_nobody_there_is_said_with_a_cure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FIRST_S", 0.3)
+    monkeypatch.setattr(connection, "FIRST_S", 0.3)
 
     async def main() -> None:
         async with Broker(ANY) as broker:
@@ -108,23 +110,26 @@ def test_many_at_once_are_flushed_and_an_outbox_that_is_full_refuses(monkeypatch
 
 def test_a_full_queue_drops_as_it_was_told_and_says_so() -> None:
     async def main() -> None:
-        fates: list[tuple[str, str]] = []
+        fates: list[Fate] = []
         async with (
             Broker(ANY) as broker,
             connect(broker.url, name="ann") as ann,
-            connect(broker.url, on_fate=lambda message_id, fate: fates.append((message_id, fate))) as bob,
-            bob.subscribe("t", queue=2) as oldest,
-            bob.subscribe("t", queue=2, overflow="drop_newest") as newest,
+            connect(broker.url, on_fate=fates.append) as bob,
+            bob.subscribe("old", queue=2) as oldest,
+            bob.subscribe("new", queue=2, overflow="drop_newest") as newest,
             bob.subscribe("end") as end,
         ):
             for n in range(5):
-                await ann.publish("t", b"%d" % n)
-            await ann.publish("end", b"")
+                await ann.publish("old", b"%d" % n)
+            for n in range(5):
+                await ann.publish("new", b"%d" % n)
+            await ann.publish("end", b"", after=[])
             await end.get(10)
             assert [(await oldest.get(1)).payload for _ in range(2)] == [b"3", b"4"]
             assert [(await newest.get(1)).payload for _ in range(2)] == [b"0", b"1"]
             assert oldest.fates()["overflow"] == newest.fates()["overflow"] == 3
-            assert sorted(fates) == sorted([(f"ann:{n}", "overflow") for n in (1, 2, 3, 3, 4, 5)])
+            assert {fate.id for fate in fates} == {f"ann:{n}" for n in (1, 2, 3, 8, 9, 10)}
+            assert {fate.fate for fate in fates} == {"overflow"} and bob.fates() == {"overflow": 6}
 
     asyncio.run(main())
 
@@ -186,5 +191,82 @@ def test_drain_takes_no_more_in_but_hands_out_what_is_queued() -> None:
             assert [message.payload async for message in inbox] == [b"1"]
             with pytest.raises(InputError, match="closed"):
                 await inbox.get(1)
+
+    asyncio.run(main())
+
+
+def test_a_request_is_answered_by_an_ordinary_message() -> None:
+    async def main() -> None:
+        async with (
+            Broker(ANY) as broker,
+            connect(broker.url, name="ann") as ann,
+            connect(broker.url, name="bob") as bob,
+            bob.subscribe("sum") as inbox,
+        ):
+
+            async def serve() -> None:
+                async for message in inbox:
+                    await bob.reply(message, b"%d" % sum(map(int, message.payload.split(b"+"))))
+
+            serving = asyncio.create_task(serve())
+            answers = await asyncio.gather(*(ann.request("sum", b"1+%d" % n, within=20) for n in range(5)))
+            assert [answer.payload for answer in answers] == [b"%d" % (n + 1) for n in range(5)]
+            assert all(answer.sender == "bob" for answer in answers)
+            with pytest.raises(TimeoutError):
+                await ann.request("nobody/listens", b"", within=0.05)
+            with pytest.raises(InputError, match="asks for no reply"):
+                await bob.reply(answers[0], b"")
+            serving.cancel()
+
+    asyncio.run(main())
+
+
+def test_after_a_restart_a_client_goes_on_from_its_frontier() -> None:
+    async def main() -> None:
+        async with Broker(ANY, name="A") as broker, connect(broker.url, name="ann") as ann:
+            async with connect(broker.url, name="bob") as bob, bob.subscribe("t") as inbox:
+                for n in range(6):
+                    await ann.publish("t", b"%d" % n)
+                assert [(await inbox.get(10)).payload for _ in range(3)] == [b"0", b"1", b"2"]
+                frontier = inbox.frontier
+                assert len(frontier) < 100
+            async with connect(broker.url, name="bob") as again:
+                async with again.subscribe("t", since=frontier) as inbox:
+                    assert again.name == "bob.1"
+                    assert [(await inbox.get(10)).payload for _ in range(3)] == [b"3", b"4", b"5"]
+                with pytest.raises(InputError, match="begun already"):
+                    async with again.subscribe("t", since=frontier):
+                        pass
+                for bad in (b"nonsense", "text"):
+                    with pytest.raises(InputError, match="since="):
+                        async with again.subscribe("t", since=bad):  # type: ignore[arg-type]
+                            pass
+
+    asyncio.run(main())
+
+
+def test_a_client_goes_where_its_filters_are_carried_and_what_nobody_carries_is_refused() -> None:
+    async def main() -> None:
+        table = {"left/#": ["A"], "right/#": ["B"]}
+        async with (
+            Broker(ANY, name="A", table=table) as a,
+            Broker(ANY, name="B", table=table, join=[a.url]) as b,
+            connect(a.url, name="ann") as ann,
+            connect(b.url, name="bob") as bob,
+        ):
+            async with ann.subscribe("right/+") as inbox:
+                assert ann.home == "B"
+                await bob.publish("right/1", b"over here")
+                assert (await inbox.get(10)).payload == b"over here"
+                with pytest.raises(InputError, match="No broker carries all"):
+                    async with ann.subscribe("left/+"):
+                        pass
+                with pytest.raises(InputError, match="No entry of the cluster's table covers"):
+                    async with ann.subscribe("#"):
+                        pass
+            with pytest.raises(InputError, match="No entry of the cluster's table matches"):
+                await ann.publish("middle", b"")
+            with pytest.raises(InputError, match="one table"):
+                await Broker(ANY, name="C", join=[a.url]).start()
 
     asyncio.run(main())

@@ -35,6 +35,8 @@ def test_each_source_wins_over_the_one_before(tmp_path: Path) -> None:
         ("http = true", "is a port"),
         ("log = 'xml'", "one of text, json"),
         ("drain = 'soon'", "no duration"),
+        ("table = 3", "is a table such as"),
+        ("[table]\n'a#' = []", "is no filter"),
         ("listen = '10.0.0.1:1'", "not the loopback"),
     ],
 )

@@ -57,7 +57,7 @@ def written(*said: Control | Frame) -> bytes:
 
 
 HELLO = Hello(VERSION, CLIENT, "ann")
-WELCOME = Welcome(VERSION, "ann", "A", ["#"], "run", 5, {"A": "127.0.0.1:1"})
+WELCOME = Welcome(VERSION, "ann", "A", {"#": []}, "run", 5, {"A": "127.0.0.1:1"})
 
 
 def test_whatever_the_network_cuts_comes_out_whole() -> None:

@@ -14,6 +14,7 @@ import pytest
 from antecede.core.effects import Dropped
 from antecede.core.order.index import WINDOW
 from antecede.trace.check import check
+from antecede.trace.record import Row
 from antecede.trace.report import Report
 from antecede.wire import restore, save
 from tests.papers.rig import MS, Rig
@@ -235,7 +236,7 @@ def test_where_its_new_home_lags_behind_the_frontier_it_is_not_sent_what_it_had(
 # -- anything at any time ------------------------------------------------------------------------------------------
 
 
-def drawn(seed: int) -> None:
+def drawn(seed: int) -> list[Row]:
     """Clients with all kinds of queues on a network that loses, that move, crash and come back at a saved frontier."""
     dice = Random(seed)
     deadlines = dice.random() < 0.6
@@ -323,6 +324,7 @@ def drawn(seed: int) -> None:
     judged(rig)
     for got in handed.values():
         assert len(got) == len(set(got)), "an inbox is handed a message once"
+    return [Row._make(row) for row in rig.records.rows]
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -66,6 +66,16 @@ def test_forwarding_once_is_the_recursion() -> None:
     assert statistics.fmean(taken_off) == pytest.approx(expected, rel=0.02)
 
 
+def test_a_multicast_first_is_the_recursion_after_one() -> None:
+    """n = 100, F = 3, three rounds of gossip after a multicast that loses 5 %: P(all) = 0.75 by the model."""
+    runs = [
+        broadcast(Epidemic(100, fanout=3, loss=0.05, forwards=1, multicast=True, rounds=4), 6, i) for i in range(400)
+    ]
+    _, everybody, _ = models.recursion(100, 3, 0.05, 0.0, 3, multicast_loss=0.05)
+    assert abs(sum(o.reached[-1] == 100 for o in runs) / 400 - everybody) < 0.08
+    assert all(o.copies[1] == 99 and len(o.reached) <= 5 for o in runs)
+
+
 def by_round(n: int, seed: int, round_ms: float = 50.0) -> list[int]:
     """Who has the one message of an event-driven run by the end of each round."""
     run = simulate(

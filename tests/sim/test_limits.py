@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from antecede.errors import InputError
-from antecede.sim.limits import MOST
+from antecede.sim.limits import LEAST, MOST
 from antecede.sim.scenario import Scenario
 
 
@@ -26,3 +26,10 @@ def test_the_limit_is_allowed_and_more_is_not(name: str) -> None:
     assert getattr(Scenario(**{name: (0, most) if pair else most}), name)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=f"{name} is .*: at most {most:,} can be simulated."):
         Scenario(**{name: (0, most + 1) if pair else most + 1})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", sorted(LEAST))
+def test_less_than_ever_ends_is_refused(name: str) -> None:
+    assert getattr(Scenario(**{name: LEAST[name]}), name)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=f"{name} is 1e-300: it must be at least"):
+        Scenario(**{name: 1e-300})  # type: ignore[arg-type]

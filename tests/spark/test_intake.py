@@ -43,7 +43,9 @@ def test_csv_texts_become_lists_and_numbers_or_faults(spark: SparkSession, tmp_p
         ("a:1", [], 1, 100),
         ("a:2", ["a:1"], 2, None),
     ]
-    assert sorted(row["reason"] for row in bad) == ["deadline is not a number", "id is null", "seq is not a number"]
+    assert sorted(row["reason"] for row in bad) == [
+        "deadline is not a time: soon", "id is null", "seq is not a whole number: x",
+    ]  # fmt: skip
     kept = [json.loads(row["row"]) for row in bad]
     assert {row.get("due") for row in kept} == {"soon", "5", "9"}, "as it was read"
 
@@ -52,7 +54,30 @@ def test_lines_that_do_not_parse_are_kept(spark: SparkSession, tmp_path: Path) -
     (tmp_path / "in.json").write_text('{"id": "a", "parents": []}\n{"id": "b", "par\n{"id": "c", "parents": ["a"]}\n')
     good, bad = parted(spark, config(tmp_path / "in.json", source={"format": "json"}, columns={"parents": "parents"}))
     assert [row["id"] for row in good] == ["a", "c"]
-    assert [row["reason"] for row in bad] == ["the line cannot be parsed"] and "par" in bad[0]["row"]
+    assert [(row["reason"], row["row"]) for row in bad] == [("not JSON", '{"id": "b", "par')]
+    assert bad[0]["file"].endswith("in.json")
+
+
+def test_damaged_csv_rows_and_odd_names(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_bytes(b'the id,my.parents,n\n007,"[""1""]",1.5\nragged\n7,\xff,2\n"open,,3\n8,{x},4\n')
+    told = config(tmp_path / "in.csv", source={"format": "csv"}, columns={"id": "the id", "parents": "my.parents"})
+    good, bad = parted(spark, told)
+    assert good == [{"the id": "007", "my.parents": ["1"], "n": 1.5}]
+    assert {row["row"]: row["reason"].split(":")[0] for row in bad} == {
+        "ragged": "1 cells where the header has 3",
+        "7,\\xff,2": "bytes that are no text in the file's encoding",
+        '"open,,3': "a quote that is not closed",
+        '{"the id":"8","my.parents":"{x}","n":4.0}': "parents cannot be read",
+    }
+
+
+def test_settings_of_sparks_own_readers_are_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("a:1;a:0\n")
+    columns = {"id": "_c0", "parents": "_c1"}
+    good, bad = parted(
+        spark, config(tmp_path / "in.csv", source={"format": "csv", "options": {"sep": ";"}}, columns=columns)
+    )
+    assert good == [{"_c0": "a:1", "_c1": ["a:0"]}] and not bad
 
 
 def test_damaged_files_are_named_and_left_out(spark: SparkSession, tmp_path: Path) -> None:
@@ -82,9 +107,10 @@ def test_damaged_files_are_named_and_left_out(spark: SparkSession, tmp_path: Pat
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"id": "name"}, r"no column name \(columns.id\); it has id, parents, at"),
-        ({"parents": "at"}, "at is bigint: it must be a list"),
-        ({"time": "parents"}, "parents is array<string>: it must be a number"),
+        ({"id": "name"}, r"no column name \(columns.id\); it has id, parents, at, flag"),
+        ({"clock": "at"}, "at is bigint: for columns.clock it must be a map"),
+        ({"time": "parents"}, "parents is array<string>: for columns.time it must be a timestamp"),
+        ({"topic": "flag"}, "flag is boolean: for columns.topic it must be text or a list"),
     ],
 )
 def test_columns_that_cannot_be_are_one_sentence(
@@ -93,7 +119,8 @@ def test_columns_that_cannot_be_are_one_sentence(
     from antecede.spark.intake import read_rows
 
     pq.write_table(
-        pa.table({"id": ["a"], "parents": pa.array([[]], pa.list_(pa.string())), "at": [1]}), tmp_path / "in.parquet"
+        pa.table({"id": ["a"], "parents": pa.array([[]], pa.list_(pa.string())), "at": [1], "flag": [True]}),
+        tmp_path / "in.parquet",
     )
     with pytest.raises(InputError, match=said):
         read_rows(spark, config(tmp_path / "in.parquet", columns=columns))

@@ -110,6 +110,33 @@ def test_a_file_damaged_inside_costs_itself_only(spark: SparkSession, tmp_path: 
     assert (report.rows_in, report.damaged, report.reconciled) == (302 - lost, 1, True), report.to_json()
 
 
+def test_names_with_dots_and_spaces_and_in_both_cases(spark: SparkSession, tmp_path: Path) -> None:
+    from antecede.spark.pipeline import run_pipeline as run
+    from antecede.spark.sink import read
+
+    (tmp_path / "in").mkdir()
+    lines = ["id,ID,my.parents,the room,at.us,a value.x", "b,1,a,r,10,2.5", "a,2,,r,20,1.5", "c,3,a;b,r,30,3.5"]
+    (tmp_path / "in" / "t.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    columns = {"id": "id", "parents": "my.parents", "group": "the room", "arrived": "at.us", "sender": "ID"}
+    report = run(
+        {
+            "source": {"kind": "table", "path": str(tmp_path / "in"), "format": "csv", "options": {"header": "true"}},
+            "columns": columns,
+            "order": {"unknown": "skip"},
+            "fuse": {"every": 3},
+            "output": {"path": str(tmp_path / "out"), "partition_by": ["the room"]},
+        },
+        spark=spark,
+    )
+    assert (report.rows_in, report.reconciled) == (3, True), report.to_json()
+    rows = read(spark, tmp_path / "out" / "ordered").collect()
+    assert {row["id"]: (row["ID"], row["causal_pos"]) for row in rows} == {"a": ("2", 0), "b": ("1", 1), "c": ("3", 2)}
+    findings = report.stage("findings")
+    assert findings is not None and findings.counts == {"as it came inversion": 1}
+    (fused,) = read(spark, tmp_path / "out" / "fused").collect()
+    assert fused["the room"] == "r" and sorted(fused["causes"]) == ["a", "b", "c"]
+
+
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "one"

@@ -20,7 +20,7 @@ def broker(
         list[str] | None, typer.Option(metavar="HOST:PORT", help="A broker to join; may be given several times.")
     ] = None,
     carry: Annotated[
-        list[str] | None, typer.Option(metavar="FILTER", help="Topics it carries [every topic]; several times.")
+        list[str] | None, typer.Option(metavar="FILTER", help="Topics the cluster carries [every topic].")
     ] = None,
     http: Annotated[int | None, typer.Option(help="Port for /metrics, /health, /ready and /status.")] = None,
     records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,
@@ -56,8 +56,12 @@ def broker(
 
 
 def show(broker: Broker) -> None:
+    from antecede.live.address import text_of
+
     print(f"{broker.name} listens on {broker.url}", flush=True)
     at = "" if broker.address == ("127.0.0.1", 7400) else f" --at {broker.url}"
     print(f"Next, in another terminal:  antecede sub 'room/#'{at}")
     print(f"and in a third one:         antecede pub room/1 'where shall we meet?' --within 500ms{at}")
+    if broker.http_port is not None:
+        print(f"Watch it:                   antecede top {text_of(broker.pages.address)}")
     print("Stop it with ctrl-C.", flush=True)

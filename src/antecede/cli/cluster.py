@@ -42,7 +42,7 @@ async def run(count: int, as_json: bool, records: str | None, port: int) -> None
         for n in range(count):
             join = [brokers[0].url] if brokers else []
             listen = f"127.0.0.1:{port + n if port else 0}"
-            broker = Broker(listen, name=NAMES[n], join=join, records=records)
+            broker = Broker(listen, name=NAMES[n], join=join, records=records, http=0)
             await broker.start()
             brokers.append(broker)
         show(brokers, as_json)
@@ -53,12 +53,16 @@ async def run(count: int, as_json: bool, records: str | None, port: int) -> None
 
 
 def show(brokers: list[Broker], as_json: bool) -> None:
+    from antecede.live.address import text_of
+
     if as_json:
-        print(json.dumps({"addresses": [broker.url for broker in brokers], "http": []}), flush=True)
+        http = [f"http://{text_of(broker.pages.address)}" for broker in brokers]
+        print(json.dumps({"addresses": [broker.url for broker in brokers], "http": http}), flush=True)
         return
     for broker in brokers:
         print(f"{broker.name}  {broker.url}")
     last = brokers[-1].url
     print(f"Next, in another terminal:  antecede sub 'room/#' --at {brokers[0].url}")
     print(f"and in a third one:         antecede pub room/1 'where shall we meet?' --within 500ms --at {last}")
+    print(f"Watch them:                 antecede top {' '.join(text_of(broker.pages.address) for broker in brokers)}")
     print("Stop them with ctrl-C.", flush=True)

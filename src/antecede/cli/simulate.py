@@ -138,7 +138,10 @@ def simulate(
             given, {"recipe", "reading", "seed", "out", "draw", "harsh", "table", "as_json", "resume"}, "--draw"
         )
         from antecede.sim.draw import draw as draw_scenario
+        from antecede.sim.limits import SCENARIOS
 
+        if not 0 <= draw < SCENARIOS:
+            raise InputError(f"--draw is {draw:,}: scenarios of a sweep are counted from 0 to {SCENARIOS - 1:,}.")
         drawn = draw_scenario(
             seed, recipe or "solicit", draw, reading or "repaired", harsh=bool(harsh), table=table or ""
         )
@@ -291,7 +294,8 @@ def _end(report: Report | None) -> None:
 
 
 def _print_fates(pairs: int, fates: dict[str, int], verdicts: dict[str, int], exempt: Sequence[str]) -> None:
-    print(f"  {pairs:,} pairs: " + ", ".join(f"{name} {count:,}" for name, count in fates.items() if count))
+    told = ", ".join(f"{name} {count:,}" for name, count in fates.items() if count)
+    print(f"  {pairs:,} pairs: {told or 'nothing was to be delivered'}")
     found = ", ".join(f"{name} {count:,}" for name, count in verdicts.items() if count) or "clean"
     print(f"  verdict: {found}" + (f" (not looked for: {', '.join(exempt)})" if exempt else ""))
 
@@ -308,11 +312,12 @@ def _sweep(
     table: str,
 ) -> None:
     from antecede.sim.draw import draw as draw_scenario
+    from antecede.sim.limits import SCENARIOS
     from antecede.sim.scenario import find_recipe
     from antecede.sim.sweep import Sweep
 
-    if count < 1:
-        raise InputError(f"--sweep is {count}: it must be at least 1.")
+    if not 1 <= count <= SCENARIOS:
+        raise InputError(f"--sweep is {count:,}: it must be at least 1 and at most {SCENARIOS:,}.")
     if out is None:
         raise InputError("--sweep needs --out DIR, where its results are kept.")
     _usable(out)

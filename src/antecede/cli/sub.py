@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from antecede.live.inbox import Fate
     from antecede.live.message import Message
 
 __all__ = ["sub"]
@@ -33,9 +34,6 @@ def sub(
     from antecede.live.client import connect
     from antecede.live.serve import until_stopped
 
-    def left_out(message_id: str, fate: str) -> None:
-        print(f"{message_id} {fate}", file=sys.stderr)
-
     async def take() -> None:
         async with (
             connect(*(at or ()), name=name, records=records, on_state=say_state, on_fate=left_out) as node,
@@ -58,6 +56,11 @@ def sub(
             stopped.cancel()
 
     asyncio.run(take())
+
+
+def left_out(fate: Fate) -> None:
+    because = f", for want of {', '.join(fate.missing)}" if fate.missing else ""
+    print(f"{fate.id} was {fate.fate}{because}", file=sys.stderr)
 
 
 def say_state(state: str, broker: str) -> None:

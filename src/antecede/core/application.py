@@ -30,7 +30,8 @@ from antecede.core.effects import Effect
 from antecede.core.frontier import Frontier, begin_at
 from antecede.core.handover import Handover
 from antecede.core.message import Envelope, Message, Stamp, cut_of, is_loose, newest_of, raise_to
-from antecede.core.order.reader import Reader, everything
+from antecede.core.order.loose import LooseReader
+from antecede.core.order.reader import everything
 
 if TYPE_CHECKING:
     from antecede.core.client import Client
@@ -46,7 +47,7 @@ def given(envelope: Envelope) -> Stamp:
 
 
 class Application:
-    __slots__ = ("_had", "_overflowed", "_resumed", "client", "handover")
+    __slots__ = ("_had", "_resumed", "client", "handover")
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -55,10 +56,8 @@ class Application:
             client.name, client.out, admitted=self._admitted, delivered=self._delivered, dropped=self._dropped,
             margin_us=min(client.inbox.guard_us, settings.clock_bound_us), memory_us=settings.grace_us,
         )  # fmt: skip
-        self._had: Reader | None = None
+        self._had: LooseReader | None = None
         """Which unordered messages were handed over; None: there is no queue, and never was."""
-        self._overflowed: dict[str, int] = {}
-        """Marks of what a queue had no room for: no home is to send it again."""
         self._resumed: dict[str, int] = {}
         """What its earlier life had, the newest of each sender, until a publication of this one has said so."""
 
@@ -69,7 +68,7 @@ class Application:
         what happens when it is full (`handover.POLICIES`); `own`: also what this client publishes itself."""
         self.handover.open(queue, filters, size, policy, own)
         if self._had is None:
-            self._had = Reader(everything, dense=False)
+            self._had = LooseReader(everything, dense=False)
             self._had.take_over(self.client.heard.unordered())
 
     def close(self, queue: str, now_us: int) -> list[Effect]:
@@ -104,13 +103,30 @@ class Application:
         self.client.heard.take_over(frontier.loose)
         begin_at(self.client.upper, frontier)
         self._resumed = newest_of(frontier.marks)
+        loose = {stream: max((front, *dict(beyond))) for stream, (front, beyond) in frontier.loose.items()}
+        self.client.causes.forgotten = newest_of({**frontier.marks, **loose})
 
     # -- for the client --------------------------------------------------------------------------------------------
 
-    def extend(self, frontier: dict[str, int], began: dict[str, int], *, door: bool) -> None:
-        """What waits, or found no room, is not to be sent again, although it is not in the client's past."""
-        raise_to(frontier, self.handover.marks(door=door))
-        raise_to(began, self._overflowed)
+    def extend(self, frontier: dict[str, int], *, attaching: bool) -> None:
+        """What waits is not to be sent again, although it is not in the client's past. A new home is told of the newest
+        one by one (`waiting`): what goes before them may still come, if they are never taken."""
+        waiting = self.handover.carried()[1] if attaching else self.handover.waiting()
+        for stamp in [one.stamp for one in waiting if one.envelope.message.order != "none"]:
+            raise_to(frontier, stamp.covers)
+            raise_to(frontier, dict(stamp.own))
+
+    def waiting(self) -> tuple[str, ...]:
+        return tuple(one.envelope.message.id for one in self.handover.carried()[0])
+
+    def put_back(self, envelope: Envelope, now_us: int) -> bool:
+        """It was missing when its logical deadline forced out what follows it. If that was never taken, it comes in
+        time; without queues that is delivered."""
+        past = self.client.upper.past() if self.handover.queues else None
+        if past is None or any(n <= past.get(stream, 0) for stream, n in given(envelope).own):
+            return False
+        self.handover.put_before(envelope, now_us)
+        return True
 
     def declared(self, order: str) -> tuple[str, ...] | None:
         """The causes of a publication that names none, for the record. They are all that was delivered, which rows of
@@ -124,7 +140,6 @@ class Application:
     def _admitted(self, envelope: Envelope) -> None:
         if envelope.message.order == "none":
             self.client.heard.delivered(given(envelope), forced=False)
-            self.client.thin_out(given(envelope).own)
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:
         original = Envelope(envelope.message, given(envelope))
@@ -134,7 +149,4 @@ class Application:
 
     def _dropped(self, envelope: Envelope, reason: str, now_us: int) -> None:
         if envelope.message.order != "none":
-            if reason == "late":
-                self.client.missed.note(envelope.message.id, now_us)
-            else:
-                raise_to(self._overflowed, dict(given(envelope).own))
+            self.client.missed.note(envelope.message.id, now_us)

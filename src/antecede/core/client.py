@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from antecede.core.application import Application
+from antecede.core.causes import Causes
 from antecede.core.effects import Discard, Effect, Move, Send
 from antecede.core.frames import (
     Ack,
@@ -27,11 +28,11 @@ from antecede.core.frames import (
 from antecede.core.growing import Growing
 from antecede.core.handover import QueuedInbox
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, is_loose, newest_of, raise_to, split_id
+from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, is_loose, newest_of, raise_to
 from antecede.core.missed import Missed
-from antecede.core.names import short
 from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
-from antecede.core.order.reader import Reader, everything
+from antecede.core.order.loose import LooseReader
+from antecede.core.order.reader import everything
 from antecede.core.order.vector import VectorWriter
 from antecede.core.outbox import Outbox
 from antecede.core.publishing import accepted
@@ -39,13 +40,6 @@ from antecede.core.tier import Parts, Tier
 from antecede.errors import InputError
 
 __all__ = ["Client"]
-
-REMEMBERED = 16_384
-"""Stamps of delivered messages kept for `after=`; older ones widen to everything delivered. Costs memory only."""
-
-UNORDERED_KEPT = 4_096
-"""Numbers of one stream that are remembered one by one. Costs memory; lowering it, where an unordered message is so
-late that so many others of its sender overtook it, and its client moved meanwhile, that message."""
 
 
 class Client(Tier):
@@ -56,10 +50,8 @@ class Client(Tier):
         super().__init__(parts)
         self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
-        self.heard = Reader(everything, dense=False)
+        self.heard = LooseReader(everything, dense=False)
         """Which unordered messages it has had, from whatever home: they are no part of that clock."""
-        self._taken: dict[str, int] = {}
-        """Per stream of them, up to where all are taken for had: see `thin_out`."""
         self.attachment = 0
         self.home: str | None = None
         self.outbox = Outbox(self)
@@ -71,11 +63,9 @@ class Client(Tier):
         self._attach_at: int | None = None
         self._ack_at: int | None = None
         self._top = self._looked = self._acked = self._low = 0
-        self._stamps: dict[str, Stamp] = {}
-        self._forgotten: dict[str, int] = {}
-        """Per sender, the newest whose stamp it had and no longer has."""
+        self.causes = Causes(parts.name)
         self.application = Application(self)
-        self.inbox.put = self.application.handover.put  # what is ready
+        self.inbox.put, self.inbox.put_back = self.application.handover.put, self.application.put_back
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []
@@ -128,7 +118,7 @@ class Client(Tier):
         self.attachment += 1
         self.home, self.joined = home, False
         self.inbox.clear()
-        self.inbox.forget(self.application.handover.leave_door())
+        self.inbox.forget(self.application.handover.attach())
         assert isinstance(self.reader, IndexReader)
         self.reader.restart()
         self.wants.wants.clear()
@@ -140,9 +130,9 @@ class Client(Tier):
 
     def past(self) -> tuple[dict[str, int], dict[str, int]]:
         """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
-        frontier, began = {**self.upper.past(), **self.heard.front}, dict(self.start_marks)
-        self.application.extend(frontier, began, door=self.joined)
-        return frontier, {stream: n for stream, n in began.items() if n > frontier.get(stream, 0)}
+        frontier = {**self.upper.past(), **self.heard.front}
+        self.application.extend(frontier, attaching=not self.joined)
+        return frontier, {stream: n for stream, n in self.start_marks.items() if n > frontier.get(stream, 0)}
 
     def behind(self) -> int:
         """All numbers of this attachment up to here lie behind."""
@@ -159,7 +149,8 @@ class Client(Tier):
         frontier, began = self.past()
         attach = Attach(
             self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.outbox.unacked),
-            self._seq, self.loose.seq, self.growing.attaching(), began, self.missed.ids(now_us),
+            self._seq, self.loose.seq, self.growing.attaching(), began,
+            (*self.missed.ids(now_us), *self.application.waiting()),
         )  # fmt: skip
         self.out.append(Send((self.home,), attach))
 
@@ -190,11 +181,8 @@ class Client(Tier):
         stamps: list[Stamp] | None = None
         different, order, after = accepted(self, topics, payload, deadline_us, after, order)
         if after is not None:
-            self._check_had(after)
-            known = [self._stamps.get(one) for one in after]
-            stamps = [stamp for stamp in known if stamp is not None and not is_loose(stamp.own[0][0])]
-            if None in known:
-                stamps, after = None, None
+            stamps = self.causes.stamps(after)
+            after = None if stamps is None else after
         if order == "none":
             envelope = self.loose.envelope(different, payload, deadline_us, now_us)
         else:
@@ -213,27 +201,11 @@ class Client(Tier):
         series = message.series
         if message.seq > self.tops.get(series, 0):
             self.tops[series] = message.seq
-        stamps = self._stamps
-        stamps[message.id] = envelope.stamp
-        if len(stamps) > REMEMBERED:
-            oldest = next(iter(stamps))
-            del stamps[oldest]
-            raise_to(self._forgotten, dict((split_id(oldest),)))
-
-    def _check_had(self, ids: Sequence[str]) -> None:
-        """Refuse causes that this client never had. Of a sender some of whose it has forgotten, older ones may be."""
-        for one in ids:
-            if one not in self._stamps:
-                series, _, seq = str(one).rpartition(":")
-                if not (seq.isascii() and seq.isdigit() and int(seq) <= self._forgotten.get(series, 0)):
-                    raise InputError(
-                        f"{self.name} never had {short(one)}: `after` names messages that were delivered here or "
-                        "published here."
-                    )
+        self.causes.remember(envelope)
 
     def causes_of(self, message_id: str) -> tuple[str, ...]:
         """What a delivered message follows, as ids: the newest of each sender. Empty where that is forgotten."""
-        stamp = self._stamps.get(message_id)
+        stamp = self.causes.known(message_id)
         return () if stamp is None else cut_of(newest_of(stamp.covers))
 
     # -- in --------------------------------------------------------------------------------------------------------
@@ -336,8 +308,7 @@ class Client(Tier):
         """An unordered message may have come by an earlier home, although one before it did not: then the frontier says
         nothing of it. (Or those after it say that it has expired: then it is late, or was already.)"""
         message = item.envelope.message
-        own = item.envelope.stamp.own
-        if not any(self.heard.behind(stream, n) and n > self._taken.get(stream, 0) for stream, n in own):
+        if not self.heard.had(item.envelope.stamp.own):
             return False
         if self.inbox.is_late(message, now_us) and not item.gone and message.id not in self.inbox.seen:
             return False
@@ -374,16 +345,6 @@ class Client(Tier):
         if original.message.order != "none":
             self.upper.learn(original)
         self._remember(original)
-
-    def thin_out(self, own: tuple[Mark, ...]) -> None:
-        """Who wants some topics of an entry never has the numbers of its streams in a row, and would remember each for
-        ever. The oldest are taken for had, with those between them: no later home sends any of these. This one may
-        still, if they are so late; what it repeats is known by its number, and by its name for `memory_us`."""
-        for stream, _ in own:
-            over = self.heard.over.get(stream, ())
-            if len(over) > UNORDERED_KEPT:
-                upto = self._taken[stream] = sorted(over)[len(over) // 2]
-                self.heard.start_at({stream: upto})
 
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None

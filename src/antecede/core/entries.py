@@ -22,7 +22,11 @@ from antecede.core.names import MAX_TOPIC, short
 from antecede.core.topics import EVERYTHING, covers, is_filter, matches, overlaps
 from antecede.errors import InputError, RemoteProtocolError
 
-__all__ = ["EACH", "Entries", "Groups"]
+__all__ = ["EACH", "Entries", "Groups", "Interests"]
+
+INTERESTS = 1024
+"""Filters of peers that are remembered with what they match. Raising it costs memory; lowering it, where many come and
+go, the time to match anew."""
 
 
 class Groups:
@@ -200,6 +204,27 @@ class Meeting(Interest):
 
     def concerns_group(self, group: str) -> bool:
         return any(self.entries.meets(filter, group) for filter in self.filters)
+
+
+class Interests:
+    """Of peers, remembered: they remember themselves what they match."""
+
+    __slots__ = ("_groups", "_known")
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
+        self._known: dict[tuple[bool, tuple[str, ...]], Interest] = {}
+
+    def known(self, filters: tuple[str, ...], *, carried: bool) -> Interest:
+        """`carried`: of a broker, by the groups that it carries."""
+        key = (carried, filters)
+        interest = self._known.get(key)
+        if interest is None:
+            if len(self._known) >= INTERESTS:
+                self._known.clear()
+            interest = self._groups.carried(filters) if carried else self._groups.wanted(filters)
+            self._known[key] = interest
+        return interest
 
 
 def _check_filter(filter: str) -> None:

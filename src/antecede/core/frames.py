@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, get_args
 
 from antecede.core.membership.news import News
 from antecede.core.message import Envelope, Message
@@ -375,30 +375,4 @@ Frame: TypeAlias = (
     | Detach | SnapshotRequest | Snapshot | Rumours | Ping | PingRequest | Pong | Sync | Out | Grow | Grown | Kept
 )  # fmt: skip
 
-FRAMES: tuple[type[Base], ...] = (
-    Data,
-    Digest,
-    Request,
-    Gone,
-    Publish,
-    Published,
-    Received,
-    Attach,
-    Attached,
-    Items,
-    Top,
-    Want,
-    Ack,
-    Detach,
-    SnapshotRequest,
-    Snapshot,
-    Rumours,
-    Ping,
-    PingRequest,
-    Pong,
-    Sync,
-    Out,
-    Grow,
-    Grown,
-    Kept,
-)
+FRAMES: tuple[type[Base], ...] = get_args(Frame)

@@ -29,8 +29,8 @@ from heapq import heappop, heappush
 from antecede.core.effects import Deliver, Discard, Dropped, Effect
 from antecede.core.inbox import Inbox, by_rank
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Message, Stamp, is_loose, raise_to
-from antecede.core.order.index import IndexReader
+from antecede.core.message import Envelope, Mark, Message, Stamp, is_loose
+from antecede.core.order.index import WINDOW, IndexReader
 from antecede.errors import InputError
 
 __all__ = ["POLICIES", "Handover", "Queue", "QueuedInbox", "Ready"]
@@ -42,13 +42,17 @@ POLICIES = ("drop_oldest", "drop_newest", "block")
 class QueuedInbox(Inbox):
     """What is ready is put here or there; its row is not written yet."""
 
-    __slots__ = ("put",)
+    __slots__ = ("put", "put_back")
 
     put: Callable[[Envelope, str, int], None]
+    put_back: Callable[[Envelope, int], bool]
 
     def _deliver(self, envelope: Envelope, reason: str, now_us: int) -> None:
         self.reader.delivered(envelope.stamp, forced=reason == "deadline")
         self.put(envelope, reason, now_us)
+
+    def _comes_after_all(self, envelope: Envelope, now_us: int) -> bool:
+        return self.put_back(envelope, now_us)
 
     def pass_to(self, index: int, now_us: int) -> None:
         """No number up to here can be had any more. What is held of them waits for nothing else, so it is ready, in
@@ -65,7 +69,7 @@ class QueuedInbox(Inbox):
 class Ready:
     """One message that waits to be taken."""
 
-    __slots__ = ("envelope", "put_us", "queues", "reason", "settled")
+    __slots__ = ("delivered", "envelope", "put_us", "queues", "reason", "settled")
 
     def __init__(self, envelope: Envelope, reason: str, now_us: int) -> None:
         self.envelope = envelope
@@ -76,12 +80,18 @@ class Ready:
         """Where it waits."""
         self.settled = False
         """Whether its fate is known: it is delivered, or no queue has it any more."""
+        self.delivered = False
 
     @property
     def stamp(self) -> Stamp:
         """The stamp its publisher gave it."""
         given = self.envelope.stamp.extra
         return given if isinstance(given, Stamp) else self.envelope.stamp
+
+    def follows(self, own: tuple[Mark, ...]) -> bool:
+        """Whether the message with these marks is a cause of it."""
+        covers = self.stamp.covers
+        return any(n <= covers.get(stream, 0) for stream, n in own)
 
 
 class Queue:
@@ -113,6 +123,7 @@ class Queue:
 
 class Handover:
     __slots__ = (
+        "_carried",
         "_door",
         "_due",
         "_order",
@@ -155,6 +166,8 @@ class Handover:
         """All that entered a queue, in the machine's order; the settled ones leave it when they come first."""
         self._door: deque[Ready] = deque()
         """What is ready and must wait for room in a queue that blocks, and all that came after."""
+        self._carried: list[Ready] = []
+        """What waited when this attachment began: the home may not know it, and send what goes before it."""
         self._due: list[tuple[int, int, Ready]] = []
         self._tick = 0
 
@@ -191,11 +204,40 @@ class Handover:
             self.delivered(envelope, now_us)
             return
         ready = Ready(envelope, reason, now_us)
-        self._watch(ready)
-        if self._door or self._blocked(ready):
-            self._door.append(ready)
+        own = ready.stamp.own
+        after = [one for one in self._carried if one.follows(own)]
+        if any(one.delivered for one in after):
+            self.out.append(Discard(envelope.message.id, "superseded"))
+        elif any(not one.settled for one in after):
+            self.put_before(envelope, now_us)
         else:
-            self._admit(ready, now_us)
+            self._watch(ready)
+            if self._door or self._blocked(ready):
+                self._door.append(ready)
+            else:
+                self._admit(ready, now_us)
+
+    def put_before(self, envelope: Envelope, now_us: int) -> None:
+        """It comes when something that follows it waits already, or was dropped, and nothing that follows it is
+        delivered: it takes its place before that, wherever there is room."""
+        ready = Ready(envelope, "causes", now_us)
+        own = ready.stamp.own
+        self._watch(ready)
+        self.admitted(envelope)
+        wanted = [queue for queue in self.queues.values() if queue.wants(ready)]
+        for queue in wanted:
+            if queue.full:
+                self.out.append(Dropped(queue.name, envelope.message.id, "overflow"))
+            else:
+                _insert(queue.entries, ready, own)
+                queue.waiting += 1
+                ready.queues.add(queue.name)
+        if wanted and not ready.queues:
+            self._lose(ready, "overflow", now_us)
+            return
+        _insert(self._order, ready, own)
+        if not wanted:
+            self._hand(ready, now_us)
 
     def put_own(self, envelope: Envelope, now_us: int) -> None:
         """One's own message, for the queues that asked for those. It never stands at the door: all before it is
@@ -284,15 +326,13 @@ class Handover:
         self._deliver(ready, now_us)
 
     def _precedes(self, one: Ready, other: Ready, stamp: Stamp) -> bool:
-        own, covers = one.stamp.own, stamp.covers
+        own = one.stamp.own
         if is_loose(own[0][0]) or is_loose(stamp.own[0][0]):
             return False
-        if one.put_us + self.memory_us <= other.put_us:
-            return True
-        return any(n <= covers.get(stream, 0) for stream, n in own)
+        return one.put_us + self.memory_us <= other.put_us or other.follows(own)
 
     def _deliver(self, ready: Ready, now_us: int) -> None:
-        ready.settled = True
+        ready.settled = ready.delivered = True
         self.out.append(Deliver(ready.envelope.message, ready.reason))
         if ready.reason != "own":
             self.delivered(ready.envelope, now_us)
@@ -345,24 +385,24 @@ class Handover:
         """The lowest number of the attachment that is not to be acknowledged yet."""
         return min((one.envelope.stamp.own[0][1] for one in self._door if not one.settled), default=None)
 
-    def marks(self, *, door: bool) -> dict[str, int]:
-        """Marks of what waits, and of its causes: it need not be sent again. With `door`: also of what stands there."""
-        marks: dict[str, int] = {}
-        for ready in (*self._order, *self._door) if door else self._order:
-            stamp = ready.stamp
-            if not ready.settled and not is_loose(stamp.own[0][0]):
-                raise_to(marks, stamp.covers)
-                raise_to(marks, dict(stamp.own))
-        return marks
+    def waiting(self) -> list[Ready]:
+        """All that is ready and not delivered, in order."""
+        return [one for one in (*self._order, *self._door) if not one.settled]
 
-    def leave_door(self) -> list[str]:
-        """The attachment is over: what stands at the door is let go of, as if it had never come; the next home sends
-        it again."""
+    def attach(self) -> list[str]:
+        """Another attachment begins. What stands at the door is let go of, as if it had never come (those ids are
+        returned); the next home sends it again. What waits in a queue need not be sent again, but what goes before it
+        may still be: it is not delivered yet."""
         ids = [one.envelope.message.id for one in self._door if not one.settled]
         for ready in self._door:
             ready.settled = True
         self._door.clear()
+        self._carried = [one for one in self._order if not one.settled and one.reason != "own"]
         return ids
+
+    def carried(self) -> tuple[list[Ready], list[Ready]]:
+        """What waited then: the newest, of which a home can be told one by one, and before them the others."""
+        return self._carried[-WINDOW:], self._carried[:-WINDOW]
 
     def dismiss(self, wants: Callable[[tuple[str, ...]], bool], now_us: int) -> list[Envelope]:
         """The client left some groups: what waits and is no longer wanted is dropped, and may come again some day."""
@@ -377,3 +417,12 @@ class Handover:
                 unwanted.append(ready.envelope)
         self._let_in(now_us)
         return unwanted
+
+
+def _insert(entries: deque[Ready], ready: Ready, own: tuple[Mark, ...]) -> None:
+    """Before the first that follows it."""
+    for place, one in enumerate(entries):
+        if not one.settled and one.follows(own):
+            entries.insert(place, ready)
+            return
+    entries.append(ready)

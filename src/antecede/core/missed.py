@@ -1,6 +1,7 @@
-"""Ordered messages that came to a client of `home` too late: remembered while another home might send one again.
+"""Ordered messages that came to a client of `home` and were not delivered: too late, or there was no room for them.
 
-What follows such a message there would wait for its number, so the next home is told not to send it.
+What follows such a message at another home would wait for its number, so for a while the next home is told not to send
+it again.
 """
 
 from __future__ import annotations

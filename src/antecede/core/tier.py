@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from antecede.core.early import Early
 from antecede.core.effects import Ask, Discard, Effect, Send
-from antecede.core.entries import EACH, Groups
+from antecede.core.entries import EACH, Groups, Interests
 from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
@@ -42,10 +42,6 @@ from antecede.core.stability import Stability
 from antecede.core.store import Store
 
 __all__ = ["Parts", "Tier"]
-
-INTERESTS = 1024
-"""Filters of peers that are remembered with what they match. Raising it costs memory; lowering it, where many come and
-go, the time to match anew."""
 
 
 class Parts(NamedTuple):
@@ -101,7 +97,7 @@ class Tier(ABC):
         self.rounds = Rounds(self, enabled=parts.digests)
         self.answers, self.losses = Answers(self), Losses(self)
         self._collect_at: int | None = None
-        self._interests: dict[tuple[bool, tuple[str, ...]], Interest] = {}
+        self._interests = Interests(parts.groups)
 
     # -- who is there (roles say more) -----------------------------------------------------------------------------
 
@@ -171,14 +167,7 @@ class Tier(ABC):
 
     def known_interest(self, filters: tuple[str, ...], *, carried: bool = False) -> Interest:
         """`carried`: of a broker, by the groups that it carries."""
-        key = (carried, filters)
-        interest = self._interests.get(key)
-        if interest is None:
-            if len(self._interests) >= INTERESTS:
-                self._interests.clear()
-            interest = self.groups.carried(filters) if carried else self.groups.wanted(filters)
-            self._interests[key] = interest
-        return interest
+        return self._interests.known(filters, carried=carried)
 
     # -- in --------------------------------------------------------------------------------------------------------
 

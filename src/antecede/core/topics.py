@@ -59,7 +59,7 @@ def covers(wide: str, narrow: str) -> bool:
     narrow = "+/#" if narrow == "#" else narrow  # the same: no topic is without a level
     if wide in (narrow, EVERYTHING):
         return True
-    if narrow.startswith("$") and wide[0] in "+#":
+    if narrow.startswith("$") and wide[:1] in ("+", "#"):
         return False
     levels, within = wide.split("/"), narrow.split("/")
     for place, level in enumerate(levels):

@@ -21,6 +21,7 @@ BASELINE = "lpbcast, unlimited forwarding"
 READINGS: dict[str, Row] = {
     BASELINE: {"variant": "push"},
     "lpbcast, forward once": {"variant": "push", "forwards": 1},
+    "pbcast: multicast, then forward once": {"variant": "push", "forwards": 1, "multicast": True},
     "001: only brokers send": {"variant": "push", "brokers": BROKERS, "relay": False},
     "001: subscribers forward too": {"variant": "push", "brokers": BROKERS},
     "001: subscribers pull from brokers": {"variant": "pull", "brokers": BROKERS, "relay": False, "fanout": 1},

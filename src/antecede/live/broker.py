@@ -10,32 +10,33 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from antecede.core.effects import Effect, Expelled
+from antecede.core.entries import Entries
 from antecede.core.home_broker import HomeBroker
 from antecede.core.machine import Peer
 from antecede.core.membership.managed import Managed
 from antecede.core.membership.news import split_name
+from antecede.core.message import Message
 from antecede.core.names import check_process
 from antecede.core.recipes import build
 from antecede.errors import InputError
 from antecede.live.address import Address, parse_address, text_of, url_of
 from antecede.live.calling import Turned, call
+from antecede.live.http import Pages
 from antecede.live.hub import Hub
 from antecede.live.network import Network, Place, SocketNetwork
 from antecede.live.node import Clock, Node
 from antecede.live.records import Records
 from antecede.live.session import CLIENT, VERSION, VISITOR, Control, Hello, Session, Welcome
+from antecede.live.tally import Tally
 from antecede.live.timing import PROBING, SETTINGS, machine_id, run_name
 
-__all__ = ["EVERYTHING", "Broker"]
+__all__ = ["Broker"]
 
 log = logging.getLogger("antecede.broker")
 
-EVERYTHING = ("#",)
-"""What a broker carries unless it is told: every topic."""
 JOIN_S = 3.0
 """How long the addresses to join are tried before a broker begins alone."""
 DRAIN_S = 5.0
@@ -49,16 +50,16 @@ class Broker:
         *,
         name: str | None = None,
         join: Sequence[str] = (),
-        carry: Sequence[str] = EVERYTHING,
+        table: Mapping[str, Sequence[str]] | None = None,
         records: str | None = None,
+        http: int | None = None,
         network: Network | None = None,
     ) -> None:
-        """Port 0: the system chooses. `start` binds it; `address` says which."""
+        """Port 0: the system chooses. `start` binds it; `address` says which. `table`: filter -> the brokers that carry
+        it (none named: all of them), the same at every broker; left out, all carry every topic."""
         self.listen = parse_address(listen)
         self.seeds = [parse_address(one) for one in join]
-        self.carry = tuple(carry)
-        if isinstance(carry, str) or not self.carry:
-            raise InputError("A broker carries a list of filters: leave it out to carry every topic.")
+        self.entries = Entries(table)
         if name is not None:
             check_process(name)
             if split_name(name)[1]:
@@ -70,12 +71,14 @@ class Broker:
         self.directory = records
         self.ready = False
         self.stopping = False
+        self.tally = Tally()
+        self.http_port = http
+        self.pages = Pages(self)
         self._place: Place | None = None
         self._hub: Hub | None = None
         self._node: Node | None = None
         self._records: Records | None = None
         self._watching: asyncio.Task[None] | None = None
-        self._dice = random.Random()
 
     # -- what it is ------------------------------------------------------------------------------------------------
 
@@ -119,12 +122,16 @@ class Broker:
         self._place = await self.network.listen(base, self.listen, self._connected)
         if self.asked_name is None:
             base = f"b{self._place.address[1]}"
+        self._dice = self.network.dice(base)
         self._hub = Hub(self._place.datagrams)
         self._place.datagrams.where = self._where
         try:
+            if self.http_port is not None:
+                await self.pages.open(self.http_port)
             name, contacts = await self._find_others(base)
             self._begin(name, contacts, restarted=False)
         except BaseException:
+            self.pages.close()
             self._place.close()
             self._hub.shut()
             raise
@@ -154,9 +161,8 @@ class Broker:
         return base, {}
 
     async def _visit(self, seed: Address, name: str) -> Welcome:
-        answered = await call(
-            self.network, seed, Hello(VERSION, VISITOR, name, site=text_of(self.address)), self.clock, timeout_s=1.0
-        )
+        hello = Hello(VERSION, VISITOR, name, self._node is None, text_of(self.address), self._table())
+        answered = await call(self.network, seed, hello, self.clock, timeout_s=1.0)
         answered.session.close()
         if not self.run:
             self.run = answered.welcome.run
@@ -166,20 +172,26 @@ class Broker:
 
     def _begin(self, name: str, contacts: dict[str, str], *, restarted: bool) -> None:
         """A new machine, empty, under this name."""
-        site = text_of(self.address)
+        site, carried = text_of(self.address), self.entries.carried_by(name)
         inner = build(
-            "home", "repaired", name=name, role="broker", groups=self.carry, settings=SETTINGS, dice=self._dice
-        )
-        me = Peer(name, "broker", self.carry, site)
-        machine = Managed(inner, me, PROBING, self._dice)
+            "home", "repaired", name=name, role="broker", groups=carried, settings=SETTINGS, dice=self._dice,
+            table=self.entries,
+        )  # fmt: skip
+        me = Peer(name, "broker", carried, site)
+        machine = Managed(inner, me, PROBING, self._dice, groups=self.entries)
         self.hub.rename(name)
         self._records = None if self.directory is None else Records(self.directory, name)
         self._node = Node(
-            machine, self.hub, run=self.run, records=self._records, on_effect=self._said, clock=self.clock
-        )
+            machine, self.hub, run=self.run, records=self._records, on_deliver=self._delivered, on_effect=self._said,
+            clock=self.clock,
+        )  # fmt: skip
         if split_name(name)[1]:
             self._node.note("restart")
-        others = {other: Peer(other, "broker", (), where) for other, where in contacts.items() if other != name}
+        others = {
+            other: Peer(other, "broker", self.entries.carried_by(other), where)
+            for other, where in contacts.items()
+            if other != name
+        }
         self._seed_sites = {other: parse_address(peer.site) for other, peer in others.items()}
         self._node.start({name: me, **others}, joining=bool(others) or restarted)
         self.ready = True
@@ -191,7 +203,11 @@ class Broker:
             return parse_address(known.site)
         return self._seed_sites.get(name)
 
+    def _delivered(self, message: Message) -> None:
+        self.tally.delivered(message, self.clock.now_us())
+
     def _said(self, effect: Effect) -> None:
+        self.tally.said(effect)
         if isinstance(effect, Expelled) and not self.stopping:
             asyncio.get_running_loop().call_soon(self._begin_again, effect.by)
 
@@ -259,6 +275,9 @@ class Broker:
             session.refuse(f"nobody has the role {said.role!r}")
 
     def _tell_visitor(self, session: Session, said: Hello) -> None:
+        if said.table != self._table():
+            session.refuse("Brokers of one cluster have one table, and this one has another: give all the same.")
+            return
         known = self._known_life(split_name(said.name)[0])
         news = None if known is None else self.managed.table.entries.get(known)
         if said.fresh and news is not None and not news.final and news.site != said.site:
@@ -281,9 +300,12 @@ class Broker:
     def _welcome(self, name: str) -> Welcome:
         brokers = {n.name: n.site for n in self.managed.table.present() if n.role == "broker" and n.site}
         return Welcome(
-            VERSION, name, self.name, list(self.carry), self.run, self.clock.now_us(), brokers, machine_id(),
+            VERSION, name, self.name, self._table(), self.run, self.clock.now_us(), brokers, machine_id(),
             self.clock.base_us,
         )  # fmt: skip
+
+    def _table(self) -> dict[str, list[str]]:
+        return {filter: list(brokers) for filter, brokers in self.entries.table.items()}
 
     def _known_life(self, base: str) -> str | None:
         return next((name for name in self.managed.table.entries if split_name(name)[0] == base), None)
@@ -317,8 +339,20 @@ class Broker:
         self.node.tell(self.managed.leave)
         self.node.close("left", kind="crash")
         self._close_records()
+        self.pages.close()
         self.hub.shut()
         log.info("%s has stopped", self.name)
+
+    def crash(self) -> None:
+        """Stop at once and say nothing, as if the process had been killed: for tests."""
+        assert self._place is not None and self._watching is not None
+        self.stopping = True
+        self._watching.cancel()
+        self._place.close()
+        self.pages.close()
+        self.node.close(None, kind="crash")
+        self._close_records()
+        self.hub.abort()
 
     def _close_records(self) -> None:
         if self._records is not None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from antecede.core.entries import Entries
 from antecede.errors import InputError, one_line
 from antecede.live.address import parse_address
 from antecede.live.when import parse_duration
@@ -23,7 +24,7 @@ __all__ = ["SETTINGS", "BrokerConfig", "Setting", "Value", "load"]
 class Setting(NamedTuple):
     key: str
     kind: str
-    """`text`, `list`, `port` or `duration`."""
+    """`text`, `list`, `table`, `port` or `duration`."""
     default: Any
     meaning: str
     reloads: bool = False
@@ -34,7 +35,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("listen", "text", "127.0.0.1:7400", "HOST:PORT for clients (TCP) and brokers (UDP); port 0: any free one"),
     Setting("name", "text", "", "what the broker is called in records; left out: b and its port"),
     Setting("join", "list", [], "HOST:PORT of brokers to join; several may be given, one that answers is enough", True),
-    Setting("carry", "list", ["#"], "filters of the topics this broker carries"),
+    Setting("carry", "list", [], "filters of the topics that all brokers of the cluster carry; none: every topic"),
+    Setting(
+        "table", "table", {}, "filter -> names of the brokers that carry it, instead of carry; the same everywhere"
+    ),
     Setting("http", "port", 0, "port for /metrics, /health, /ready and /status; 0: none"),
     Setting("records", "text", "", "directory for the records of what the broker did; left out: none are written"),
     Setting("log", "text", "text", "how log lines look: text or json", True),
@@ -78,7 +82,7 @@ def load(
         variable = f"ANTECEDE_{one.key.upper()}"
         if flags.get(one.key) is not None:
             values[one.key] = Value(_checked(one, flags[one.key], "--" + one.key.replace("_", "-")), "flag")
-        elif variable in environ:
+        elif variable in environ and one.kind != "table":
             given: Any = environ[variable]
             if one.kind == "list":
                 given = [part.strip() for part in given.split(",") if part.strip()]
@@ -112,6 +116,11 @@ def _checked(one: Setting, given: Any, where: str) -> Any:
             for address in given:
                 parse_address(address)
         return list(given)
+    if one.kind == "table":
+        if not isinstance(given, Mapping) or not all(isinstance(names, list) for names in given.values()):
+            raise InputError(f"{where} is a table such as 'room/#' = ['A', 'B'], not {given!r}.")
+        Entries(given or None)
+        return dict(given)
     if one.kind == "port":
         if isinstance(given, bool) or not str(given).isdigit() or int(given) > 65_535:
             raise InputError(f"{where} is a port, 0 to 65535, not {given!r}.")

@@ -38,6 +38,8 @@ class Hub:
         self.counts: Counts = datagrams.counts
         self.connections = 0
         """Ever accepted."""
+        self.bytes_in = self.bytes_out = 0
+        """Of connections that have ended."""
         self._on_batch: Callable[[Received], None] | None = None
         self._is_open = False
 
@@ -58,6 +60,13 @@ class Hub:
         self.sessions.clear()
         self.datagrams.close()
 
+    def abort(self) -> None:
+        """As `shut`, without a word: what was written may be lost."""
+        for session in list(self.sessions.values()):
+            session.abort()
+        self.sessions.clear()
+        self.datagrams.close()
+
     def rename(self, name: str) -> None:
         self.name = name
         self.datagrams.rename(name)
@@ -73,6 +82,8 @@ class Hub:
             before.refuse(f"another connection has come under the name {session.peer}")
 
     def lost(self, session: Session) -> None:
+        self.bytes_in += session.bytes_in
+        self.bytes_out += session.bytes_out
         if self.sessions.get(session.peer) is session:
             del self.sessions[session.peer]
 

@@ -1,32 +1,49 @@
-"""What one subscription hands to the application: a queue with a bound, and what happens when it is full.
+"""What one subscription hands to the application: the face of a queue that the machine keeps.
 
-Decided here: messages of one inbox come out in the order in which the machine delivered them; a full queue drops its
-oldest or its newest, or lets the node wait, as the application chose; and everything that was not handed over is
-counted under its name.
+Decided here: a message is taken from the machine's queue at the moment the application asks for the next one, neither
+earlier nor several at a time, because that is when it counts as delivered; and what was not handed over is counted
+under its name. What a full queue does is the machine's to decide (`core/handover`).
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from antecede.core.interest import Interest
+from antecede.core.handover import POLICIES
+from antecede.core.message import split_id
 from antecede.errors import InputError
 from antecede.live.message import Message, check_filter
+from antecede.wire import save
 
 if TYPE_CHECKING:
     from antecede.live.client import Client
 
-__all__ = ["POLICIES", "Inbox"]
+__all__ = ["Fate", "Inbox"]
 
-POLICIES = ("drop_oldest", "drop_newest", "block")
+
+class Fate(NamedTuple):
+    """What became of a message that was not delivered here."""
+
+    id: str
+    fate: str
+    """`late`, `superseded`, `expired`, `overflow` or `lost`."""
+    missing: tuple[str, ...] = ()
+    """With `late`: what it waited for. With `superseded`: what follows it and was delivered before."""
+
+    @property
+    def blocked_by(self) -> tuple[str, ...]:
+        """The senders of what was missing."""
+        return tuple(dict.fromkeys(split_id(one)[0] for one in self.missing))
 
 
 class Inbox:
     """`async with node.subscribe(...) as inbox: async for message in inbox: ...`"""
 
-    def __init__(self, node: Client, filters: tuple[str, ...], queue: int, overflow: str, own: bool) -> None:
+    def __init__(
+        self, node: Client, filters: tuple[str, ...], queue: int, overflow: str, own: bool, since: bytes | None
+    ) -> None:
         if not filters:
             raise InputError("Say what to subscribe to, for example node.subscribe('room/#').")
         if overflow not in POLICIES:
@@ -34,41 +51,25 @@ class Inbox:
         if not isinstance(queue, int) or queue < 1:
             raise InputError(f"A queue holds at least one message, not {queue!r}.")
         self.filters = tuple(dict.fromkeys(map(check_filter, filters)))
-        self.own = own
+        self.size, self.policy, self.own, self.since = queue, overflow, own, since
+        self.name = ""
+        """What the machine calls its queue."""
         self.closed = False
         self._node = node
-        self._interest = Interest(self.filters)
-        self._most, self._policy = queue, overflow
-        self._queue: deque[Message] = deque()
+        self._kept: deque[Message] = deque()
+        """Taken already, since the node drains."""
         self._waiters: set[asyncio.Future[None]] = set()
-        self._counts: Counter[str] = Counter()
-
-    # -- from the node ---------------------------------------------------------------------------------------------
-
-    def wants(self, topic: str) -> bool:
-        return self._interest.wants((topic,))
-
-    def put(self, message: Message) -> None:
-        if len(self._queue) >= self._most and self._policy != "block":
-            self._counts["overflow"] += 1
-            dropped = message
-            if self._policy == "drop_oldest":
-                dropped = self._queue.popleft()
-                self._queue.append(message)
-            self._node.overflowed(dropped)
-        else:
-            self._queue.append(message)
-        self.wake()
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the node should hold back what follows."""
-        return self._policy == "block" and len(self._queue) >= self._most
+        self.counts: Counter[str] = Counter()
 
     def wake(self) -> None:
+        """There may be something to take, or nothing more to wait for."""
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
+
+    @property
+    def waited_for(self) -> bool:
+        return bool(self._waiters)
 
     # -- for the application ---------------------------------------------------------------------------------------
 
@@ -80,28 +81,36 @@ class Inbox:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """No more is wanted; what is queued can still be taken."""
+        """No more is wanted; what still waits is dropped."""
         if not self.closed:
             self.closed = True
             self._node.close_inbox(self)
             self.wake()
 
+    def keep_all(self) -> None:
+        """Take all that is ready now, for the application to come and get after the queue is closed."""
+        self._kept.extend(self._node.take(self, len(self)))
+
     def __aiter__(self) -> Inbox:
         return self
 
     async def __anext__(self) -> Message:
-        while not self._queue:
+        while True:
+            if self._kept:
+                self.counts["delivered"] += 1
+                return self._kept.popleft()
             if self.closed or self._node.closed:
                 raise StopAsyncIteration
+            taken = self._node.take(self, 1)
+            if taken:
+                self.counts["delivered"] += 1
+                return taken[0]
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiters.add(waiter)
             try:
                 await waiter
             finally:
                 self._waiters.discard(waiter)
-        message = self._queue.popleft()
-        self._counts["delivered"] += 1
-        return message
 
     async def get(self, within: float | None = None) -> Message:
         """The next message; TimeoutError when none comes `within` so many seconds."""
@@ -113,9 +122,15 @@ class Inbox:
 
     def __len__(self) -> int:
         """Messages that wait to be taken."""
-        return len(self._queue)
+        return len(self._kept) + (0 if self.closed or self._node.closed else self._node.ready(self))
+
+    @property
+    def frontier(self) -> bytes:
+        """How far this node has got, as a small value to save with one's own results: `subscribe(since=frontier)` goes
+        on from there after a restart, under the same name."""
+        return save(self._node.machine.application.frontier())
 
     def fates(self) -> dict[str, int]:
-        """How many messages had which fate: `delivered` and `overflow` here; `late`, `superseded`, `expired` and `lost`
-        at the whole node, for what never came in time is not known by its topic; `queued` wait here."""
-        return {**self._node.fates(), **self._counts, "queued": len(self._queue)}
+        """How many messages had which fate: `delivered`, `late` and `overflow` in this inbox; `superseded`, `expired`
+        and `lost` at the whole node, for what never came is not known by its topic; `queued` wait here."""
+        return {**self._node.fates(), **self.counts, "queued": len(self)}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections.abc import Callable, Iterable, Sequence
 
 from antecede.core.frames import Frame, Published
@@ -45,6 +44,7 @@ class Link:
     ) -> None:
         self.network, self.clock, self.name = network, clock, name
         self.counts = Counts()
+        self._dice = network.dice(f"{name} link")
         self.session: Session | None = None
         self.fresh = True
         """Whether this client has never been welcomed."""
@@ -100,7 +100,7 @@ class Link:
                 await self._cut.wait()
             else:
                 self._leaving.clear()
-                await asyncio.sleep(pause_s * (0.5 + random.random()))
+                await asyncio.sleep(pause_s * (0.5 + self._dice.random()))
                 pause_s = min(2 * pause_s, LAST_PAUSE_S)
 
     def _closing(self) -> bool:

@@ -7,6 +7,7 @@ the two is free. `testing` has the same face in memory, on a virtual clock.
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Callable
 from typing import Protocol
 
@@ -34,6 +35,10 @@ class Place(Protocol):
 class Network(Protocol):
     def clock(self) -> Clock: ...
 
+    def dice(self, name: str) -> random.Random:
+        """What a process of that name draws from."""
+        ...
+
     async def listen(self, name: str, address: Address, make: Callable[[], Session]) -> Place: ...
 
     async def call(self, address: Address, session: Session) -> None:
@@ -59,6 +64,9 @@ class SocketNetwork:
 
     def clock(self) -> Clock:
         return Clock()
+
+    def dice(self, name: str) -> random.Random:
+        return random.Random()
 
     async def listen(self, name: str, address: Address, make: Callable[[], Session]) -> Place:
         loop = asyncio.get_running_loop()

@@ -260,7 +260,7 @@ class Node:
         """End the turn now: what the machine has decided so far leaves."""
         self._finish()
 
-    def close(self, reason: str = "stopped", kind: str = "end") -> None:
+    def close(self, reason: str | None = "stopped", kind: str = "end") -> None:
         """`quiet`: the caller knows that nothing is in flight. Rows and frames of this turn still leave. A process that
         left, or was expelled, has a `crash` of that reason instead of an `end`."""
         if self._loop is None:

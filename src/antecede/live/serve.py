@@ -24,10 +24,15 @@ log = logging.getLogger("antecede.broker")
 
 
 def broker_from(config: BrokerConfig) -> Broker:
+    table = config["table"] or {filter: [] for filter in config["carry"]} or None
     return Broker(
-        config["listen"], name=config["name"] or None, join=config["join"], carry=config["carry"],
+        config["listen"],
+        name=config["name"] or None,
+        join=config["join"],
+        table=table,
         records=config["records"] or None,
-    )  # fmt: skip
+        http=config["http"] or None,
+    )
 
 
 async def until_stopped(reload: Callable[[], None] | None = None) -> None:

@@ -43,7 +43,9 @@ class Hello(msgspec.Struct, array_like=True, frozen=True, tag=1):
     fresh: bool = True
     """Whether it has no memory: then a name that was used before gets its next incarnation."""
     site: str = ""
-    """Where it listens itself, if it is a broker."""
+    """Where it listens itself, if it is a broker,"""
+    table: dict[str, list[str]] | None = None
+    """and the table in its settings, which must be that of all others."""
 
 
 class Welcome(msgspec.Struct, array_like=True, frozen=True, tag=2):
@@ -51,7 +53,8 @@ class Welcome(msgspec.Struct, array_like=True, frozen=True, tag=2):
     name: str
     """What the caller is called from now on."""
     broker: str
-    carries: list[str]
+    table: dict[str, list[str]]
+    """The cluster's table: filter -> the brokers that carry it, none named: all."""
     run: str
     """The name of this execution, the same at all brokers and clients: their records belong together."""
     clock_us: int

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from antecede.core.machine import Settings
 from antecede.core.membership.detector import Probing
 from antecede.live.node import Clock
 
-__all__ = ["PROBING", "SETTINGS", "adopt", "machine_id", "run_name"]
+__all__ = ["CLIENT_SETTINGS", "PROBING", "SETTINGS", "adopt", "machine_id", "run_name"]
 
-PROBING = Probing(period_us=200_000, timeout_us=80_000)
-"""A crash is usually known to all of eight brokers after `PROBING.found_us(8)`: 4.4 seconds. A client whose connection
-breaks does not wait for that."""
+PROBING = Probing(period_us=400_000, timeout_us=180_000, suspicion=4)
+"""A crash is known to all of eight brokers after `PROBING.found_us(8)` at the latest: 10.4 seconds, usually half of
+that. A client whose connection breaks does not wait for it. Lowering it expels processes on a busy machine."""
 
 SETTINGS = Settings(
     deadlines=True, guard_us=2_000, hop_us=5_000, round_us=50_000, retry_us=40_000, patience_us=2_000, trip_us=500,
-    clock_bound_us=1_000, grace_us=10_000_000, memory_us=60_000_000,
+    clock_bound_us=1_000, grace_us=15_000_000, memory_us=60_000_000,
 )  # fmt: skip
+
+CLIENT_SETTINGS = replace(SETTINGS, guard_us=5_000)
+"""A client stops waiting a little earlier than its clock demands: the application must come and take the message."""
 
 
 def machine_id() -> str:

@@ -56,6 +56,8 @@ class Epidemic:
     near: float = 0.0
     """How often a target is drawn from one's own site. Saves long links, slows what must cross them."""
     sites: int = 1
+    multicast: bool = False
+    """Whether it goes to everybody once first, as in pbcast: that is round 1. Costs n copies from one sender."""
     rounds: int = 0
     """After how many rounds to stop; 0: when all have it or nobody can send any more."""
 
@@ -72,8 +74,8 @@ class Epidemic:
                 raise InputError(f"{name} is {getattr(self, name)}: it must be at least {low}.")
         if not self.relay and not self.brokers:
             raise InputError("nobody would send: without relay there must be brokers.")
-        if self.by_contacts and (self.variant != "push" or self.brokers):
-            raise InputError("views and sites are for push among subscribers: leave out brokers, pull and chain.")
+        if self.by_contacts and (self.variant != "push" or self.brokers or self.multicast):
+            raise InputError("views and sites are for push among subscribers only: leave out the rest.")
         if 0 < self.view < self.fanout:
             raise InputError(f"fanout {self.fanout} needs a view of at least so many: view is {self.view}.")
         if self.view and self.sites > 1:

@@ -1,4 +1,4 @@
-"""What is too much to simulate. Decided in this file: the largest value of each knob that counts or measures.
+"""What is too much to simulate. Decided in this file: the largest and least of each knob that counts.
 
 Beyond these a run would not fit into any machine (processes, messages, bytes) or outlast its clock (eleven days): a
 slip of the finger, most likely, and better refused than begun.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from antecede.errors import InputError
 
-__all__ = ["MOST", "refuse_absurd"]
+__all__ = ["LEAST", "MOST", "SCENARIOS", "refuse_absurd"]
 
 MANY = 100_000
 LONG_MS = 1e9
@@ -22,6 +22,13 @@ MOST: dict[str, float] = {
 }  # fmt: skip
 
 
+LEAST: dict[str, float] = {"rate": 1e-3, "round_ms": 0.1, "nap_ms": 0.1}
+"""Below these a run would never end: publications days apart, a round every instant."""
+
+SCENARIOS = 10_000_000
+"""Of a sweep, each some milliseconds at least."""
+
+
 def refuse_absurd(scenario: object) -> None:
     """One sentence for the first knob that is beyond its limit; of a range its end counts."""
     for name, most in MOST.items():
@@ -30,3 +37,6 @@ def refuse_absurd(scenario: object) -> None:
         if value is not None and value > most:
             shown = f"{value:,}" if isinstance(value, int) else f"{value:g}"
             raise InputError(f"{name} is {shown}: at most {most:,.0f} can be simulated.")
+    for name, least in LEAST.items():
+        if getattr(scenario, name) < least:
+            raise InputError(f"{name} is {getattr(scenario, name):g}: it must be at least {least:g}.")

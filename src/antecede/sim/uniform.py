@@ -69,7 +69,12 @@ def spread_evenly(epidemic: Epidemic, dice: Dice, rounds: Rounds) -> int:
     scratch: Marks = np.empty(n if "push" in epidemic.variant else 0, dtype=np.uint8)
     fresh: deque[int] = deque([first + holders_above], maxlen=epidemic.forwards or 1)
     """How many came to hold it in each of the last rounds: those who still send."""
-    for _ in range(epidemic.rounds or ROUNDS):
+    if epidemic.multicast:
+        new = int(dice.binomial(correct - reached, 1 - epidemic.loss))
+        reached += new
+        fresh.append(fresh.pop() + new)  # whoever has it after the multicast, the sender too, begins to gossip
+        rounds.add(reached, n - first)
+    for _ in range((epidemic.rounds or ROUNDS) - epidemic.multicast):
         if reached == correct and not epidemic.rounds:
             break
         if not epidemic.relay:

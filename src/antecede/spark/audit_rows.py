@@ -133,10 +133,11 @@ class Frame(Traces):
             kind = F.when(F.col("kind") == name, number + 1).otherwise(kind)
         for name, number in REASON_CODES.items():
             reason = F.when(F.col("reason") == name, number).otherwise(reason)
-        reason = F.when(F.col("kind") == "discard", reason).otherwise(0)
+        reason = F.when(F.col("kind").isin("discard", "deliver"), reason).otherwise(0)
         what = F.shiftleft(F.shiftleft("step", REASON_BITS) + reason, KIND_BITS) + kind
-        # Only subscribers heed from whom a copy came.
-        told = (F.col("role") == "subscriber") & (F.col("kind") == "arrive") & F.col("peer").isNotNull()
+        # Only subscribers heed from whom a copy came; whoever discards may say in whose queue it was.
+        heeded = (F.col("role") == "subscriber") & (F.col("kind") == "arrive")
+        told = (heeded | (F.col("kind") == "discard")) & F.col("peer").isNotNull()
         rows = self.frame.where(~self._nowhere()).select(
             F.xxhash64("run", "process").alias("who"), what.alias("what"), "at_us", "true_us",
             key().alias("message"), F.when(told, F.xxhash64("peer")).otherwise(0).alias("peer"),

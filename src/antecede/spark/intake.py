@@ -1,12 +1,14 @@
 """The first step of a pipeline: what is read becomes rows that can be ordered, and what cannot is set aside with why.
 
-Decided in this file: which faults a row can have (no id, no sender or number where they are named, a number that is
-none, a line that does not parse); that texts from CSV become lists and numbers here; and that a damaged file costs
-itself, not the run: it is found by its footer, or, when Spark stumbles over it later, by reading all of each file once.
+Decided in this file: that cells are read here, by the rules of `spark/tables`, and stand in the columns from here on as
+lists, maps and numbers; that lines of CSV and JSON which are no rows come along with why and as they were written; and
+that a damaged Parquet file costs itself, not the run: it is found by its footer, or, when Spark stumbles over it later,
+by reading all of each file once.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +16,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, MapType, NumericType, StringType, TimestampNTZType, TimestampType
 
 from antecede.errors import InputError, one_line
 from antecede.spark.config import Pipeline
 from antecede.spark.stamps import files_below
+from antecede.spark.tables.cells import FITTING, REQUIRED, fits, is_plain
+from antecede.spark.tables.files import Found
+from antecede.spark.tables.frames import FAULT, READ, arrow_types, col, read_frame, read_lines
+from antecede.spark.tables.kinds import shown_type
 from antecede.spark.views import arrivals
 
 if TYPE_CHECKING:
@@ -26,13 +31,14 @@ if TYPE_CHECKING:
 
 __all__ = ["FAULT", "QUARANTINE", "damaged", "faulty", "read_rows", "sound"]
 
-FAULT = "_fault"
-"""Why a row cannot be ordered; null if it can."""
 QUARANTINE = "file string, reason string, row string"
-_TEXT = "_line"
-"""Where Spark puts a line it cannot parse."""
-_READ = "_read_"
-"""Before the name of a column: as it was read, before it was made a number."""
+_FILE, _REASON, _TEXT = "_file", "_reason", "_line"
+"""Of a line that is no row: where it stands, why, and the line itself."""
+_AS_READ = "_as_read_"
+"""Before the name of a column: as it was read, before it was made a list, a map or a number."""
+
+_OPTIONS = {"header", "inferSchema", "encoding", "mode"}
+"""Settings of Spark's readers for which ours do as well; with others Spark reads CSV and JSON itself."""
 
 
 def read_rows(spark: SparkSession, config: Pipeline, leave_out: Sequence[str] = (), stream: bool = False) -> DataFrame:
@@ -44,6 +50,8 @@ def read_rows(spark: SparkSession, config: Pipeline, leave_out: Sequence[str] = 
     if source.format == "antecede":
         frames = [reader.format("antecede").options(**source.options).load(path) for path in source.paths]
         return _judged(_united(frames), config)
+    if source.format in ("csv", "json") and _is_ours(config):
+        return _judged(_lines(spark, config, stream), config)
     options = dict(source.options)
     if source.format in ("csv", "json"):
         options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _TEXT} | options
@@ -60,6 +68,30 @@ def read_rows(spark: SparkSession, config: Pipeline, leave_out: Sequence[str] = 
         if not paths:
             raise InputError(f"No Parquet file that can be read below {', '.join(source.paths)}.")
     return _judged(reader.options(**options).format(source.format).load(paths), config)
+
+
+def _is_ours(config: Pipeline) -> bool:
+    """Whether our readers can take these files: on a mounted path, with a header, without settings of Spark's own."""
+    source, columns = config.source, config.columns
+    remote = any(re.match(r"\w+:/", path) and not path.startswith("file:/") for path in source.paths)
+    named = [getattr(columns, role) for role in columns.__struct_fields__]
+    bare = source.options.get("header", "true").lower() != "true" or any(re.fullmatch(r"_c\d+", n or "") for n in named)
+    return not remote and set(source.options) <= _OPTIONS and not (source.format == "csv" and bare)
+
+
+def _lines(spark: SparkSession, config: Pipeline, stream: bool) -> DataFrame:
+    source, columns = config.source, config.columns
+    files = files_below(source.paths)
+    if not files:
+        raise InputError(f"{', '.join(source.paths)} holds no file: correct source.path.")
+    names_things = {columns.id, columns.parents, columns.sender, columns.clock, columns.group, columns.topic}
+    found = Found(source.format, files, None)
+    paths = None
+    if stream:
+        opened = spark.readStream.format("binaryFile").option("recursiveFileLookup", "true")
+        paths = _united([opened.load(path).select("path") for path in source.paths])
+    whole, names = read_lines(spark, found, names_things, source.options.get("encoding"), paths)
+    return whole.toDF(*names, _FILE, _REASON, _TEXT)
 
 
 def _united(frames: Sequence[DataFrame]) -> DataFrame:
@@ -92,70 +124,57 @@ def _notes(config: Pipeline) -> str:
 
 
 def _judged(df: DataFrame, config: Pipeline) -> DataFrame:
-    """Columns in the kinds they must have, and FAULT."""
+    """Cells in the types they must have, and FAULT."""
     columns = config.columns
     named = {role: getattr(columns, role) for role in columns.__struct_fields__ if getattr(columns, role) is not None}
+    kinds = arrow_types(df.schema)
     for role, name in named.items():
-        if name not in df.columns:
-            have = ", ".join(name for name in df.columns if name != _TEXT)
+        if name not in kinds:
+            have = ", ".join(name for name in kinds if name not in (_FILE, _REASON, _TEXT))
             raise InputError(f"The source has no column {name} (columns.{role}); it has {have}.")
-    if FAULT in df.columns:
+        if not fits("parents" if role == "topic" else role, kinds[name]):
+            must = "text or a list of texts" if role == "topic" else FITTING[role]
+            raise InputError(f"The column {name} is {shown_type(kinds[name])}: for columns.{role} it must be {must}.")
+    if FAULT in kinds:
         raise InputError(f"The source has a column {FAULT}, which this pipeline adds: rename it.")
-    faults: list[tuple[Column, str]] = []
-    if _TEXT in df.columns:
-        faults.append((F.col(_TEXT).isNotNull(), "the line cannot be parsed"))
-    for role in ("seq", "deadline", "time", "arrived"):
-        if role in named:
-            df, wrong = _number(df, named[role])
-            faults.append((wrong, f"{role} is not a number"))
-    for role in ("id", "sender", "seq"):
-        if role in named:
-            faults.append((F.col(named[role]).isNull(), f"{role} is null"))
-    for role in ("parents", "topic"):
-        if role in named:
-            df = _list(df, named[role], role)
-    if columns.clock is not None and not isinstance(df.schema[columns.clock].dataType, MapType):
-        df = df.withColumn(columns.clock, F.from_json(columns.clock, "map<string,bigint>"))
-    fault = F.lit(None).cast("string")
-    for wrong, reason in reversed(faults):
-        fault = F.when(wrong, reason).otherwise(fault)
-    return df.withColumn(FAULT, fault)
+    roles = {role: name for role, name in named.items() if role not in ("group", "topic")}
+    read = read_frame(df, roles)
+    made = {name: READ + role for role, name in roles.items() if READ + role in read.columns}
+    kept = [col(made[name]).alias(name) if name in made else col(name) for name in df.columns]
+    before = [col(name).alias(_AS_READ + name) for name in made]
+    return read.select(*kept, *before, _fault(read, roles, kinds).alias(FAULT))
 
 
-def _number(df: DataFrame, name: str) -> tuple[DataFrame, Column]:
-    kind = df.schema[name].dataType
-    if isinstance(kind, NumericType | TimestampType | TimestampNTZType):
-        return df, F.lit(False)
-    if not isinstance(kind, StringType):
-        raise InputError(f"The column {name} is {kind.simpleString()}: it must be a number or a timestamp.")
-    before = _READ + name
-    df = df.withColumn(before, F.col(name)).withColumn(name, F.col(name).try_cast("bigint"))
-    return df, F.col(before).isNotNull() & F.col(name).isNull()
-
-
-def _list(df: DataFrame, name: str, role: str) -> DataFrame:
-    """A text with names between commas, spaces or in JSON's brackets is a list of them."""
-    kind = df.schema[name].dataType
-    if isinstance(kind, ArrayType) or (role == "topic" and isinstance(kind, StringType)):
-        return df
-    if not isinstance(kind, StringType):
-        raise InputError(f"The column {name} is {kind.simpleString()}: it must be a list of names.")
-    names = F.filter(F.split(F.regexp_replace(name, r'[\[\]"]', " "), r"[\s,;]+"), lambda one: one != "")
-    return df.withColumn(name, F.coalesce(names, F.array().cast("array<string>")))
+def _fault(read: DataFrame, roles: dict[str, str], kinds: dict[str, pa.DataType | None]) -> Column:
+    """The first thing that is wrong with a row."""
+    reasons = [col(_REASON)] if _REASON in read.columns else []
+    if _TEXT in read.columns and not reasons:
+        reasons.append(F.when(col(_TEXT).isNotNull(), "the line cannot be parsed"))
+    for role in REQUIRED:
+        if role in roles and is_plain(role, kinds[roles[role]] or pa.null()):
+            reasons.append(F.when(F.coalesce(col(roles[role]).cast("string"), F.lit("")) == "", f"{role} is null"))
+    if FAULT in read.columns:
+        reasons.append(col(FAULT))
+    return F.coalesce(*reasons, F.lit(None).cast("string"))
 
 
 def sound(rows: DataFrame) -> DataFrame:
     """The rows that can be ordered."""
-    return rows.where(F.col(FAULT).isNull()).drop(FAULT, _TEXT, *(n for n in rows.columns if n.startswith(_READ)))
+    ours = (FAULT, _FILE, _REASON, _TEXT)
+    own = [name for name in rows.columns if name not in ours and not name.startswith(_AS_READ)]
+    return rows.where(F.col(FAULT).isNull()).select(*map(col, own))
 
 
 def faulty(rows: DataFrame) -> DataFrame:
-    """The rows that cannot, as they are kept: QUARANTINE, each whole as JSON, as it was read."""
-    names = [name for name in rows.columns if name != FAULT and not name.startswith(_READ)]
-    as_read = [F.col(_READ + name).alias(name) if _READ + name in rows.columns else F.col(name) for name in names]
+    """The rows that cannot, as they are kept: QUARANTINE, each whole as JSON as it was read, or the line itself."""
+    ours = (FAULT, _FILE, _REASON)
+    names = [name for name in rows.columns if name not in ours and not name.startswith(_AS_READ)]
+    as_read = [col(_AS_READ + name if _AS_READ + name in rows.columns else name).alias(name) for name in names]
     kept = rows.where(F.col(FAULT).isNotNull())
-    whole = F.to_json(F.struct(*as_read)).alias("row")
-    return kept.select(F.lit(None).cast("string").alias("file"), F.col(FAULT).alias("reason"), whole)
+    whole = F.to_json(F.struct(*as_read))
+    if _REASON not in rows.columns:
+        return kept.select(F.lit(None).cast("string").alias("file"), F.col(FAULT).alias("reason"), whole.alias("row"))
+    return kept.select(F.col(_FILE).alias("file"), F.col(FAULT).alias("reason"), F.coalesce(_TEXT, whole).alias("row"))
 
 
 def damaged(spark: SparkSession, config: Pipeline, thorough: bool = False) -> list[tuple[str, str]]:

@@ -123,7 +123,7 @@ def findings(spark: SparkSession, config: Pipeline, root: Path) -> DataFrame:
     found = judged(rows.where(F.col("fate") == "delivered"), "causal_pos", "ordered")
     came = columns.arrived or columns.time
     if came is not None:
-        turn = Window.partitionBy(group).orderBy(came, columns.id)
+        turn = Window.partitionBy(col(group)).orderBy(col(came), col(columns.id))
         first = rows.where(F.col("fate") != "duplicate").withColumn("_turn", F.row_number().over(turn).cast("bigint"))
         found = found.unionByName(judged(first, "_turn", "as it came"))
     return found

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from antecede.errors import InputError
-from antecede.lab.claim import Effort
+from antecede.lab.claim import WORDS, Claim, Effort
 from antecede.lab.claims import MODULES, all_claims, claim_named
+from antecede.lab.figures import figure
+from antecede.spark.sweep import measure_cell
 
 PAPERS = Path("/work/shared/papers")
 
@@ -30,10 +32,7 @@ def test_claims_stand_in_the_order_of_the_papers() -> None:
 
 
 @pytest.mark.parametrize("claim", all_claims(), ids=lambda claim: claim.name)
-def test_every_cell_can_be_measured_and_quick_measures_less(claim: object) -> None:
-    from antecede.lab.claim import Claim
-
-    assert isinstance(claim, Claim)
+def test_every_cell_can_be_measured_and_quick_measures_less(claim: Claim) -> None:
     quick, full = claim.cells(Effort(quick=True)), claim.cells(Effort())
     assert 0 < len(quick) <= len(full)
     module, _, name = claim.measure.partition(":")
@@ -41,13 +40,20 @@ def test_every_cell_can_be_measured_and_quick_measures_less(claim: object) -> No
     assert all(text.endswith((".", "…")) for text in (claim.asks, claim.design, claim.caption))
 
 
-@pytest.mark.parametrize("claim", [c for c in all_claims() if c.papers != "ours"], ids=lambda claim: claim.name)
-def test_the_sentence_stands_in_the_paper(claim: object) -> None:
-    from antecede.lab.claim import Claim
+@pytest.mark.parametrize("claim", all_claims(), ids=lambda claim: claim.name)
+def test_from_what_a_cell_measures_come_a_table_a_verdict_and_a_figure(claim: Claim) -> None:
+    """One cell is measured; its row stands for those of all cells of the quick design."""
+    cells = claim.cells(Effort(quick=True, seeds=2))
+    row = measure_cell(claim.measure, cells[0].knobs, 1)
+    table = claim.table([{**cell.knobs, "seed": cell.seed, **row} for cell in cells])
+    assert claim.rule(table).word in WORDS
+    figure(claim.size, lambda drawing: claim.draw(drawing, table))
 
+
+@pytest.mark.parametrize("claim", [c for c in all_claims() if c.papers != "ours"], ids=lambda claim: claim.name)
+def test_the_sentence_stands_in_the_paper(claim: Claim) -> None:
     if not PAPERS.is_dir():
         pytest.skip("the papers are not on this machine")
-    assert isinstance(claim, Claim)
 
     def plain(text: str) -> str:
         return re.sub(r"[^a-z0-9]", "", re.sub(r"\$\\?|<[^>]*>", "", text.lower()).replace("log n", "logn"))

@@ -23,5 +23,5 @@ def test_the_rule_follows_the_table() -> None:
 
 
 def test_what_is_overdue_is_not_in_time() -> None:
-    rows = [{"guard": "with", "skew_ms": 5.0, "fate_delivered": 0.9, "found_late": 0.2, "seed": s} for s in range(2)]
+    rows = [{"guard": "with", "skew_ms": 5.0, "fate_delivered": 0.9, "found_overdue": 0.2, "seed": s} for s in range(2)]
     assert abs(CLAIM.table(rows)[0]["in_time"] - 0.7) < 1e-9

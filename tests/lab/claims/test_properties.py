@@ -23,7 +23,7 @@ def test_the_rule_follows_the_table() -> None:
 
 
 def test_what_has_no_deadlines_keeps_none() -> None:
-    rows = [{"recipe": r, "found_inversion": 0.0, "found_late": 0.0, "undelivered": 0.0, "seed": s}
+    rows = [{"recipe": r, "found_inversion": 0.0, "found_overdue": 0.0, "undelivered": 0.0, "seed": s}
             for r in ("cbcast", "solicit") for s in range(3)]  # fmt: skip
     made = {row["recipe"]: row for row in CLAIM.table(rows)}
     assert not made["cbcast"]["deadlines"] and made["solicit"]["deadlines"] and made["solicit"]["responsive"]

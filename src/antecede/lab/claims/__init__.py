@@ -12,8 +12,8 @@ __all__ = ["MODULES", "all_claims", "claim_named"]
 MODULES = (
     "late", "responsiveness", "properties", "drift", "piggyback", "memory",  # 000, 002
     "overhead", "views", "log_rounds", "safety", "steps", "convergence", "certainty", "atomic",  # 001
-    "redundancy", "fanout",  # 003
-    "scalar", "acks", "broadcast", "in_time",  # 004
+    "redundancy", "fanout", "minimum",  # 003
+    "near", "scalar", "acks", "broadcast", "in_time",  # 004
     "deliverable", "home",  # ours
 )  # fmt: skip
 

@@ -30,7 +30,10 @@ def cells(effort: Effort) -> list[Cell]:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    rows = [{**row, "in_time": row["fate_delivered"] - row["found_late"], "overdue": row["found_late"]} for row in rows]
+    rows = [
+        {**row, "in_time": row["fate_delivered"] - row["found_overdue"], "overdue": row["found_overdue"]}
+        for row in rows
+    ]
     return summarise(rows, ("guard", "skew_ms"), ("in_time", "overdue"))
 
 

@@ -33,11 +33,11 @@ def cells(effort: Effort) -> list[Cell]:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    out = summarise(rows, ("recipe",), ("found_inversion", "found_late", "undelivered"))
+    out = summarise(rows, ("recipe",), ("found_inversion", "found_overdue", "undelivered"))
     for row in out:
         dated = RECIPES[row["recipe"]].deadlines != "none"
         row["order"] = row["found_inversion"] == 0
-        row["deadlines"] = dated and row["found_late"] == 0
+        row["deadlines"] = dated and row["found_overdue"] == 0
         row["responsive"] = dated and row["undelivered_high"] <= 1 - ENOUGH
     return out
 

@@ -38,7 +38,8 @@ def fit(table: Table) -> float:
     rows = [row for row in table if row["reading"] == BASELINE]
     x, y = np.log2([row["subscribers"] for row in rows]), np.array([row["to_all"] for row in rows])
     left = y - np.polyval(np.polyfit(x, y, 1), x)
-    return float(1 - (left**2).sum() / ((y - y.mean()) ** 2).sum())
+    spread = float(((y - y.mean()) ** 2).sum())
+    return 1 - float((left**2).sum()) / spread if spread else 0.0
 
 
 def rule(table: Table) -> Verdict:

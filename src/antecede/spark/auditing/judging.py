@@ -24,7 +24,18 @@ import pyarrow as pa
 from antecede.spark.auditing import cover
 from antecede.spark.auditing.attendance import Attendance, Control
 from antecede.spark.auditing.chunks import code_rows, pack, unpack
-from antecede.spark.auditing.judge import DELIVER, NO_TIME, PUBLISH, Events, Found, Judge, Question, places_of
+from antecede.spark.auditing.judge import (
+    DELIVER,
+    DISCARD,
+    NO_TIME,
+    OVERFLOW,
+    PUBLISH,
+    Events,
+    Found,
+    Judge,
+    Question,
+    places_of,
+)
 from antecede.spark.auditing.messages import Messages
 from antecede.spark.auditing.pieces import SHIPPED, Batches, Results, Source, by_run, unknown_tail
 from antecede.spark.auditing.tables import Shelf, domain_of
@@ -197,6 +208,9 @@ class Case:
         self.out = places_of(self.events, self.messages.count)
         if about["asked"]:
             events = self.events
+            shed = (events.kind == DISCARD) & (events.reason == OVERFLOW) & (events.peer >= 0)
+            if shed.any():
+                shelf.leave_shed(domain, process, events.message[shed], events.peer[shed], events.peers)
             which = (events.kind == DELIVER) | (events.kind == PUBLISH)
             which &= self.out[events.message] == events.step
             time_us = np.where(events.true_us == NO_TIME, events.at_us, events.true_us)[which]
@@ -270,14 +284,20 @@ def answer(scratch: str) -> Callable[[Batches], Batches]:
         shelf = Shelf(scratch)
         outs: dict[tuple[str, str], Any] = {}
         for batch in batches:
-            columns = [batch.column(name).to_pylist() for name in ("domain", "peer", "first", "then", "after_us")]
+            names = ("domain", "process", "peer", "first", "then", "after_us")
+            columns = [batch.column(name).to_pylist() for name in names]
             holds = []
-            for domain, peer, first, then, after_us in zip(*columns, strict=True):
-                if peer is not None and (domain, peer) not in outs:
+            for domain, process, peer, first, then, after_us in zip(*columns, strict=True):
+                if peer is None:
+                    holds.append(True)
+                    continue
+                if (domain, peer) not in outs:
                     if len(outs) > 64:
                         outs.clear()
-                    outs[domain, peer] = shelf.out(domain, peer)
-                holds.append(peer is None or true_at(outs[domain, peer], first, then, after_us))
+                    outs[domain, peer] = shelf.out(domain, peer), shelf.shed(domain, peer)
+                out, shed = outs[domain, peer]
+                told = then >= 0 and (process, first) in shed  # it had no more room for it, and says so itself
+                holds.append(not told and true_at(out, first, then, after_us))
             yield batch.filter(pa.array(holds, pa.bool_()))
 
     return run

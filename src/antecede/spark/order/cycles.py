@@ -118,7 +118,7 @@ def search(row: Held, held: Mapping[str, Held], never: int, good: set[int]) -> d
 
 def leads_out(need: str, held: Mapping[str, Held], never: int, good: set[int]) -> bool:
     """Whether hopes lead from `need` to what has not come or has a bound."""
-    walked = []
+    walked: list[int] = []
     while True:
         above = held.get(need)
         if above is None or above.due < never or above.no in good:

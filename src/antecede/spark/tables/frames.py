@@ -26,7 +26,18 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["ASIDE", "FAULT", "READ", "Frames", "arrow_types", "col", "read_files", "read_frame", "read_tables"]
+__all__ = [
+    "ASIDE",
+    "FAULT",
+    "READ",
+    "Frames",
+    "arrow_types",
+    "col",
+    "read_files",
+    "read_frame",
+    "read_lines",
+    "read_tables",
+]
 
 ASIDE = "file string, reason string, row string"
 """The table of what could not be read."""
@@ -63,15 +74,32 @@ def read_files(
     stream: DataFrame | None = None,
 ) -> Frames:
     """`stream`: one of paths of files (CSV and JSON), of which those found now tell the columns."""
-    from antecede.spark.faults import plain_faults
-
     if found.kind == "parquet":
         from antecede.spark.sink import literally
 
         one_schema(found.files)
         reader = spark.read if found.root is None else spark.read.option("basePath", str(found.root.absolute()))
-        rows = reader.parquet(*(literally(file.absolute()) for file in found.files))
-        return Frames(rows, None)
+        return Frames(reader.parquet(*(literally(file.absolute()) for file in found.files)), None)
+    whole, names = read_lines(spark, found, texts, encoding, stream)
+    return Frames(
+        whole.where("reason is null").drop("file", "reason", "row").toDF(*names),
+        whole.where("reason is not null").select("file", "reason", "row"),
+    )
+
+
+def read_lines(
+    spark: SparkSession,
+    found: Found,
+    texts: Collection[str | None],
+    encoding: str | None,
+    stream: DataFrame | None = None,
+) -> tuple[DataFrame, list[str]]:
+    """CSV and JSON: all lines, with columns c0, c1, ... and ASIDE, and the names of these columns.
+
+    A line that is no row has a reason, and nothing in the columns.
+    """
+    from antecede.spark.faults import plain_faults
+
     known_encoding(encoding)
     files = [str(file.absolute()) for file in found.files]
     paths = spark.createDataFrame([(file,) for file in files], "path string").repartition(min(len(files), MOST_TASKS))
@@ -89,11 +117,7 @@ def read_files(
         raise InputError(no_columns(found, [row["wrong"] for row in told.values() if row["wrong"]][:1]))
     plain = ", ".join(f"c{place} {SIMPLE[word]}" for place, word in enumerate(types.values()))
     source = paths if stream is None else stream
-    whole = source.mapInArrow(as_rows(found.kind, types, encoding), f"{plain}, {ASIDE}")
-    return Frames(
-        whole.where("reason is null").drop("file", "reason", "row").toDF(*types),
-        whole.where("reason is not null").select("file", "reason", "row"),
-    )
+    return source.mapInArrow(as_rows(found.kind, types, encoding), f"{plain}, {ASIDE}"), list(types)
 
 
 MOST_TASKS = 10_000
