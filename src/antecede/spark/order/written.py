@@ -20,6 +20,7 @@ from antecede.spark.parts import Target, write_files
 from antecede.spark.tables.decoded import Aside
 from antecede.spark.tables.kinds import spark_schema
 from antecede.spark.tables.local import Taken
+from antecede.spark.tables.making import array
 
 __all__ = ["ASIDE", "Targets", "order_to_files", "report_of", "write_table"]
 
@@ -43,9 +44,9 @@ def order_to_files(taken: Taken, columns: Columns, to: Targets) -> dict[str, Any
         write_table(to.out, ordered)
     else:
         fates: Any = ordered["fate"]
-        placed = pa.array([fate == "delivered" for fate in fates.to_pylist()], pa.bool_())
+        placed = array([fate == "delivered" for fate in fates.to_pylist()], pa.bool_())
         write_table(to.out, ordered.filter(placed))
-        write_table(to.late, ordered.filter(pa.array([not one for one in placed.to_pylist()], pa.bool_())))
+        write_table(to.late, ordered.filter(array([not one for one in placed.to_pylist()], pa.bool_())))
         written.append(to.late)
     if taken.aside:
         write_table(to.quarantine, aside_table(taken.aside))
@@ -55,7 +56,7 @@ def order_to_files(taken: Taken, columns: Columns, to: Targets) -> dict[str, Any
 
 
 def aside_table(aside: Sequence[Aside]) -> pa.Table:
-    columns = [pa.array(column, pa.string()) for column in zip(*aside, strict=True)]
+    columns = [array(column, pa.string()) for column in zip(*aside, strict=True)]
     return pa.Table.from_arrays(columns, schema=ASIDE)
 
 
@@ -89,7 +90,7 @@ def outcomes(path: Path) -> list[Outcome]:
     root = local_path(str(path))
     found = []
     for file in (file for manifest in committed(root) for file in manifest.files):
-        told = pq.read_table(root / file.path, columns=["fate", "missing", "revealed"]).to_pydict()
+        told = pq.ParquetFile(root / file.path).read(columns=["fate", "missing", "revealed"]).to_pydict()
         for fate, missing, revealed in zip(told["fate"], told["missing"], told["revealed"], strict=True):
             foreign = sum(one.startswith(FOREIGN) for one in missing)
             found.append(Outcome(fate, 1, len(missing) - foreign, foreign, revealed))
