@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The one command of a fresh checkout; needs nothing but Python 3.11.
 
-python3 run.py               set up, then run the main job: every recipe under faults, judged (`antecede demo`)
+python3 run.py               the point in one page while setting up, then every recipe under faults (`antecede demo`)
 python3 run.py test [ARGS]   set up, then run the tests; ARGS go to pytest, its exit code is this one's
 python3 run.py setup         set up only: afterwards .venv/bin/antecede works
 
@@ -25,6 +25,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -186,6 +188,40 @@ def run(*command: str) -> int:
     return code if code >= 0 else 128 - code
 
 
+def open_page() -> "subprocess.Popen[bytes]":
+    """The page that says what this is for. It needs this Python only, so nobody waits for packages to see it."""
+    environment = {**clean_environment(os.environ), "PYTHONPATH": str(ROOT / "src")}
+    return subprocess.Popen([sys.executable, "-m", "antecede.sim.opening"], env=environment)
+
+
+def say_how_long(page: "subprocess.Popen[bytes]", done: threading.Event) -> None:
+    """After the page, until packages are there: that they are being fetched, and to a person for how long already."""
+    began = time.monotonic()
+    page.wait()
+    watched = sys.stderr.isatty()
+    if not done.wait(1.0):
+        print("\nStill fetching packages; the rest follows by itself.", file=sys.stderr, flush=True)
+    while not done.wait(1.0):
+        if watched:
+            print(f"\r{time.monotonic() - began:.0f} s ", end="", file=sys.stderr, flush=True)
+    if watched:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def run_main_job() -> int:
+    """Set up behind the page; then the demo, in which the page is not shown again."""
+    page, done = open_page(), threading.Event()
+    watch = threading.Thread(target=say_how_long, args=(page, done), daemon=True)
+    watch.start()
+    try:
+        setup()
+    finally:
+        shown = page.wait()
+        done.set()
+        watch.join()
+    return run(str(BIN / "antecede"), "demo", "--no-opening") or shown
+
+
 ON_SPARK = ("tests/spark", "tests/cli")
 
 
@@ -222,6 +258,8 @@ def main(arguments: list[str]) -> int:
         print(f"run.py: no such job: {' '.join(arguments)!r}; `python3 run.py --help` lists them.", file=sys.stderr)
         return 2
     try:
+        if not job:
+            return run_main_job()
         setup()
     except Fault as fault:
         print(f"run.py: {fault}", file=sys.stderr)
@@ -232,9 +270,7 @@ def main(arguments: list[str]) -> int:
     if job == "setup":
         print(f"Ready: {BIN / 'antecede'} --help")
         return 0
-    if job == "test":
-        return run_tests(rest)
-    return run(str(BIN / "antecede"), "demo")
+    return run_tests(rest)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ async def ours(role: str, order: dict[str, Any]) -> dict[str, Any]:
     from antecede.core.machine import Peer, Settings
     from antecede.core.recipes import build
     from antecede.live.node import Clock, Node
-    from antecede.live.transport import UdpTransport
+    from antecede.live.udp import UdpTransport
     from antecede.trace.parquet import StreamAppender
 
     names = names_of(role)

@@ -28,7 +28,7 @@ from antecede.trace.parquet import write_json
 from antecede.trace.record import FORMAT, arrow_schema
 
 BLOCK, REACH = 64, 6
-PLANTED = ("duplicate", "late", "gap", "inversion", "stuck")
+PLANTED = ("duplicate", "overdue", "gap", "inversion", "stuck")
 DEADLINE_US = 60_000_000
 BLOCK_US = 10_000
 BLOCKS_AT_ONCE = 64
@@ -128,9 +128,9 @@ def plant_duplicate(shape: Shape, faults: Faults, receiver: int, block: int, mes
     faults.expected.append(("duplicate", receiver, message, None))
 
 
-def plant_late(shape: Shape, faults: Faults, receiver: int, block: int, message: int) -> None:
+def plant_overdue(shape: Shape, faults: Faults, receiver: int, block: int, message: int) -> None:
     faults.delayed.setdefault(block, []).append((receiver, message))
-    faults.expected.append(("late", receiver, message, None))
+    faults.expected.append(("overdue", receiver, message, None))
 
 
 def plant_gap(shape: Shape, faults: Faults, receiver: int, block: int, message: int) -> None:
@@ -155,7 +155,7 @@ def plant_stuck(shape: Shape, faults: Faults, receiver: int, block: int, message
 
 
 PLANT = {
-    "duplicate": plant_duplicate, "late": plant_late, "gap": plant_gap, "inversion": plant_inversion,
+    "duplicate": plant_duplicate, "overdue": plant_overdue, "gap": plant_gap, "inversion": plant_inversion,
     "stuck": plant_stuck,
 }  # fmt: skip
 
@@ -327,3 +327,25 @@ def write(shape: Shape, directory: Path) -> list[Verdict]:
         )
         for verdict, receiver, message, other in faults.expected
     ]
+
+
+def write_table(file: Path, rows: int, rooms: int, seed: int) -> None:
+    """A table of deliveries as another system may leave it: each room a receiver with a history of its own.
+
+    A message comes after one or two of the sixty before it; it is delivered near its place, now and then too early.
+    """
+    dice = np.random.default_rng(seed)
+    size = rows // rooms
+    room, number = np.repeat(np.arange(rooms), size), np.tile(np.arange(size), rooms)
+    above = number[:, None] - 1 - dice.integers(0, (30, 60), (len(room), 2))
+    above[dice.random(len(room)) < 0.5, 1] = -1
+    names = np.char.add(np.char.add("g", room.astype(str)), np.char.add("-", np.char.zfill(number.astype(str), 7)))
+    some = (above >= 0) & np.stack([np.ones(len(room), bool), above[:, 0] != above[:, 1]], axis=1)
+    parents = names[(room * size)[:, None] + np.maximum(above, 0)][some]
+    at = np.concatenate([[0], np.cumsum(some.sum(axis=1))]).astype(np.int32)
+    place = np.empty(len(room), np.int64)
+    place[np.lexsort((number + dice.exponential(1.5, len(room)), room))] = np.tile(np.arange(size), rooms)
+    lists: Any = pa.ListArray.from_arrays(pa.array(at), pa.array(parents))
+    columns = {"room": np.char.add("room", room.astype(str)), "n": place, "msg": names, "refs": lists}
+    shuffled: Any = pa.array(dice.permutation(len(room)))
+    pq.write_table(pa.table(columns).take(shuffled), file, row_group_size=100_000)

@@ -45,7 +45,7 @@ import pyarrow.parquet as pq
 from bench.tables import Table, numbers, show
 
 from antecede.spark.order import causal_order, drain, held
-from antecede.spark.session import session
+from antecede.spark.sessions import session
 
 STEP_US = 10
 """Between two rows of all groups: 100,000 rows are a second."""

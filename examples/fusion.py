@@ -196,7 +196,7 @@ def windows(table: pa.Table) -> list[Result]:
 
 def causal_cuts(df: DataFrame) -> DataFrame:
     """The same ten times a second, over causal cuts: two steps of a pipeline."""
-    from antecede.spark.fuse import fuse
+    from antecede.spark.fusing import fuse
     from antecede.spark.order import causal_order
 
     order = causal_order(id="message", clock="clock", sender="sender", group="run", deadline="deadline_us",
@@ -347,7 +347,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--out", type=Path, default=Path("fusion.png"), help="where the figure goes (PNG or SVG)")
     given = parser.parse_args()
-    from antecede.spark.session import session
+    from antecede.spark import session
 
     if given.readings:
         rounds = read_rounds(given.readings, given.first, given.rounds)

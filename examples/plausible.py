@@ -214,7 +214,7 @@ def measure(recipe: str, seeds: Iterable[int], members: int = 16) -> dict[str, f
                 held_us.append(record.at_us - came[record.process, record.message or ""])
             requests += record.kind == "ask"
         with_all = check(run.rows, scenario={**run.body(), "recipe": None})
-        assert not with_all.counts["inversion"] + with_all.counts["late"] + with_all.counts["duplicate"]
+        assert not with_all.counts["inversion"] + with_all.counts["overdue"] + with_all.counts["duplicate"]
         pairs, delivered = pairs + with_all.pairs, delivered + with_all.fates["delivered"]
         needless += with_all.counts["stuck"]
     return {

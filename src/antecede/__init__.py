@@ -10,8 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from antecede.core.message import Message
     from antecede.errors import AntecedeError, EnvironmentFault, InputError, RemoteProtocolError
+    from antecede.live.blocking import connect_blocking
+    from antecede.live.broker import Broker
+    from antecede.live.client import connect
+    from antecede.live.message import Message
+    from antecede.live.serve import serve
     from antecede.sim.run import Run, simulate
     from antecede.sim.scenario import Scenario
     from antecede.trace.check import check
@@ -21,6 +25,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AntecedeError",
+    "Broker",
     "EnvironmentFault",
     "InputError",
     "Message",
@@ -29,19 +34,26 @@ __all__ = [
     "Run",
     "Scenario",
     "check",
+    "connect",
+    "connect_blocking",
+    "serve",
     "simulate",
 ]
 
 _ROOMS = {
     "AntecedeError": "antecede.errors",
+    "Broker": "antecede.live.broker",
     "EnvironmentFault": "antecede.errors",
     "InputError": "antecede.errors",
-    "Message": "antecede.core.message",
+    "Message": "antecede.live.message",
     "RemoteProtocolError": "antecede.errors",
     "Report": "antecede.trace.report",
     "Run": "antecede.sim.run",
     "Scenario": "antecede.sim.scenario",
     "check": "antecede.trace.check",
+    "connect": "antecede.live.client",
+    "connect_blocking": "antecede.live.blocking",
+    "serve": "antecede.live.serve",
     "simulate": "antecede.sim.run",
 }
 

@@ -25,15 +25,22 @@ app = typer.Typer()
 app.command()(audit)
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
     """The session that runs already, else one for these tests."""
-    from antecede.spark.session import running, session
+    from antecede.spark.sessions import running, session
 
     there = running()
     yield there or session("local[2]", app="antecede tests", settings={"spark.driver.memory": "1g"})
     if there is None:
         session().stop()
+
+
+@pytest.fixture(params=["local", "spark"])
+def engine(request: pytest.FixtureRequest) -> str:
+    if request.param == "spark":
+        request.getfixturevalue("spark")
+    return str(request.param)
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -43,13 +50,13 @@ def run(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_a_clean_run_and_one_that_is_not(tmp_path: Path) -> None:
+def test_a_clean_run_and_one_that_is_not(tmp_path: Path, engine: str) -> None:
     write_run(tmp_path / "one", rows(CLEAN))
-    code, shown = run(str(tmp_path / "one"))
+    code, shown = run(str(tmp_path / "one"), "--engine", engine)
     assert code == 0
     assert "clean: 0 findings in 2 deliveries (10 rows) of 2 processes, 2 messages; 0 set aside" in shown
     write_run(tmp_path / "two", rows(AGAIN))
-    code, shown = run(str(tmp_path), "--out", str(tmp_path / "found"))
+    code, shown = run(str(tmp_path), "--out", str(tmp_path / "found"), "--engine", engine)
     assert code == 1
     assert f"duplicate: {tmp_path / 'two'}: test: q, step 5: delivered p:1 a second time\n" in shown
     [finding] = pq.read_table(tmp_path / "found" / "findings").to_pylist()
@@ -77,9 +84,9 @@ def test_what_could_not_be_judged_is_exit_2(tmp_path: Path) -> None:
     assert code == 2 and "set aside:" in shown and "truncated Parquet file" in shown
 
 
-def test_a_table_of_ones_own(tmp_path: Path) -> None:
+def test_a_table_of_ones_own(tmp_path: Path, engine: str) -> None:
     (tmp_path / "log.csv").write_text("node,n,msg,refs\nr,1,b,a\nr,2,a,\nr,3,c,b;x\n", "utf-8")
-    columns = ("--id", "msg", "--parents", "refs", "--receiver", "node", "--position", "n")
+    columns = ("--id", "msg", "--parents", "refs", "--receiver", "node", "--position", "n", "--engine", engine)
     code, shown = run(str(tmp_path / "log.csv"), *columns)
     assert code == 1 and "inversion: r, step 2: delivered a after b, although a -> b" in shown
     (tmp_path / "log.csv").write_text('node,n,msg,refs\nr,1,003,"[""002""]"\nr,2,002,\nr,3,2,\n', "utf-8")
@@ -88,12 +95,41 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     table = pa.table({"node": ["r"], "n": [1], "msg": ["a"], "refs": [["x"]]})
     pq.write_table(table, tmp_path / "log.parquet")
     code, shown = run(str(tmp_path / "log.parquet"), *columns, "--json")
-    assert code == 0 and json.loads(shown)["counts"] == {"inversion": 0, "duplicate": 0, "missing": 1}
+    told = json.loads(shown)
+    assert code == 0 and told["counts"] == {"inversion": 0, "duplicate": 0, "missing": 1} and told["engine"] == engine
 
 
-def test_a_log(tmp_path: Path) -> None:
+def test_what_is_set_aside_and_what_has_no_order_is_told(tmp_path: Path, engine: str) -> None:
+    table = tmp_path / "log.csv"
+    columns = ("--id", "msg", "--parents", "refs", "--position", "n", "--engine", engine)
+    table.write_text("n,msg,refs\n0,x,y\n0,y,x\n1,b,a\n1,a,\n2,c,d\n3,d,\n4,e,,ragged\n")
+    code, shown = run(str(table), *columns)
+    assert code == 1 and "delivered d after c" in shown and "delivered a after b" not in shown
+    assert "set aside: x is among its own causes" in shown and "4,e,,ragged" in shown
+    assert "2 deliveries stand at the position of another: these have no order among themselves" in shown
+    assert "1 findings in 4 deliveries (7 rows) of 1 receivers, 6 messages; 3 set aside (3 rows not judged)" in shown
+    table.write_text("n,msg,refs\n1,b,a\n1,a,\n")
+    code, shown = run(str(table), *columns)
+    assert code == 0 and "clean: 0 findings" in shown and "2 deliveries stand at" in shown
+
+
+def test_small_input_needs_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("antecede.spark.sessions.session", None)
+    (tmp_path / "log.csv").write_text("msg,refs\nb,a\na,\n", "utf-8")
+    code, shown = run(str(tmp_path / "log.csv"), "--id", "msg", "--parents", "refs", "--json")
+    assert code == 1 and json.loads(shown)["engine"] == "local"
     (tmp_path / "x.log").write_text('sent\na {"a": 1}\nheard\nb {"a": 1, "b": 1}\n', "utf-8")
-    code, shown = run(str(tmp_path / "x.log"))
+    assert run(str(tmp_path / "x.log"))[0] == 0
+    monkeypatch.setattr("antecede.spark.audit_here.LOCAL_BYTES", 3)
+    with pytest.raises(TypeError):
+        run(str(tmp_path / "x.log"))
+    with pytest.raises(InputError, match="leave one of them out"):
+        run(str(tmp_path / "x.log"), "--engine", "local", "--master", "local[2]")
+
+
+def test_a_log(tmp_path: Path, engine: str) -> None:
+    (tmp_path / "x.log").write_text('sent\na {"a": 1}\nheard\nb {"a": 1, "b": 1}\n', "utf-8")
+    code, shown = run(str(tmp_path / "x.log"), "--engine", engine)
     assert code == 0 and "clean: 0 findings in 2 deliveries" in shown
 
 
@@ -107,7 +143,7 @@ def test_input_that_cannot_be(tmp_path: Path) -> None:
         ((str(tmp_path / "a.log"), str(tmp_path / "a.csv")), "audit them one after the other"),
         (
             (str(tmp_path / "a.log"), str(tmp_path / "a.csv"), "--id", "x", "--parents", "y"),
-            "of different kinds",
+            "is no Parquet, CSV or JSON-lines file",
         ),
     ):
         with pytest.raises(InputError, match=sentence):

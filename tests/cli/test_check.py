@@ -96,8 +96,59 @@ def test_a_table_of_another_system(tmp_path: Path) -> None:
     assert code == 1 and json.loads(shown)["counts"] == {"inversion": 1, "duplicate": 0, "missing": 0}
 
 
+def test_what_is_beside_a_cycle_in_a_table_is_judged(tmp_path: Path) -> None:
+    table = tmp_path / "log.csv"
+    table.write_text("n,msg,refs\n0,x,y\n1,y,x\n2,b,a\n3,a,\n")
+    code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n")
+    assert code == 1 and "delivered a after b" in shown and "set aside: x is among its own causes" in shown
+    table.write_text("n,msg,refs\n0,x,y\n1,y,x\n2,a,\n3,b,a\n")
+    code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n")
+    assert code == 2 and "2 set aside (2 rows not judged)" in shown
+    with pytest.raises(InputError, match="--as is of traces"):
+        run(str(table), "--id", "msg", "--parents", "refs", "--as", "causal")
+    with pytest.raises(InputError, match="the table has no column nope"):
+        run(str(table), "--id", "nope", "--parents", "refs")
+
+
 def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
     named = [row._replace(process="[/x]" if row.process == "q" else row.process) for row in rows(CLEAN)]
     write_run(tmp_path, named[:-1])
     code, shown = run(str(tmp_path))
     assert code == 1 and "the records of [/x] stop without an end" in shown
+
+
+GOSSIP = """
+p 0 join G1
+q 0 join G1
+r 0 join G1
+p 10 publish p~:1 G1 after=-
+q 20 arrive p~:1 from=p
+q 20 deliver p~:1
+q 21 publish q~:1 G1 after=-
+p 25 arrive q~:1 from=q
+p 25 deliver q~:1
+r 30 arrive q~:1 from=q
+r 30 deliver q~:1
+r 40 arrive p~:1 from=p
+r 40 deliver p~:1
+p 200 end quiet
+q 200 end quiet
+r 200 end quiet
+"""
+
+
+def test_what_asked_for_no_order_can_be_judged_by_one(tmp_path: Path) -> None:
+    write_run(tmp_path, rows(GOSSIP), scenario={"recipe": "pbcast"})
+    assert run(str(tmp_path))[0] == 0
+    code, shown = run(str(tmp_path), "--as", "causal")
+    assert code == 1 and "delivered p~:1 after q~:1, although p~:1 -> q~:1" in shown
+    assert run(str(tmp_path), "--as", "fifo")[0] == 0
+    with pytest.raises(InputError, match="no order 'total' to judge by: choose causal or fifo"):
+        run(str(tmp_path), "--as", "total")
+    with pytest.raises(InputError, match="--as judges a trace"):
+        run(str(tmp_path), "--id", "message", "--as", "causal")
+
+
+def test_clean_says_what_was_not_looked_for(tmp_path: Path) -> None:
+    write_run(tmp_path, rows(CLEAN), scenario={"recipe": "colour-eager"})
+    assert "clean (not looked for: gap, idle, stuck, undelivered): 0 findings" in run(str(tmp_path))[1]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import pytest
 
-from antecede.cli import demo, main
+from antecede.cli import demo, main, weathers
 from antecede.core.recipes import RECIPES
 from antecede.errors import EnvironmentFault
-from antecede.sim.scenario import Scenario
+from antecede.sim.opening import tell
+from antecede.sim.run import Run
 from antecede.spark.outcome import Report as PipelineReport
 from antecede.spark.outcome import Stage
 from antecede.trace.report import Finding, Report
@@ -20,14 +21,14 @@ from antecede.trace.report import Finding, Report
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "MESSAGES", 20)
+    monkeypatch.setattr(weathers, "MESSAGES", 20)
 
 
 def test_every_recipe_is_run_in_every_weather_and_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--seeds", "1", "--no-spark", "--json"]) == 0
+    assert main(["demo", "--all", "--seeds", "1", "--no-spark", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {(line["recipe"], line["weather"]) for line in told["lines"]} == {
-        (r, w) for r in RECIPES for w in demo.WEATHERS
+        (r, w) for r in RECIPES for w in weathers.WEATHERS
     }
     for line in told["lines"]:
         assert sum(line["fates"].values()) == line["pairs"] > 0
@@ -35,21 +36,45 @@ def test_every_recipe_is_run_in_every_weather_and_is_clean(capsys: pytest.Captur
 
 
 def test_the_table_for_people(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--seeds", "2", "--recipe", "solicit"]) == 0
+    assert main(["demo", "--all", "--seeds", "2", "--recipe", "solicit"]) == 0
     shown = capsys.readouterr().out
     assert shown.splitlines()[1].split()[-1] == "clean" and "12 runs," in shown and "12 runs clean." in shown
     assert "dcco" not in shown
 
 
+def test_one_line_per_recipe_in_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--seeds", "1", "--no-spark"]) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    assert shown.startswith("\n".join(tell())), "the point comes first"
+    heads, *table = shown[shown.index("recipe   ") :].splitlines()
+    assert heads.split() == ["recipe", "kept", "has", "end", "delivered", "order", "per", "pair", "ms"]
+    lines = {line.split()[0]: line.split() for line in table[: len(RECIPES)]}
+    assert set(lines) == set(RECIPES)
+    assert lines["solicit"][1:3] == ["causal", "deadline"] and lines["solicit"][4] == "0"
+    assert lines["pbcast"][1:3] == ["none", "no"] and int(lines["pbcast"][4].replace(",", "")) > 0
+    assert "Not promised, so not looked for: colour idle; colour-eager" in shown
+    assert [line.strip() for line in shown.splitlines()[-3:]] == list(demo.NEXT)
+
+
+@pytest.mark.parametrize("line", demo.NEXT)
+def test_what_to_try_next_works(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [shlex.split(text)[1:] for text in demo.NEXT]
+    assert main(words[0]) == 0
+    assert main(shlex.split(line)[1:]) == (1 if "--as" in line else 0), "plain gossip is not in causal order"
+
+
 def test_a_run_that_is_not_clean_is_named_and_can_be_replayed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def accuse(rows: Any, scenario: dict[str, Any]) -> Report:
+    def accuse(run: Run) -> Report:
         finding = Finding("inversion", "S1", "A:1", "A:2", 7, "A:1 was delivered after A:2, which it caused.")
-        return Report([finding] if scenario["seed"] == 1 and scenario["loss"] == 0.3 else [], pairs=1, messages=1)
+        wrong = run.scenario.seed == 1 and run.scenario.loss == 0.3
+        return Report([finding] if wrong else [], pairs=1, messages=1)
 
     monkeypatch.setattr("antecede.trace.check.check", accuse)
-    assert main(["demo", "--seeds", "2", "--recipe", "dcco"]) == 1
+    assert main(["demo", "--all", "--seeds", "2", "--recipe", "dcco"]) == 1
     shown = capsys.readouterr().out
     assert "1 inversion" in shown and "5 runs clean." in shown
     (replay,) = [line for line in shown.splitlines() if line.startswith("Not clean: ")]
@@ -64,17 +89,11 @@ def test_a_run_that_is_not_clean_is_named_and_can_be_replayed(
         assert words[words.index(knob) + 1] == value
 
 
-def test_records_that_were_cut_short_are_not_clean() -> None:
-    line = demo.Line("solicit", "", "calm", True)
-    line.add(Scenario(), Report(unknown_tails=["A"]))
-    assert line.verdict == "1 cut short" and len(line.replay) == 1
-
-
 REPORT = PipelineReport("out", 5, (Stage("quarantine", 0), Stage("ordered", 5, {"delivered": 5}), Stage("findings", 0)))
 
 
 def test_it_ends_with_a_pipeline(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(demo, "lines", lambda recipes: iter(()))
+    monkeypatch.setattr(demo, "in_the_storm", lambda recipes: iter(()))
     monkeypatch.setattr(demo, "demonstrate", lambda: REPORT)
     assert main(["demo"]) == 0
     assert "5 rows in = 5 rows out." in capsys.readouterr().out
@@ -87,10 +106,10 @@ def test_without_spark_it_says_why(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     def fail() -> PipelineReport:
         raise EnvironmentFault("No Java 17 here: install one.")
 
-    monkeypatch.setattr(demo, "lines", lambda recipes: iter(()))
+    monkeypatch.setattr(demo, "in_the_storm", lambda recipes: iter(()))
     monkeypatch.setattr(demo, "demonstrate", fail)
     assert main(["demo"]) == 0
-    assert "The pipeline on Spark was left out: No Java 17 here: install one." in capsys.readouterr().out
+    assert "It was left out: No Java 17 here: install one." in capsys.readouterr().out
 
 
 def test_an_unknown_recipe_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,5 +92,6 @@ def test_a_file_that_is_no_text_is_refused(command: Any, tmp_path: Path) -> None
 
 def test_progress_is_shown_to_people_only(command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("antecede.cli.progress.PATIENCE_S", 0.0)
     _, out, err = command("--messages", 1)
     assert "steps deep" in err and "steps deep, " not in out.splitlines()[0]

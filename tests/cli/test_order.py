@@ -29,7 +29,7 @@ app.command()(order)
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
     """The session that runs already, else one for these tests."""
-    from antecede.spark.session import running, session
+    from antecede.spark.sessions import running, session
 
     there = running()
     yield there or session("local[2]", app="antecede tests", settings={"spark.driver.memory": "1g"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from antecede.cli import main, pipeline
 from antecede.spark.config import load_config
+from antecede.spark.manifest import Manifest, commit
 from antecede.spark.outcome import DAMAGED, ROWS_IN, Report, Stage
 
 REPORT = Report(
@@ -51,6 +53,67 @@ def test_what_cannot_work_is_one_sentence_and_exit_2(
     assert main(["pipeline", str(path)]) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1
+
+
+def write_config(tmp_path: Path, more: str = "") -> Path:
+    (tmp_path / "in").mkdir()
+    path = tmp_path / "CONFIG.toml"
+    path.write_text(f"[source]\nkind = 'table'\npath = 'in'\n[output]\npath = 'out'\n{more}", "utf-8")
+    return path
+
+
+def test_without_spark_it_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = importlib.metadata.version
+
+    def version(name: str) -> str:
+        if name == "pyspark":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return real(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    assert main(["pipeline", str(write_config(tmp_path))]) == 2
+    error = capsys.readouterr().err
+    assert "Spark needs pyspark" in error and "pip install 'antecede[spark]'" in error and error.count("\n") == 1
+
+
+def test_a_dead_master_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("antecede.spark.sessions.running", lambda: None)  # whatever other tests have running
+    path = write_config(tmp_path, "[spark]\nmaster = 'spark://127.0.0.1:1'\n")
+    assert main(["pipeline", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert "no Spark master answers at 127.0.0.1:1" in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [["--out", "file/below"], ["CONFIG.toml"]])
+def test_an_output_that_cannot_be_written_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    write_config(tmp_path).write_text("[source]\npath = 'in'\n[output]\npath = 'file/below'\n", "utf-8")
+    assert main(["pipeline", *words]) == 2
+    error = capsys.readouterr().err
+    assert "file/below" in error and "Not a directory" in error and error.count("\n") == 1
+
+
+def test_nothing_new_is_said_without_starting_spark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from antecede.spark.again import whole_key
+    from antecede.spark.stamps import Ledger
+
+    path = write_config(tmp_path)
+    config = load_config(path)
+    (tmp_path / "out").mkdir()
+    Ledger(tmp_path / "out").save(report=Report("out", 0, (Stage("ordered", 0),)).to_json(), key=whole_key(config))
+    commit(tmp_path / "out" / "ordered", Manifest(-1, None, {}, (), ()))
+    monkeypatch.setattr("antecede.spark.sessions.check_packages", lambda: pytest.fail("Spark is not needed"))
+    assert main(["pipeline", str(path)]) == 0
+    assert "Nothing has changed since this was last run: nothing was done." in capsys.readouterr().out
 
 
 def test_out_is_for_the_demonstration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

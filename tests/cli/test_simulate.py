@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ import pytest
 
 from antecede import cli
 from antecede.trace.parquet import read_rows
+from tests.sim.test_sweep import fake
 
 Capture = pytest.CaptureFixture[str]
 
@@ -46,6 +50,9 @@ def test_what_people_read(command: Any, tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["--recipe", "solict"], "There is no recipe 'solict' (did you mean solicit?)."),
+        (["--brokers", "99999999999"], "brokers is 99,999,999,999: at most 100,000 can be simulated."),
+        (["--deadline-ms", "1e300:1e301"], "deadline_ms is 1e+301: at most 1,000,000,000 can be simulated."),
+        (["--rate", "1e300"], "rate is 1e+300: at most 1,000,000 can be simulated."),
         (["--loss", "1.1"], "loss is 1.1: a probability lies between 0 and 1."),
         (["--recipe", "graph", "--groups", "G1=A,Z"], "puts Z into G1, but the brokers are A, B, C, D"),
         (["--churn", "join=x"], "write join=0.1"),
@@ -58,14 +65,17 @@ def test_what_people_read(command: Any, tmp_path: Path) -> None:
         (["--recipe", "cbcast", "--deadline-ms", "10:20"], "has no deadlines: use --deadline-ms none"),
         (["--recipe", "dcco", "--deadline-ms", "none"], "needs deadlines"),
         (["--recipe", "colour", "--deadline-ms", "10:20"], "In recipe colour all messages live 300 ms (6 rounds)"),
-        (["--recipe", "rounds", "--skew-ms", "60"], "Recipe rounds cannot tell rounds of 50000 us apart"),
-        (["--recipe", "rounds", "--alpha", "0", "--hop-ms", "150"], "guard and last hop take 150000 us of them"),
+        (["--recipe", "rounds", "--skew-ms", "60"], "Recipe rounds cannot tell rounds of 50 ms apart"),
+        (["--recipe", "rounds", "--alpha", "0", "--hop-ms", "150"], "guard and last hop take 150 ms of them"),
         (["--recipe", "home", "--spread", "pull"], "Recipe 'home' has its own way to spread"),
         (["--recipe", "graph", "--spread", "loud"], "There is no way to spread called 'loud'"),
         (["--reading", "aloud"], "has no reading 'aloud'"),
         (["--resume"], "--resume goes with --sweep N"),
         (["--sweep", "3"], "--sweep needs --out DIR"),
-        (["--sweep", "0", "--out", "x"], "--sweep is 0: it must be at least 1."),
+        (["--sweep", "0", "--out", "x"], "--sweep is 0: it must be at least 1 and"),
+        (["--sweep", "99999999999", "--out", "x"], "--sweep is 99,999,999,999: it must be at least 1 and at most"),
+        (["--draw", "-1"], "--draw is -1: scenarios of a sweep are counted from 0 to 9,999,999."),
+        (["--round-ms", "1e-300"], "round_ms is 1e-300: it must be at least 0.1."),
         (["--sweep", "3", "--loss", "0.1"], "--sweep draws its scenarios: leave out --loss."),
         (["--workload", "none.parquet"], "The workload none.parquet does not exist."),
         (["--latency", "none.parquet"], "The latency file none.parquet does not exist."),
@@ -106,3 +116,90 @@ def test_a_sweep_says_what_it_judged(command: Any, tmp_path: Path) -> None:
 def test_one_scenario_of_a_sweep_can_be_run_alone(command: Any) -> None:
     code, out, _ = command("--recipe", "dcco", "--seed", 7, "--draw", 2, "--json")
     assert code == 0 and json.loads(out)["events"] > 0
+
+
+def test_a_single_run_with_a_violation_is_not_fine(command: Any, tmp_path: Path) -> None:
+    broken = ("--reading", "printed", "--messages", 60, "--loss", 0.1, "--duplicate", 0.05, "--deadline-ms", "150:300")
+    code, out, _ = command(*broken, "--out", tmp_path / "run")
+    assert code == 1 and "verdict: inversion" in out and "written to" in out
+    code, out, _ = command(*broken, "--json")
+    assert code == 1 and json.loads(out)["verdicts"]["inversion"] > 0
+
+
+def test_clean_says_what_was_not_looked_for(command: Any, tmp_path: Path) -> None:
+    code, out, _ = command("--recipe", "colour", "--messages", 10)
+    assert code == 0 and "verdict: clean (not looked for: idle)" in out
+    code, out, _ = command("--recipe", "colour-eager", "--sweep", 2, "--out", tmp_path)
+    assert code == 0 and "verdict: clean (not looked for: gap, idle, stuck, undelivered)" in out
+
+
+PLUGIN = Path(__file__).parents[2] / "examples" / "plausible.py"
+
+
+def test_what_is_to_be_run_next_names_the_plugin(command: Any, tmp_path: Path) -> None:
+    """In a process of its own: a plugin stays loaded."""
+    words = ["simulate", "--plugin", PLUGIN, "--recipe", "plausible-4", "--subscribers", 0, "--messages", 5]
+    done = subprocess.run(
+        [sys.executable, "-m", "antecede", *map(str, words), "--out", str(tmp_path / "run")],
+        capture_output=True,
+        text=True,
+    )
+    assert f"judge it with: antecede check --plugin {PLUGIN} {tmp_path}" in done.stdout, done.stderr
+
+
+def test_a_view_of_everybody_is_said(command: Any) -> None:
+    code, _, err = command("--recipe", "pull", "--messages", 5, "--view", 3)
+    assert code == 0 and "--view 3 has room for all 3 other brokers" in err
+    _, _, err = command("--recipe", "pull", "--messages", 5, "--view", 2)
+    assert err == ""
+    _, _, err = command("--recipe", "lpbcast-once", "--messages", 5, "--view", 3)
+    assert err == "", "in a flat group subscribers are members too"
+
+
+def test_an_interrupted_sweep_says_how_to_go_on(command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = []
+
+    def judge(*given: Any, **how: Any) -> Any:
+        if len(judged) == 2:
+            raise KeyboardInterrupt
+        judged.append(given)
+        return fake(*given, **how)
+
+    monkeypatch.setattr("antecede.sim.sweep.judge", judge)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    out = tmp_path / "a sweep"
+    code, _, err = command("--recipe", "dcco", "--seed", 4, "--harsh", "--sweep", 7, "--out", out)
+    again = f"antecede simulate --recipe dcco --seed 4 --harsh --sweep 7 --out '{out}' --resume"
+    assert code == 130 and err == f"Interrupted: 2 of 7 scenarios are judged; go on with: {again}\n"
+    monkeypatch.setattr("antecede.sim.sweep.judge", fake)
+    code, shown, _ = command(*shlex.split(again)[2:], "--json")
+    assert json.loads(shown)["scenarios"] == 7
+
+
+def test_a_resumed_sweep_begins_where_it_was(command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("antecede.sim.sweep.judge", fake)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    command("--recipe", "dcco", "--sweep", 5, "--out", tmp_path)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("antecede.cli.progress.PATIENCE_S", 0.0)
+    _, _, err = command("--recipe", "dcco", "--sweep", 7, "--out", tmp_path, "--resume")
+    assert "6 of 7 scenarios" in err and "1 of 7" not in err
+
+
+def test_a_disk_that_is_full_names_the_path_and_leaves_nothing(tmp_path: Path) -> None:
+    """A limit on the size of files stands for the full disk: the system refuses in the middle of the run."""
+    script = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)); "
+        "from antecede.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    words = ["simulate", "--messages", "400", "--out", str(tmp_path / "run")]
+    done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert f"cannot write {tmp_path / 'run' / 'records.parquet'}: " in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_has_headings(command: Any) -> None:
+    code, out, _ = command("--help")
+    heads = [line for line in out.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert code == 0 and heads[:2] == ["What runs:", "Who takes part:"] and len(heads) == 8

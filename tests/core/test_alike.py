@@ -101,7 +101,7 @@ def test_answers_that_can_be_worked_out_again_are_forgotten() -> None:
     assert one.interest.wants(("G1",)) and not one.interest.wants(("G2",)) and len(one.interest._streams) == 0
     one.interest.concerns("B@G2")
     assert freeze(one) == freeze(two)
-    assert plan_of(Remembered).slots == ("work_out",)
+    assert plan_of(Remembered).slots == ("about_topics", "work_out")
     again = thaw(freeze(one), one.dice)
     assert isinstance(again.interest, Interest) and again.interest.wants(("G1",)) and not again.interest.wants(("G2",))
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from antecede.core import causes
 from antecede.core.frames import (
     Ack,
     Attach,
@@ -17,7 +20,9 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.message import Envelope, Message, Stamp, header_of
+from antecede.core.order import loose
 from antecede.core.order.index import WINDOW
+from antecede.errors import InputError
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
 
 
@@ -131,16 +136,41 @@ def test_what_it_delivered_and_all_before_it_causes_what_it_publishes() -> None:
     assert stamp.covers == {"X@G1": 1, "Z@G2": 4} and stamp.own == (("S@G2", 1),)
 
 
-def test_declared_causes_are_closed_and_unknown_ones_widen_to_all() -> None:
+def test_declared_causes_are_closed_and_forgotten_ones_widen_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     one = client()
     items(one, item(1, grouped("X:1", needs=[("Z@G1", 2)])), item(2, grouped("Y:1")))
     told_, effects = one.publish(("G1",), b"", 5, after=["X:1"])
     assert told_.after == ("X:1",)
     assert frame_to(effects, "H", Publish).envelopes[0].stamp.covers == {"X@G1": 1, "Z@G1": 2}
-    told_, effects = one.publish(("G1",), b"", 5, after=["X:1", "Q:1"])
+    monkeypatch.setattr(causes, "REMEMBERED", 2)
+    items(one, item(3, grouped("Y:2")))
+    told_, effects = one.publish(("G1",), b"", 5, after=["X:1", "Y:2"])
     assert told_.after is None
     covers = frame_to(effects, "H", Publish).envelopes[0].stamp.covers
-    assert covers == {"X@G1": 1, "Y@G1": 1, "Z@G1": 2, "S@G1": 1}
+    assert covers == {"X@G1": 1, "Y@G1": 2, "Z@G1": 2, "S@G1": 1}
+
+
+@pytest.mark.parametrize("cause", ["Q:1", "X:2", "S:1", "X~:1", "nonsense", ""])
+def test_a_cause_that_it_never_had_is_refused_before_anything_has_changed(cause: str) -> None:
+    one = client()
+    items(one, item(1, grouped("X:1")))
+    with pytest.raises(InputError, match=f"S never had '{cause}': `after` names messages that were delivered"):
+        one.publish(("G1",), b"", 5, after=["X:1", cause])
+    assert one.publish(("G1",), b"", 5, after=["X:1"])[0].id == "S:1"
+
+
+def test_what_it_takes_for_had_of_an_entry_it_reads_in_part_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every second number is of a topic it does not want."""
+    monkeypatch.setattr(loose, "KEPT", 8)
+    one = client()
+    for place in range(1, 41):
+        assert items(one, item(place, unordered(2 * place, 2 * place - 1))) == [f"deliver X~:{2 * place} causes"]
+        assert len(one.heard.over.get("X~@G1", ())) <= 9
+    late = items(one, item(41, unordered(3, 2)))
+    assert late == ["deliver X~:3 causes"], "its own home may still send what was overtaken"
+    assert items(one, item(42, unordered(3, 2))) == ["discard X~:3 duplicate"]
+    assert moved(one).frontier["X~@G1"] >= 64, "another does not"
+    assert items(one, item(1, unordered(80, 79)), frm="N", number=2, now=11) == ["discard X~:80 duplicate"]
 
 
 def test_a_move_takes_the_frontier_and_what_is_unacknowledged_along() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
 
 from antecede.core.effects import Effect
+from antecede.core.entries import Entries
 from antecede.core.frames import (
     Ack,
     Attach,
@@ -25,10 +27,12 @@ from antecede.core.frames import (
     Top,
     Want,
 )
+from antecede.core.machine import Peer, Settings
 from antecede.core.message import Envelope, Message, Stamp, header_of
 from antecede.core.order.index import WINDOW
-from antecede.errors import InputError
-from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
+from antecede.core.recipes import build
+from antecede.errors import InputError, RemoteProtocolError
+from tests.core.kit import frame_to, grouped, machine, message, sent, told, view_of
 
 VIEW = {"H": "G1 G2", "B": "G1", "C": "G2", "D": "G3"}
 
@@ -62,6 +66,20 @@ def test_a_publication_is_relayed_at_once_and_acknowledged_when_another_has_it()
     assert sent(one.receive(Digest({}, {"S1@G1": 0}), "B", 1), Published) == []
     assert frame_to(one.receive(Digest({}, {"S1@G1": 1}), "B", 2), "S1", Published).ids == ("S1:1",)
     assert sent(one.receive(Digest({}, {"S1@G1": 1}), "B", 3), Published) == []
+
+
+def test_a_publication_marked_by_another_table_is_refused_before_anything_has_changed() -> None:
+    table = Entries({"room/#": (), "+/1": ()})
+    one = build(
+        "home", "repaired", name="H", role="broker", groups=("0", "1"), settings=Settings(), dice=Random(1), table=table
+    )
+    one.view({"H": Peer("H", "broker", ("0", "1"))}, 0)
+    one.start(0)
+    right = Envelope(message("S1:1", "room/1"), Stamp((("S1@0", 1), ("S1@1", 1))))
+    wrong = Envelope(message("S1:2", "room/1"), Stamp((("S1@0", 2),)))
+    with pytest.raises(RemoteProtocolError, match="S1:2 is marked by another table"):
+        one.receive(Publish((right, wrong)), "S1", 1)
+    assert told(one.receive(Publish((right,)), "S1", 2)) == ["deliver S1:1 causes", "published to S1"]
 
 
 def test_a_client_is_told_that_its_publication_came_until_it_is_safe() -> None:
@@ -272,9 +290,9 @@ def test_what_nobody_acknowledged_is_forgotten_long_after_its_deadline() -> None
     one = home()
     publish(one, grouped("S1:1", "G1", deadline_us=50))
     one.rounded(1050)
-    assert "S1:1" in one._unsafe
+    assert "S1:1" in one.confirming._unsafe
     one.rounded(1051)
-    assert "S1:1" not in one._unsafe
+    assert "S1:1" not in one.confirming._unsafe
 
 
 def test_digests_go_to_all_brokers_for_a_relay_must_reach_all_groups() -> None:

@@ -22,7 +22,20 @@ def alone(recipe: str, role: str, **knobs: Any) -> Any:
 
 
 @pytest.mark.parametrize(("recipe", "role"), PUBLISHERS)
-@pytest.mark.parametrize("bad", [{"topics": ()}, {"topics": ("a\0b",)}, {"deadline_us": 2**63}, {"order": "odd"}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"topics": ()},
+        {"topics": ("a\0b",)},
+        {"topics": (["a", "b"],)},
+        {"topics": "G1"},
+        {"payload": "text"},
+        {"payload": None},
+        {"after": "B:1"},
+        {"deadline_us": 2**63},
+        {"order": "odd"},
+    ],
+)
 def test_a_refusal_costs_nothing(recipe: str, role: str, bad: dict[str, Any]) -> None:
     one = alone(recipe, role)
     what = {"topics": ("G1",), "payload": b"", "now_us": 0, **bad}
@@ -44,6 +57,18 @@ def test_a_topic_that_is_named_twice_counts_once(recipe: str) -> None:
     assert message.topics == ("G1",)
     effects = b.receive(frame_to(second, "B", Data), "A", 1) + b.receive(frame_to(first, "B", Data), "A", 2)
     assert [e.message.id for e in effects if isinstance(e, Deliver)] == ["A:1", "A:2"]
+
+
+def test_first_mistakes_are_answered_in_one_sentence() -> None:
+    one = alone("home", "subscriber")
+    with pytest.raises(
+        InputError, match=r"^A payload is bytes, not a str: encode it first, e\.g\. text\.encode\(\)\.$"
+    ):
+        one.publish(("G1",), "text", 0)
+    with pytest.raises(InputError, match=r"^A topic is a str such as 'room/1', not a list\.$"):
+        one.publish((["G1"],), b"", 0)
+    with pytest.raises(InputError, match=r"^Causes are a list: publish after \['B:1'\]\.$"):
+        one.publish(("G1",), b"", 0, after="B:1")
 
 
 def test_deadlines_are_kept_out_of_where_nothing_expires_and_asked_for_where_order_needs_them() -> None:

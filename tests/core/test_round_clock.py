@@ -70,9 +70,9 @@ def test_colours_for_so_many_processes() -> None:
     ("knobs", "refused"),
     [
         ({"clock_bound_us": 10, "guard_us": 10}, ""),
-        ({"clock_bound_us": 10, "guard_us": 9}, "cannot tell rounds of 11 us apart: clocks and guard leave 11 us"),
+        ({"clock_bound_us": 10, "guard_us": 9}, "rounds of 0.011 ms apart: clocks and guard leave 0.011 ms"),
         ({"guard_us": 1, "hop_us": 31}, ""),
-        ({"guard_us": 2, "hop_us": 31}, "guard and last hop take 33 us of them"),
+        ({"guard_us": 2, "hop_us": 31}, "guard and last hop take 0.033 ms of them"),
     ],
 )
 def test_what_cannot_work_is_refused_in_one_sentence(knobs: dict[str, int], refused: str) -> None:

@@ -206,8 +206,8 @@ def test_what_is_kept_of_what_was_given_up_or_is_safe_goes_with_it() -> None:
     look(one, 0)
     look(one, 1000)
     one.rounded(1000)
-    assert one.losses._given_up == {("X@G1", 5)} and one._elsewhere == {}
-    assert one._is_safe(grouped("X:4", "G1")), "what settled is safe"
+    assert one.losses._given_up == {("X@G1", 5)} and one.confirming._elsewhere == {}
+    assert one.confirming._is_safe(grouped("X:4", "G1")), "what settled is safe"
 
 
 def test_a_newcomer_begins_behind_what_may_be_gone() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from antecede.core.entries import INTERESTS
 from antecede.core.frames import Data, Request
 from antecede.core.machine import Peer
-from antecede.core.tier import INTERESTS
 from tests.core.kit import flat, frame_to, grouped, machine, sent, told, view_of
 
 
@@ -112,4 +112,6 @@ def test_filters_of_those_who_left_are_forgotten() -> None:
     one = member("A B")
     for n in range(3 * INTERESTS):
         one.known_interest((f"room/{n}",))
-    assert one.known_interest(("room/1",)) is one.known_interest(("room/1",)) and len(one._interests) <= INTERESTS
+    assert (
+        one.known_interest(("room/1",)) is one.known_interest(("room/1",)) and len(one._interests._known) <= INTERESTS
+    )

@@ -1,12 +1,14 @@
-"""Filters match as in MQTT 5, section 4.7."""
+"""Filters match as in MQTT 5, section 4.7; what they share and cover is as if every topic were tried."""
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from antecede.core.topics import matches
+from antecede.core.topics import EVERYTHING, covers, is_filter, matches, overlaps
 
 levels = st.lists(st.sampled_from(["a", "b", "", "c"]), min_size=1, max_size=4)
 
@@ -50,3 +52,44 @@ def test_a_plain_name_matches_itself_and_plus_any_level(names: list[str]) -> Non
 @given(levels, levels)
 def test_plain_names_match_nothing_else(a: list[str], b: list[str]) -> None:
     assert matches("/".join(a), "/".join(b)) == (a == b)
+
+
+LEVELS = ("a", "b", "", "$x")
+ALL_TOPICS = ["/".join(names) for depth in range(1, 5) for names in product(LEVELS, repeat=depth)]
+"""One level deeper than any filter below, and with a name (`b` or `$x`) that a filter may not have."""
+
+FILTERS = st.one_of(
+    st.just(EVERYTHING),
+    st.builds(
+        lambda before, last: "/".join([*before, *last]),
+        st.lists(st.sampled_from(["a", "", "$x", "+"]), min_size=1, max_size=3),
+        st.sampled_from([[], ["#"]]),
+    ),
+    st.just("#"),
+).filter(lambda text: text.count("/") < 3)
+
+
+def matched(filter: str) -> set[str]:
+    return {topic for topic in ALL_TOPICS if matches(filter, topic)}
+
+
+@given(FILTERS, FILTERS)
+def test_two_filters_overlap_where_some_topic_is_matched_by_both(one: str, other: str) -> None:
+    assert overlaps(one, other) == overlaps(other, one) == bool(matched(one) & matched(other))
+
+
+@example("+/#", "#")
+@example("#", "+/#")
+@given(FILTERS, FILTERS)
+def test_what_covers_a_filter_matches_all_that_it_matches(wide: str, narrow: str) -> None:
+    if covers(wide, narrow):
+        assert matched(narrow) <= matched(wide)
+    elif wide != EVERYTHING and narrow != EVERYTHING:
+        assert not matched(narrow) <= matched(wide), "and nothing else does"
+
+
+@given(FILTERS)
+def test_only_whole_levels_are_wildcards(filter: str) -> None:
+    assert is_filter(filter) or not filter
+    assert not is_filter(filter + "+") or filter.endswith("/") or not filter
+    assert not is_filter(f"#/{filter}")

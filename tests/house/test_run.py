@@ -185,3 +185,46 @@ def test_the_tests_run_in_two_halves_unless_some_are_named(
     said = [line for line in capfd.readouterr().out.splitlines() if line.startswith("ran")]
     assert len(said) == runs and all(set(options) <= set(line.split()) for line in said)
     assert runs == 1 or ("--ignore=tests/spark" in said[0] and " tests/spark tests/cli" in said[1])
+
+
+def test_the_page_comes_first_and_the_demo_does_not_repeat_it(
+    checkout: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(run, "run", lambda *command: asked.append(command) or 0)
+    monkeypatch.setattr(run, "open_page", lambda: subprocess.Popen([sys.executable, "-c", "print('the point')"]))
+    assert run.main([]) == 0 and checkout == ["packages", "project"]
+    assert run.main([]) == 0 and checkout == ["packages", "project"], "also when packages are there already"
+    assert capfd.readouterr().out == "the point\n" * 2
+    assert [command[-2:] for command in asked] == [("demo", "--no-opening")] * 2
+
+
+def test_the_page_is_the_real_one_and_needs_no_packages(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run.open_page().wait() == 0
+    assert "Look at Eve, lines 5 and 9" in capfd.readouterr().out
+
+
+def test_what_fails_behind_the_page_is_said_after_it(
+    checkout: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def no_network() -> None:
+        raise run.Fault("packages cannot be fetched.")
+
+    monkeypatch.setattr(run, "install_packages", no_network)
+    slow = "import time; time.sleep(0.3); print('the point')"
+    monkeypatch.setattr(run, "open_page", lambda: subprocess.Popen([sys.executable, "-c", slow]))
+    assert run.main([]) == 2
+    shown = capfd.readouterr()
+    assert shown.out == "the point\n" and shown.err.endswith("run.py: packages cannot be fetched.\n")
+
+
+def test_whoever_waits_after_the_page_is_told_why(
+    checkout: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = threading.Event()
+    page = subprocess.Popen([sys.executable, "-c", ""])
+    threading.Timer(1.5, done.set).start()
+    run.say_how_long(page, done)
+    assert "Still fetching packages" in capfd.readouterr().err
+    run.say_how_long(page, done)
+    assert capfd.readouterr().err == ""

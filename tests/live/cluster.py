@@ -11,7 +11,7 @@ from antecede.core.machine import Machine, Peer, Settings
 from antecede.core.message import Message
 from antecede.core.recipes import RECIPES, build
 from antecede.live.node import Clock, Node
-from antecede.live.transport import UdpTransport
+from antecede.live.udp import UdpTransport
 from antecede.trace.parquet import StreamAppender
 
 __all__ = ["BROKERS", "CLIENTS", "GROUPS", "Cluster", "until"]

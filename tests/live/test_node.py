@@ -18,8 +18,8 @@ from antecede.core.order.index import WINDOW
 from antecede.core.recipes import RECIPES, build
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.live.datagram import Outgoing
+from antecede.live.memory import MemoryNetwork
 from antecede.live.node import Clock, Node
-from antecede.live.transport import MemoryNetwork
 from antecede.trace.check import check
 from antecede.wire import MAX_PAYLOAD
 from tests.live.cluster import Cluster, until
@@ -61,6 +61,7 @@ class Echo:
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         self.sent += 1
         message = Message(self.name, self.sent, tuple(topics), payload, deadline_us)
@@ -296,7 +297,7 @@ def test_with_deadlines_nothing_is_late_and_most_arrives(recipe: str, tmp_path: 
         cluster = Cluster(recipe, tmp_path, loss=0.1, deadlines=True)
         await cluster.run(300, 600_000, seconds=10)
         report = check(tmp_path, scenario={"recipe": recipe, "skew_ms": 0}, idle=False)
-        assert [f for f in report.findings if f.verdict in ("inversion", "late", "duplicate", "gap", "false")] == []
+        assert [f for f in report.findings if f.verdict in ("inversion", "overdue", "duplicate", "gap", "false")] == []
         assert report.fates["delivered"] > 0.9 * report.pairs
 
     asyncio.run(main())

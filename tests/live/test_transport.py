@@ -1,116 +1,14 @@
-"""Transports: batches arrive whole, losses are counted, strangers and other addresses are refused."""
+"""What every transport shares: names and losses are checked, frames are cut where their content allows."""
 
 from __future__ import annotations
 
-import asyncio
-import socket
-
 import pytest
 
-from antecede.core.frames import Attached, Data, Frame, Grown, Item, Top, Want
-from antecede.core.message import Envelope, Message, Stamp
-from antecede.errors import EnvironmentFault, InputError
-from antecede.live.transport import MemoryNetwork, Received, UdpTransport
-
-
-async def until(condition: object, seconds: float = 5.0) -> None:
-    """Bounded: a test that waits says for how long."""
-    assert callable(condition)
-    end = asyncio.get_running_loop().time() + seconds
-    while not condition():
-        assert asyncio.get_running_loop().time() < end, "nothing came"
-        await asyncio.sleep(0.002)
-
-
-def tops(batch: Received) -> list[tuple[str, int]]:
-    return [(sender, frame.top) for sender, frame in batch if isinstance(frame, Top)]
-
-
-def test_udp_carries_a_batch_in_one_datagram() -> None:
-    async def main() -> None:
-        a, b = UdpTransport("a"), UdpTransport("b")
-        a.know({"b": b.address})
-        got: list[Received] = []
-        b.open(got.append)
-        try:
-            a.send([(("b",), Top(1, n)) for n in range(16)])
-            await until(lambda: got)
-            assert a.counts.sent == 1 and b.counts.received == 1
-            assert tops(got[0]) == [("a", n) for n in range(16)]
-        finally:
-            a.close()
-            b.close()
-
-    asyncio.run(main())
-
-
-def test_large_frames_take_several_datagrams_and_what_cannot_be_cut_is_counted() -> None:
-    async def main() -> None:
-        a, b = UdpTransport("a"), UdpTransport("b")
-        a.know({"b": b.address})
-        got: list[Frame] = []
-        b.open(lambda batch: got.extend(frame for _, frame in batch))
-        big = Data((Envelope(Message("a", 1, ("t",), bytes(40_000)), Stamp((("a", 1),))),))
-        huge = Grown(1, 1, 1, (), tuple(Item(n, 0, big.envelopes[0]) for n in (1, 2, 3)))
-        whole = Attached(1, {}, tuple(f"{n:0500}:1" for n in range(200)))
-        try:
-            a.send([(("b",), big), (("b",), huge), (("b",), whole), (("nobody",), Top(1, 1))])
-            a.send([(("b",), huge)])
-            await until(lambda: len(got) == 7)
-            assert [item.index for f in got if isinstance(f, Grown) for item in f.items] == [1, 2, 3, 1, 2, 3]
-            assert a.counts.sent == 7
-            assert a.counts.unsent == 2
-        finally:
-            a.close()
-            b.close()
-
-    asyncio.run(main())
-
-
-def test_malformed_datagrams_are_counted_and_the_transport_goes_on() -> None:
-    async def main() -> None:
-        a, b = UdpTransport("a"), UdpTransport("b")
-        a.know({"b": b.address})
-        got: list[Received] = []
-        b.open(got.append)
-        stranger = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        good = b"\1\1\0a\5\0\0\1\x0a\x92\1\2"
-        try:
-            for bad in (
-                b"",
-                b"\1",
-                b"\1\xff\xffa",
-                b"\1\1\0a\5\0\0\1\x0a",
-                b"\1\1\0\xff",
-                b"\2" + good[1:],
-                good + b"\0",
-            ):
-                stranger.sendto(bad, b.address)
-            stranger.sendto(good, b.address)
-            a.send([(("b",), Top(1, 7))])
-            await until(lambda: b.counts.received == 9)
-            assert b.counts.refused == 7
-            assert [t for batch in got for t in tops(batch)] == [("a", 2), ("a", 7)]
-        finally:
-            stranger.close()
-            a.close()
-            b.close()
-
-    asyncio.run(main())
-
-
-def test_only_the_loopback_is_bound_unless_allowed() -> None:
-    for host in ("0.0.0.0", "192.168.1.1", "::", "example.org"):
-        with pytest.raises(InputError):
-            UdpTransport("a", host)
-    UdpTransport("a", "0.0.0.0", beyond_loopback=True).close()
-
-
-def test_a_taken_port_is_the_environments_fault() -> None:
-    first = UdpTransport("a")
-    with pytest.raises(EnvironmentFault, match="cannot listen"):
-        UdpTransport("b", port=first.address[1])
-    first.close()
+from antecede.core.frames import Attached, Want
+from antecede.errors import InputError
+from antecede.live.transport import Counts, encoded
+from antecede.live.udp import UdpTransport
+from antecede.wire import decode
 
 
 def test_names_and_losses_are_checked() -> None:
@@ -120,38 +18,12 @@ def test_names_and_losses_are_checked() -> None:
         UdpTransport("a", loss=1.5)
 
 
-def test_memory_carries_to_many_and_loses_as_told() -> None:
-    async def main() -> None:
-        network = MemoryNetwork(loss=0.3, seed=1)
-        names = ["a", "b", "c"]
-        transports = {name: network.transport(name) for name in names}
-        got: dict[str, int] = dict.fromkeys(names, 0)
-        for name, transport in transports.items():
-
-            def count(batch: Received, name: str = name) -> None:
-                got[name] += len(batch)
-
-            transport.open(count)
-        for n in range(1000):
-            transports["a"].send([(("b", "c"), Want(1, (n,)))])
-            await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        counts = transports["a"].counts
-        assert counts.sent + counts.lost == 2000
-        assert 500 < counts.lost < 700
-        assert got["b"] + got["c"] == counts.sent and got["a"] == 0
-        transports["b"].close()
-        transports["a"].send([(("b",), Top(1, 1))])
-        assert counts.unsent + counts.lost >= 1
-
-    asyncio.run(main())
-
-
-def test_two_of_one_name_cannot_meet_in_memory() -> None:
-    async def main() -> None:
-        network = MemoryNetwork()
-        network.transport("a").open(lambda batch: None)
-        with pytest.raises(InputError):
-            network.transport("a").open(lambda batch: None)
-
-    asyncio.run(main())
+def test_a_frame_is_cut_until_it_fits_if_it_can_be_had_apart() -> None:
+    counts = Counts()
+    want = Want(1, tuple(range(0, 4000, 2)))
+    parts = [decode(data) for data in encoded(want, 500, counts)]
+    assert len(parts) > 2
+    assert [n for part in parts if isinstance(part, Want) for n in part.indexes] == list(want.indexes)
+    (whole,) = encoded(Attached(1, {}, tuple(f"p{n}:1" for n in range(500))), 100, counts)
+    assert len(whole) > 100  # its parts mean nothing by themselves
+    assert counts.unsent == 0

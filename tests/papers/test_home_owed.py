@@ -301,7 +301,7 @@ def test_what_is_let_go_of_is_remembered_by_nobody() -> None:  # s3.6 Stability:
     for name in "HNK":
         assert len(rig.machine(name).store) < 20
         assert not rig.machine(name).logs["k" if name == "K" else "c" if name == "H" else "d"].entries
-        assert "k@G1" not in rig.machine(name)._elsewhere
+        assert "k@G1" not in rig.machine(name).confirming._elsewhere
     rig.finish()
     assert len(rig.delivered("c")) == 61
 

@@ -20,8 +20,8 @@ from tests.papers import test_rounds as rounds
 from tests.papers.rig import Rig
 
 SEEDS = [
-    ("solicit", "printed", 0, {"inversion", "gap", "late", "duplicate", "stuck", "idle"}),
-    ("solicit", "printed", 1, {"inversion", "gap", "late", "duplicate", "stuck"}),
+    ("solicit", "printed", 0, {"inversion", "gap", "overdue", "duplicate", "stuck", "idle"}),
+    ("solicit", "printed", 1, {"inversion", "gap", "overdue", "duplicate", "stuck"}),
     ("graph", "printed-a", 0, {"idle"}),
     ("graph", "printed-b", 0, {"inversion", "gap"}),
     ("pull", "printed-a", 0, {"undelivered"}),

@@ -56,7 +56,7 @@ def test_an_inversion_a_duplicate_and_lateness_are_seen_at_once() -> None:
     assert deliver(actor, "A:2", "A:1") == ["inversion"]
     assert deliver(actor, "B:1") == ["duplicate"]
     assert deliver(actor, "E:1", deadline_us=actor.now_us) == []
-    assert deliver(actor, "E:2", deadline_us=actor.now_us - 1) == ["late"]
+    assert deliver(actor, "E:2", deadline_us=actor.now_us - 1) == ["overdue"]
 
 
 def test_a_machine_that_breaks_is_a_finding() -> None:

@@ -317,4 +317,4 @@ def test_a_clock_that_leaps_too_far_keeps_nobody_asking_for_ever() -> None:
     run = simulate(scenario)
     assert run.quiet
     verdicts = {finding.verdict for finding in check(run.rows, scenario=run.body()).findings}
-    assert verdicts <= {"late", "stuck", "gap", "false"}
+    assert verdicts <= {"overdue", "stuck", "gap", "false"}

@@ -16,7 +16,7 @@ from antecede.sim import sweep as module
 from antecede.sim.sweep import Judged, Sweep, judge
 
 
-def fake(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False) -> Judged:
+def fake(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False, table: str = "") -> Judged:
     if index == 3:
         return Judged(index, 33, 5, 2, True, {"delivered": 1, "lost": 1}, {"gap": 1}, "gap at B: delivered without")
     return Judged(index, index, 10, 2, index != 1, {"delivered": 2})
@@ -40,7 +40,7 @@ def test_everything_adds_up(swept: Sweep) -> None:
 
 def test_a_harsh_one_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     drawn: list[bool] = []
-    monkeypatch.setattr(module, "judge", lambda *given, harsh: drawn.append(harsh) or fake(*given))
+    monkeypatch.setattr(module, "judge", lambda *given, harsh, table: drawn.append(harsh) or fake(*given))
     sweep = Sweep(tmp_path / "out", "solicit", "repaired", 9, 4, harsh=True)
     (failed,) = sweep.run(workers=1).failures
     assert drawn == [True] * 4 and " --seed 9 --harsh --draw 3 " in sweep.command(failed)
@@ -115,3 +115,20 @@ def test_a_run_that_goes_on_for_no_reason_has_failed(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("antecede.sim.run.PATIENCE_US", 0)
     judged = judge(1, "solicit", "repaired", 3)
     assert not judged.quiet and judged.what.startswith("it did not become quiet")
+
+
+def test_what_replays_and_what_goes_on_name_the_plugin(swept: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("antecede.sim.plugin._loaded", {"x": Path("/my own/x.py")})
+    (failed,) = swept.run(workers=1).failures
+    simulated, checked = swept.command(failed).split(" && ")
+    assert simulated.startswith("antecede simulate --plugin '/my own/x.py' --recipe solicit")
+    assert checked.startswith("antecede check --plugin '/my own/x.py' runs/")
+    assert "--plugin '/my own/x.py'" in swept.again(Path("out"))
+
+
+def test_it_says_how_many_are_there_already(swept: Sweep) -> None:
+    begun: list[int] = []
+    swept.run(workers=1, begun=begun.append)
+    swept.count = 10
+    swept.run(resume=True, workers=1, begun=begun.append)
+    assert begun == [0, 8]

@@ -92,7 +92,7 @@ def both(spark: SparkSession, place: Path) -> dict[str, Any]:
 
 def pipeline(spark: SparkSession, place: Path) -> dict[str, Any]:
     """All stages of the pipeline, in batch and continuously: every table, and whether its rows add up."""
-    from antecede.spark.pipeline import run
+    from antecede.spark.pipeline import run_pipeline as run
     from antecede.spark.sink import read
     from tests.spark.test_pipeline import settings, write_table
 
@@ -110,18 +110,60 @@ def pipeline(spark: SparkSession, place: Path) -> dict[str, Any]:
     return said
 
 
+def everything(spark: SparkSession, place: Path) -> dict[str, Any]:
+    """Batch, sink, source and stream in a session as people have it, with one line of ours: `register`."""
+    from antecede.spark import register
+    from antecede.spark.order import causal_order
+
+    register(spark)
+    spark.conf.set("spark.sql.shuffle.partitions", "2")  # Spark's 200 would take minutes for a stream
+    rows = spark.createDataFrame([("b", ["a"]), ("a", [])], "id string, parents array<string>")
+    step = causal_order(id="id", parents="parents", unknown="skip")
+
+    def places(table: DataFrame) -> list[Any]:
+        return sorted((row.id, row.causal_pos) for row in table.collect())
+
+    rows.write.format("antecede").mode("append").save(str(place / "rows"))
+    stream = spark.readStream.format("antecede").load(str(place / "rows")).transform(step)
+    writer = stream.writeStream.format("antecede").option("checkpointLocation", str(place / "checkpoint"))
+    writer.trigger(availableNow=True).start(str(place / "ordered")).awaitTermination()
+    return {
+        "batch": places(rows.transform(step)),
+        "sink": len(list((place / "rows").glob("part-*.parquet"))),
+        "source": spark.read.format("antecede").load(str(place / "rows")).count(),
+        "stream": places(spark.read.format("antecede").load(str(place / "ordered"))),
+    }
+
+
+def plain_session(master: str) -> SparkSession:
+    """As a user would make it, without a word of ours."""
+    from pyspark.sql import SparkSession
+
+    if master.startswith("sc://"):
+        return SparkSession.builder.remote(master).getOrCreate()
+    os.environ.pop("PYSPARK_PYTHON", None)
+    return SparkSession.builder.master(master).getOrCreate()
+
+
 def main() -> None:
-    from antecede.spark.session import session
+    from antecede.spark.sessions import session
     from antecede.spark.ship import check_workers
 
     master, job, place = sys.argv[1:]
+    plain, _, own = master.partition(":")
+    if plain == "plain":
+        spark = plain_session(own)
+        said = globals()[job.partition(":")[2]](spark, Path(place))
+        print(json.dumps({**said, "worker": check_workers(spark)._asdict()}))
+        spark.stop()
+        return
     settings = {"spark.executor.memory": "512m", "spark.sql.shuffle.partitions": 2}
     if master.startswith("local"):
         settings["spark.driver.memory"] = "768m"
     spark = session(master, settings=None if master.startswith("sc://") else settings)
     module, _, name = job.partition(":")
     said = getattr(importlib.import_module(module), name)(spark, Path(place))
-    print(json.dumps({**said, "worker": check_workers(spark)}))
+    print(json.dumps({**said, "worker": check_workers(spark)._asdict()}))
     spark.stop()
 
 

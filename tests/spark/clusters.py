@@ -103,7 +103,7 @@ def workers_at(
 
 @contextmanager
 def connect_server(folder: Path, python: str = sys.executable) -> Iterator[str]:
-    """The address of a Spark Connect server whose workers run `python`.
+    """The address of a Spark Connect server whose workers run `python`, with the state store that Spark itself sets.
 
     It has antecede itself: Spark does not send files to the process that plans a streaming source.
     """
@@ -116,9 +116,6 @@ def connect_server(folder: Path, python: str = sys.executable) -> Iterator[str]:
         "spark.driver.memory": "768m",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
-        "spark.sql.streaming.stateStore.providerClass": (
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-        ),
     }
     words = [str(HOME / "bin" / "spark-submit"), "--master", "local[2]"]
     words += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A session on two cores. Nothing in it may be changed for good: others use it too."""
-    from antecede.spark.session import session
+    from antecede.spark.sessions import session
 
     place = tmp_path_factory.mktemp("spark")
     made = session(

@@ -10,9 +10,9 @@ import pytest
 from antecede.errors import InputError
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
-from antecede.spark.audit import audit
-from antecede.spark.audit_rows import plain_files, slots
+from antecede.spark.audit_rows import plain_files, trace_files_of
 from antecede.spark.auditing.keys import spark_key
+from antecede.spark.trace_audit import audit
 from antecede.trace.parquet import write_run
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def test_a_frame_that_is_only_files_is_read_as_files(spark: SparkSession, tmp_pa
     frame = spark.read.parquet(str(folder / "records*.parquet"))
     assert plain_files(frame) == sorted(folder.glob("records*.parquet"))
     derived = frame.where("step >= 0")
-    assert plain_files(derived) is None and plain_files(frame.drop("peer")) is None
+    assert plain_files(derived) is None and trace_files_of(frame.drop("peer")) is None
     assert audit(frame).summary == audit(derived).summary
     frame.write.partitionBy("role").parquet(str(tmp_path / "parted"))
     assert plain_files(spark.read.parquet(str(tmp_path / "parted"))) is None
@@ -72,7 +72,3 @@ def test_a_frame_that_is_only_files_is_read_as_files(spark: SparkSession, tmp_pa
     frame.persist()
     assert plain_files(frame) is None, "what was kept counts, whatever became of the files"
     frame.unpersist()
-
-
-def test_how_many_tasks_run_at_once(spark: SparkSession) -> None:
-    assert slots(spark) == 2

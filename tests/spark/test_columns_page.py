@@ -34,7 +34,7 @@ def of_ddl(text: str) -> Told:
 
 
 def written() -> dict[str, Any]:
-    from antecede.spark.audit import FINDING
+    from antecede.spark.auditing.outcome import FINDING
     from antecede.spark.auditing.pieces import RESULT
     from antecede.spark.intake import QUARANTINE
     from antecede.spark.manifest import Manifest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -136,3 +138,68 @@ def test_where_ids_do_not_tell_the_sender_a_skipped_cause_is_never_made_up_for()
         data = fold.save()
     assert [r.id for r in cut.latest[0]] == ["z"] and cut.missing == ["gone"] and cut.dropped == 4
     assert plain(cut)["held"] == [[("w", 1), ("y6", 2)]]
+
+
+def opaque(place: int, sender: str, missing: tuple[str, ...] = ()) -> Reading:
+    """A row whose id does not say who sent it."""
+    name = f"row{place}"
+    return Reading(place, name, sender, place, (), missing, (), None, False, (0,), ())
+
+
+def test_a_lost_cause_of_nobody_known_is_left_out_of_one_cut_and_then_named_and_given_up() -> None:
+    rows = [opaque(0, "a"), opaque(1, "b", ("lost",)), opaque(2, "a"), opaque(3, "b")]
+    rows += [opaque(4, "c", ("lost",)), *(opaque(n, "ab"[n % 2]) for n in range(5, 10))]
+    fold = Fold(CutRule(rows=2), 1, lambda _: None, patience=1000, brief=True)
+    cuts = list(fold.push(rows))
+    assert [[r.id for r in cut.latest[0]] for cut in cuts] == [
+        ["row0"],  # b is held: it comes after something that was lost
+        ["row2", "row3"],
+        ["row2", "row5", "row4"],  # c comes after it too, and need not wait again
+        ["row6", "row7", "row4"],
+        ["row8", "row9", "row4"],
+    ]
+    assert [cut.missing for cut in cuts] == [["lost"], ["lost"], ["lost"], [], []]
+    assert [cut.given_up for cut in cuts] == [0, 1, 1, 1, 1]
+    assert [sum(count for _, count in cut.held[0]) for cut in cuts] == [1, 0, 0, 0, 0]
+
+
+def test_with_patience_a_lost_cause_of_nobody_known_is_waited_for_so_many_rows() -> None:
+    rows = [opaque(0, "b", ("lost",)), *(opaque(n, "a") for n in range(1, 8))]
+    cuts = list(Fold(CutRule(rows=1), 1, lambda _: None, patience=3).push(rows))
+    assert [cut.given_up for cut in cuts] == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert [len(cut.latest[0]) for cut in cuts] == [0, 1, 1, 1, 2, 2, 2, 2]
+
+
+@given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 5))
+def test_whatever_is_lost_of_nobody_known_no_row_is_held_at_two_cuts_and_saving_changes_nothing(
+    seed: int, every: int, hold: int
+) -> None:
+    dice = Random(seed)
+    rows = [
+        opaque(n, dice.choice("abc"), tuple(f"lost{dice.randrange(12)}" for _ in range(dice.randrange(2))))
+        for n in range(40)
+    ]
+
+    def new() -> Fold:
+        return Fold(CutRule(rows=every), 1, lambda _: None, hold, 1000, brief=True)
+
+    whole, cut_up, fold = list(new().push(rows)), [], new()
+    for row in rows:
+        cut_up += list(fold.push([row]))
+        fold = new().load(fold.save())
+    assert cut_up == whole
+    for cut in whole:
+        assert all(first.pos > cut.pos - cut.rows for first, _ in cut.held[0])
+        assert len(cut.missing) <= hold
+    assert len(fold.counting.gone) <= hold
+
+
+def test_what_was_saved_when_nobody_was_one_sender_goes_on() -> None:
+    fold = Fold(CutRule(rows=2), 1, lambda _: None, patience=1000, brief=True)
+    list(fold.push([opaque(0, "a"), opaque(1, "b", ("lost",)), opaque(2, "a")]))
+    old = fold.counting.to_plain()
+    del old["given_up"], old["owed"]
+    old |= {"missing": [["", [["lost", 1]]]], "queues": {"b": [[old["queues"]["b"][0][0], {"": 1}]]}}
+    fold.counting.from_plain(old)
+    (cut,) = fold.push([opaque(3, "b")])
+    assert ([r.id for r in cut.latest[0]], cut.missing, cut.given_up) == (["row2", "row3"], ["lost"], 1)

@@ -9,14 +9,14 @@ import pytest
 
 from antecede.errors import InputError
 from antecede.spark.foreign import audit_table
-from antecede.spark.imports import read_shiviz, spans
-from antecede.trace.foreign import Place, judge_places
+from antecede.spark.imports import EVENT_ROLES, read_shiviz, spans
+from tests.spark.auditing.places_twin import Place, judge_places
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOGS = Path(__file__).resolve().parents[3] / "shared" / "data" / "shiviz"
-COLUMNS = {"id": "id", "clock": "clock", "sender": "sender", "position": "position", "run": "source"}
+COLUMNS = EVENT_ROLES
 
 
 @pytest.mark.skipif(not LOGS.is_dir(), reason="needs ../shared/data/shiviz, which is not part of the project")
@@ -44,7 +44,7 @@ def test_a_log_with_holes_and_odd_lines(spark: SparkSession, tmp_path: Path) -> 
     assert [r["text"] for r in result.missing.collect()] == [
         "the clock of b:1 counts step 3 of a, which is not in the table"
     ]
-    assert [r["text"] for r in result.quarantine.collect()] == ["the row has no id"]
+    assert [r["text"] for r in result.quarantine.collect()] == ["the clock has no step of its own host c"]
 
 
 def test_logs_that_are_not_there(spark: SparkSession, tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from antecede.errors import InputError
+from antecede.errors import EnvironmentFault, InputError
 from antecede.spark import manifest
 from antecede.spark.manifest import DataFile, Manifest, clean, commit, committed, local_path, orphans
 
@@ -126,3 +128,26 @@ def test_paths(tmp_path: Path) -> None:
         local_path("s3://bucket/x")
     with pytest.raises(InputError, match="is not a table of antecede"):
         committed(tmp_path)
+
+
+def test_a_full_disk_is_a_sentence_with_the_path_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(tmp_path, batch(0, "a"))
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(EnvironmentFault, match=rf"no room left to write {tmp_path}/_manifest/0+1\.json: free some"):
+            commit(tmp_path, batch(1, "b"))
+    assert names(tmp_path) == ["a"] and [p.name for p in (tmp_path / manifest.FOLDER).iterdir()] == [
+        "000000000000.json"
+    ]
+
+
+def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=rf"{tmp_path}/file/table cannot be written \(Not a directory\): choose"):
+        commit(tmp_path / "file" / "table", batch(0, "a"))

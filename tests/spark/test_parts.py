@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from antecede.errors import EnvironmentFault
 from antecede.spark import parts
 from antecede.spark.parts import Target, split, write_files
 
@@ -61,3 +64,20 @@ def test_many_values_need_few_open_files(tmp_path: Path, monkeypatch: pytest.Mon
     files = write_files(target, iter([batch(list(range(10)), ["x"] * 10)] * 2), 0)
     assert len(files) == 20 and sum(file.rows for file in files) == 20
     assert len(list(tmp_path.glob("id=*"))) == 10
+
+
+@pytest.mark.parametrize("where", ["write", "close"])
+def test_a_full_disk_is_a_sentence_with_the_path_and_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if where == "write":
+        monkeypatch.setattr(parts.pq.ParquetWriter, "write_batch", full)
+    else:
+        monkeypatch.setattr(os, "fsync", full)
+    target = Target(str(tmp_path / "t"), {}, ("name",))
+    with pytest.raises(EnvironmentFault, match=rf"no room left to write {tmp_path}/t/name=x: free some"):
+        write_files(target, iter([batch([1, 2], ["x", "y"])]), 0)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -64,7 +64,7 @@ def repeated(report: Report) -> dict[str, bool]:
 
 
 def test_a_table_through_all_stages_and_what_changes_is_done_again(spark: SparkSession, tmp_path: Path) -> None:
-    from antecede.spark.pipeline import run
+    from antecede.spark.pipeline import run_pipeline as run
     from antecede.spark.sink import read
 
     write_table(tmp_path / "in")
@@ -98,7 +98,7 @@ def test_a_table_through_all_stages_and_what_changes_is_done_again(spark: SparkS
 
 
 def test_a_file_damaged_inside_costs_itself_only(spark: SparkSession, tmp_path: Path) -> None:
-    from antecede.spark.pipeline import run
+    from antecede.spark.pipeline import run_pipeline as run
 
     write_table(tmp_path / "in", seed=2)
     path = tmp_path / "in" / "part-1.parquet"
@@ -108,6 +108,33 @@ def test_a_file_damaged_inside_costs_itself_only(spark: SparkSession, tmp_path: 
     path.write_bytes(bytes(body))
     report = run(settings(tmp_path, fuse=None, audit={"wanted": False}), spark=spark)
     assert (report.rows_in, report.damaged, report.reconciled) == (302 - lost, 1, True), report.to_json()
+
+
+def test_names_with_dots_and_spaces_and_in_both_cases(spark: SparkSession, tmp_path: Path) -> None:
+    from antecede.spark.pipeline import run_pipeline as run
+    from antecede.spark.sink import read
+
+    (tmp_path / "in").mkdir()
+    lines = ["id,ID,my.parents,the room,at.us,a value.x", "b,1,a,r,10,2.5", "a,2,,r,20,1.5", "c,3,a;b,r,30,3.5"]
+    (tmp_path / "in" / "t.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    columns = {"id": "id", "parents": "my.parents", "group": "the room", "arrived": "at.us", "sender": "ID"}
+    report = run(
+        {
+            "source": {"kind": "table", "path": str(tmp_path / "in"), "format": "csv", "options": {"header": "true"}},
+            "columns": columns,
+            "order": {"unknown": "skip"},
+            "fuse": {"every": 3},
+            "output": {"path": str(tmp_path / "out"), "partition_by": ["the room"]},
+        },
+        spark=spark,
+    )
+    assert (report.rows_in, report.reconciled) == (3, True), report.to_json()
+    rows = read(spark, tmp_path / "out" / "ordered").collect()
+    assert {row["id"]: (row["ID"], row["causal_pos"]) for row in rows} == {"a": ("2", 0), "b": ("1", 1), "c": ("3", 2)}
+    findings = report.stage("findings")
+    assert findings is not None and findings.counts == {"as it came inversion": 1}
+    (fused,) = read(spark, tmp_path / "out" / "fused").collect()
+    assert fused["the room"] == "r" and sorted(fused["causes"]) == ["a", "b", "c"]
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +147,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_run_through_all_stages(spark: SparkSession, tmp_path: Path, run_folder: Path) -> None:
-    from antecede.spark.pipeline import run
+    from antecede.spark.pipeline import run_pipeline as run
     from antecede.spark.sink import read
 
     seen: list[str] = []
@@ -131,7 +158,7 @@ def test_a_run_through_all_stages(spark: SparkSession, tmp_path: Path, run_folde
             "output": {"path": str(tmp_path / "out")},
         },
         spark=spark,
-        told=lambda stage, done, known: seen.append(stage),
+        told=lambda stage, far: seen.append(stage),
     )
     rows = pq.read_table(run_folder / "records.parquet").to_pylist()
     came = [row for row in rows if row["kind"] in ("arrive", "publish") and row["process"] in ("S1", "S2")]

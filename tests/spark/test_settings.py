@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
 from antecede.spark.settings import SETTINGS, cores, on_this_machine, settings_for
+
+
+def test_the_page_names_every_setting_why_and_whose_it_is() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "spark.md").read_text("utf-8")
+    rows = [f"| `{s.name}` | `{s.value}` | {s.where} | {s.yours} | {s.reason} |" for s in SETTINGS]
+    told = [line for line in page.splitlines() if line.startswith("| `spark.")]
+    assert told == [row.replace("{cores}", "cores") for row in rows]
 
 
 def test_every_setting_says_why_and_none_is_set_twice() -> None:

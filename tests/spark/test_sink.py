@@ -107,3 +107,17 @@ def test_complete_mode_replaces_the_table(spark: SparkSession, tmp_path: Path) -
         writer = counts.writeStream.format("antecede").outputMode("complete").trigger(availableNow=True)
         writer.option("checkpointLocation", str(tmp_path / "c")).start(table).awaitTermination()
     assert sorted(map(tuple, sink.read(spark, table).collect())) == [(0, 10), (1, 10)]
+
+
+def test_a_place_that_cannot_be_written_is_our_sentence_out_of_spark(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=rf"^{tmp_path}/file/t cannot be written \(Not a directory\)"), plain_faults():
+        spark.range(3).write.format("antecede").mode("append").save(str(tmp_path / "file" / "t"))
+
+
+def test_names_with_dots_spaces_and_other_cases_are_columns_like_others(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.range(3).selectExpr("id as `a.b`", "id * 2 as `a b`", "cast(id % 2 as string) as `the.part`")
+    frame.write.format("antecede").mode("append").option("partition_by", "the.part").save(str(tmp_path / "t"))
+    for table in (sink.read(spark, tmp_path / "t"), spark.read.format("antecede").load(str(tmp_path / "t"))):
+        assert sorted(map(tuple, table.collect())) == [(0, 0, "0"), (1, 2, "1"), (2, 4, "0")]
+        assert table.columns == ["a.b", "a b", "the.part"]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from antecede.spark.config import config_from
+from antecede.trace.parquet import write_run
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,3 +58,29 @@ def test_order_fuse_and_audit_of_a_small_table(spark: SparkSession, tmp_path: Pa
     assert fused == {("b", 0): 0, ("all", 0): 1, ("b", 1): 1, ("all", 1): 2}
     found = [(row["of"], row["verdict"], row["message"]) for row in steps.findings(spark, told, tmp_path).collect()]
     assert found == [("as it came", "inversion", "y")]
+
+
+def test_an_inversion_beside_a_cycle_is_found_and_the_cycle_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    from antecede.spark import steps
+
+    told = config(tmp_path)
+    rows = [("x", "a", 1, ["v"], 10), ("v", "d", 1, ["x"], 11), ("z", "b", 1, ["y"], 20), ("y", "c", 1, [], 30)]
+    frame = spark.createDataFrame(rows, table(spark).schema)
+    frame.transform(steps.order(told)).write.format("antecede").mode("append").save(str(tmp_path / "ordered"))
+    found = steps.findings(spark, told, tmp_path).select("of", "verdict", "message", "text").collect()
+    assert sorted((row["of"], row["verdict"], row["message"]) for row in found) == [
+        ("as it came", "inversion", "y"),
+        ("as it came", "set aside", "v"),
+        ("as it came", "set aside", "x"),
+    ]
+    assert {row["text"] for row in found if row["message"] == "v"} == {"v is among its own causes"}
+
+
+def test_runs_that_cannot_be_judged_are_told(spark: SparkSession, tmp_path: Path) -> None:
+    from antecede.spark import steps
+    from tests.spark.test_audit import cyclic
+
+    write_run(tmp_path / "run", cyclic())
+    told = config_from({"source": {"path": str(tmp_path / "run")}, "output": {"path": str(tmp_path / "out")}})
+    [row] = steps.findings(spark, told, tmp_path / "out").collect()
+    assert (row["of"], row["verdict"]) == ("records", steps.SET_ASIDE) and "among its own causes" in row["text"]

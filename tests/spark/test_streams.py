@@ -34,7 +34,7 @@ def settings(tmp_path: Path) -> dict[str, Any]:
 
 def test_what_comes_later_goes_on_where_it_was(spark: SparkSession, tmp_path: Path) -> None:
     from antecede.spark.bad import bad_files
-    from antecede.spark.pipeline import run
+    from antecede.spark.pipeline import run_pipeline as run
     from antecede.spark.sink import read
 
     put(

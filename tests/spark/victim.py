@@ -36,7 +36,7 @@ def stand_still(point: str, batch: int) -> None:
 def main() -> None:
     from pyspark import TaskContext
 
-    from antecede.spark.session import session
+    from antecede.spark.sessions import session
     from antecede.spark.source import AntecedeSource, StreamReader, StreamWriter
 
     runs, checkpoint, table, operator, point, batch, mark = sys.argv[1:]

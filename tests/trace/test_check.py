@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import antecede
 from antecede.core.recipes import RECIPES
 from antecede.errors import InputError
+from antecede.sim.run import simulate
+from antecede.sim.scenario import Scenario
 from antecede.trace.check import EXEMPT, UNORDERED_RECIPES, check
 from antecede.trace.parquet import write_run
 from antecede.trace.record import Row
@@ -87,8 +91,8 @@ seeds = st.integers(0, 10**9)
 @given(seeds, st.sampled_from([None, 50_000, 500_000]))
 def test_right_runs_are_clean(seed: int, deadline_us: int | None) -> None:
     report = check(causal_run(seed, messages=40, deadline_us=deadline_us))
-    late_ones = {"late"} if deadline_us == 50_000 else set()
-    assert {f.verdict for f in report.findings} <= late_ones
+    overdue = {"overdue"} if deadline_us == 50_000 else set()
+    assert {f.verdict for f in report.findings} <= overdue
     assert report.fates["delivered"] == report.pairs == 120
 
 
@@ -221,3 +225,25 @@ def test_a_skew_that_is_no_time(skew_ms: object) -> None:
 def test_a_partition_that_is_none(partition: str) -> None:
     with pytest.raises(InputError, match="does not read like"):
         check(rows(CLEAN), scenario={"partition": partition})
+
+
+def test_a_run_in_memory_is_judged_with_its_scenario() -> None:
+    run = simulate(Scenario(recipe="colour", messages=10, loss=0.1))
+    assert check(run).exempt == ("idle",) and check(run).to_json() == check(run.rows, scenario=run.body()).to_json()
+    assert antecede.check(antecede.simulate(antecede.Scenario(messages=5))).clean
+    with pytest.raises(InputError, match="went to a sink"):
+        check(simulate(Scenario(messages=5), lambda rows: None))
+
+
+def test_every_pair_that_was_not_delivered_is_named() -> None:
+    report = check(simulate(Scenario(messages=40, loss=0.3, deadline_ms=(30.0, 60.0))))
+    assert len(report.left_out) == report.pairs - report.fates["delivered"] > 0
+    assert Counter(fate for _, _, fate in report.left_out) == {
+        fate: count for fate, count in report.fates.items() if count and fate != "delivered"
+    }
+
+
+def test_whoever_watches_is_told_how_far_it_is() -> None:
+    told: list[tuple[str, int, int | None]] = []
+    check(rows(CLEAN), watch=lambda *how: told.append(how))
+    assert told[0] == ("rows read", 0, None) and told[-1] == ("processes judged", 2, 3)

@@ -8,7 +8,7 @@ from antecede.trace.report import FATES, VERDICTS, Finding, Report
 
 
 def test_names() -> None:
-    assert " ".join(VERDICTS) == "inversion gap late duplicate stuck idle false undelivered unexplained"
+    assert " ".join(VERDICTS) == "inversion gap overdue duplicate stuck idle false undelivered unexplained"
     assert " ".join(FATES) == "delivered superseded late overflow expired departed pending lost"
 
 

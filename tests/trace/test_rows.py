@@ -8,7 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antecede.core.effects import Answer, Ask, Collect, Deliver, Discard, Effect, Expelled, Join, Leave, Move, Send
+from antecede.core.effects import (
+    Answer,
+    Ask,
+    Collect,
+    Deliver,
+    Discard,
+    Dropped,
+    Effect,
+    Expelled,
+    Join,
+    Leave,
+    Move,
+    Send,
+)
 from antecede.core.frames import Top
 from antecede.core.message import Message
 from antecede.trace.record import COLUMNS, KINDS
@@ -18,7 +31,8 @@ SAID: list[tuple[Effect, list[dict[str, object]]]] = [
     (Send(("B",), Top(1, 1)), []),
     (Expelled("B"), []),
     (Deliver(Message("A", 1, ("G1",)), "causes"), [{"kind": "deliver", "message": "A:1", "reason": "causes"}]),
-    (Discard("A:1", "late"), [{"kind": "discard", "message": "A:1", "reason": "late"}]),
+    (Discard("A:1", "late"), [{"kind": "discard", "message": "A:1", "reason": "late", "peer": None}]),
+    (Dropped("room", "A:1", "late"), []),
     (Ask("B", ()), [{"kind": "ask", "message": None, "peer": "B"}]),
     (Answer("B", ("A:1", "A:2")), [{"kind": "answer", "message": f"A:{n}", "peer": "B"} for n in (1, 2)]),
     (

@@ -118,7 +118,7 @@ def test_late_by_the_simulators_clock() -> None:
         ("q 75 arrive p:2 from=p", "q 150 arrive p:2 from=p true=161"),
         ("q 75 deliver p:2", "q 150 deliver p:2 true=161"),
     )
-    assert found(late) == [("late", "q", "p:2", None)]
+    assert found(late) == [("overdue", "q", "p:2", None)]
     assert found(late.replace("true=161", "true=160")) == []
 
 
@@ -127,7 +127,7 @@ def test_late_without_a_common_clock_is_in_doubt_within_the_skew() -> None:
     for t, findings, doubts in ((150, 0, 0), (153, 0, 0), (154, 0, 1), (167, 0, 1), (168, 1, 0)):
         text = plant(CLEAN, ("q 75 arrive p:2 from=p", at[0].format(t=t)), ("q 75 deliver p:2", at[1].format(t=t)))
         report = verdict(text, clock=False, scenario={"skew_ms": 0.007})
-        assert ([f.verdict for f in report.findings], len(report.in_doubt)) == (["late"] * findings, doubts)
+        assert ([f.verdict for f in report.findings], len(report.in_doubt)) == (["overdue"] * findings, doubts)
 
 
 def test_stuck() -> None:

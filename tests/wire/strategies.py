@@ -90,6 +90,7 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Publish: st.builds(f.Publish, BATCHES, st.booleans()),
     f.Published: st.builds(f.Published, IDS),
     f.Received: st.builds(f.Received, IDS),
+    f.Kept: st.builds(f.Kept, IDS),
     f.Attach: st.builds(
         f.Attach,
         NUMBERS,
@@ -105,7 +106,7 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Grown: st.builds(f.Grown, NUMBERS, NUMBERS, NUMBERS, IDS, st.lists(ITEMS, max_size=4).map(tuple)),
     f.Attached: st.builds(f.Attached, NUMBERS, MAPS, IDS, st.lists(st.tuples(NAMES, IDS), max_size=2).map(tuple)),
     f.Items: st.builds(f.Items, NUMBERS, st.lists(ITEMS, max_size=4).map(tuple)),
-    f.Top: st.builds(f.Top, NUMBERS, NUMBERS),
+    f.Top: st.builds(f.Top, NUMBERS, NUMBERS, NUMBERS),
     f.Want: st.builds(f.Want, NUMBERS, st.lists(NUMBERS, max_size=5).map(tuple)),
     f.Ack: st.builds(f.Ack, NUMBERS, NUMBERS),
     f.Detach: st.builds(f.Detach, NUMBERS),

@@ -37,7 +37,7 @@ FIELDS = {
     f.Item: "index after envelope gone",
     f.Grow: "attachment change filters index frontier began",
     f.Grown: "attachment change first cut items",
-    f.Top: "attachment top",
+    f.Top: "attachment top low",
     f.Want: "attachment indexes",
     f.Ack: "attachment index",
     f.Detach: "attachment",

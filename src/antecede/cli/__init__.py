@@ -15,10 +15,12 @@ import importlib.util
 import io
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 import antecede
 from antecede.errors import AntecedeError
@@ -26,15 +28,26 @@ from antecede.errors import AntecedeError
 __all__ = ["COMMANDS", "build", "main"]
 
 COMMANDS: Mapping[str, str] = {
-    "demo": "The story so far on this machine: every recipe under faults, judged.",
+    "demo": "The point in one page, every recipe in a storm, judged, and a small pipeline on Spark.",
     "simulate": "Run a recipe on a virtual network that loses, delays and breaks; write the trace.",
-    "check": "Judge a trace: order, gaps, lateness, duplicates and what was never delivered.",
+    "check": "Judge a trace: order, gaps, what is overdue, duplicates and what was never delivered.",
     "audit": "The same on Spark, for traces and tables of any size.",
     "order": "Causal order for a table or a stream of events, on Spark: every row its place and its fate.",
     "pipeline": "Order, fuse and audit on Spark: from a source to tables, batch or continuous.",
+    "recipes": "List the protocols: what each promises, where it comes from, how its paper can be read.",
+    "lab": "The papers' claims and figures, measured on Spark: each sentence and its verdict.",
     "explore": "Try every run of a small scenario: each order, loss, duplicate and crash.",
+    "broker": "Run a broker: clients publish through it and subscribers read from it.",
+    "pub": "Publish a message; says when it is safe.",
+    "sub": "Print what comes, in causal order and before its deadline.",
+    "cluster": "Run several brokers on this machine in one terminal.",
+    "config": "Show a broker's settings and where each value came from.",
+    "top": "Watch brokers from the terminal.",
     "doctor": "Look at this machine and say what is missing, why it matters and what cures it.",
 }
+
+ENDLESS = ("broker", "cluster", "sub", "top")
+"""They go on until somebody stops them: a reader that has read enough does."""
 
 MISTAKE_OF_OURS = 70
 
@@ -58,7 +71,7 @@ def show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def top(version: Annotated[bool, typer.Option("--version", help="Say which.", callback=show_version)] = False) -> None:
+def root(version: Annotated[bool, typer.Option("--version", help="Say which.", callback=show_version)] = False) -> None:
     """Messages in cause-and-effect order, before their deadlines, over networks that lose them.
 
     `antecede COMMAND --help` explains each. Exit codes: 0 fine, 1 a violation was found, 2 bad input.
@@ -71,17 +84,88 @@ def build(wanted: str | None = None) -> typer.Typer:
     app = typer.Typer(
         name="antecede",
         no_args_is_help=True,
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(top)
+    app.callback()(root)
     for name, line in COMMANDS.items():
         if exists(name):
             function = load(name) if name == wanted else placeholder
-            app.command(name, short_help=line)(function)
+            app.command(name, short_help=line, cls=Headed)(function)
     return app
+
+
+class Headed(TyperCommand):
+    """A command whose help puts options under the heading they name (`rich_help_panel`), in plain text."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                heading = "Arguments" if param.param_type_name == "argument" else "Options"
+                sections.setdefault(getattr(param, "rich_help_panel", None) or heading, []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+class Leaky(io.RawIOBase):
+    """Standard output towards a reader that may stop reading (`| head`): what it no longer wants is dropped, and the
+    command comes to the end, and to the exit code, that it has without a reader. An endless one ends there, fine."""
+
+    def __init__(self, descriptor: int, *, endless: bool = False) -> None:
+        self.descriptor, self.endless = descriptor, endless
+        self.closed_by_reader = False
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self.descriptor
+
+    def isatty(self) -> bool:
+        return os.isatty(self.descriptor)
+
+    def write(self, data: Any) -> int:
+        if not self.closed_by_reader:
+            try:
+                return os.write(self.descriptor, data)
+            except BrokenPipeError:
+                self.closed_by_reader = True
+                if self.endless:
+                    raise SystemExit(0) from None
+        return len(data)
+
+
+@contextmanager
+def patient_output(endless: bool) -> Iterator[None]:
+    """Let nobody's closing of the pipe end a command; streams that are no real ones (in tests) are left as they are."""
+    given = sys.stdout
+    try:
+        descriptor = given.fileno()
+    except (OSError, ValueError, AttributeError):  # nothing behind it, or closed
+        yield
+        return
+    given.flush()
+    leaky = io.BufferedWriter(Leaky(descriptor, endless=endless))
+    sys.stdout = io.TextIOWrapper(
+        leaky, encoding=given.encoding, errors=given.errors, line_buffering=os.isatty(descriptor)
+    )
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stdout = given
+
+
+def asked_for(given: Sequence[str]) -> str | None:
+    """Which command's module is needed: the first word, also of the line that a shell wants completed."""
+    if "_ANTECEDE_COMPLETE" in os.environ:  # bash says COMP_WORDS, other shells as typer's scripts have it
+        line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
+        given = line.split()[1:]
+    return given[0] if given else None
 
 
 def complain(sentence: str) -> None:
@@ -94,8 +178,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")  # a name that a terminal cannot show is shown escaped
+    with patient_output(endless=asked_for(given) in ENDLESS):
+        return carry_out(given)
+
+
+def carry_out(given: Sequence[str]) -> int:
     try:
-        build(wanted=given[0] if given else None)(args=given, prog_name="antecede")
+        build(wanted=asked_for(given))(args=list(given), prog_name="antecede")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 2
     except KeyboardInterrupt:

@@ -1,7 +1,7 @@
-"""`antecede audit`: traces and tables of any size, judged on Spark; what is shown while it works and after.
+"""`antecede audit`: traces and tables of any size, judged here or on Spark; what is shown while it works and after.
 
-Decided in this file: what kind of input a path is (with --id a table, *.log a ShiViz log, else a trace), and how many
-findings are shown: a few to people, --limit of them in --json, all of them in --out.
+Decided in this file: what kind of input a path is (with --id a table, *.log a ShiViz log, else a trace), which engine
+judges it, and how many findings are shown: a few to people, --limit of them in --json, all of them in --out.
 """
 
 from __future__ import annotations
@@ -9,20 +9,22 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from antecede.cli.progress import Progress
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from rich.console import Console
 
-    from antecede.spark.audit import Audit
+    from antecede.spark.auditing.local import Watch
+    from antecede.spark.auditing.outcome import Audit
 
 __all__ = ["audit"]
 
@@ -42,19 +44,25 @@ def audit(
     clock: Annotated[str | None, Option(help="Column of its vector clock, instead of parents.")] = None,
     sender: Annotated[str | None, Option(help="With --clock: column of the host it is a step of.")] = None,
     run: Annotated[str | None, Option(help="Column that separates histories which know nothing of each other.")] = None,
+    encoding: Annotated[str | None, Option(help="Of CSV and JSON files that are not UTF-8.")] = None,
+    engine: Annotated[str, Option(help="local (this process), spark, or auto: local below 32 MB of files.")] = "auto",
     out: Annotated[Path | None, Option(metavar="DIR", help="Write every finding there, as Parquet tables.")] = None,
     limit: Annotated[int, Option(min=0, help="At most this many findings in --json.")] = 10_000,
     scratch: Annotated[Path | None, Option(metavar="DIR", help="For tables of messages: all workers see it.")] = None,
     master: Annotated[str | None, Option(help="Spark's master. [local[*]]")] = None,
 ) -> None:
-    """Judge traces of any size on Spark: every inversion, gap, late, duplicate and stuck message.
+    """Judge traces and tables of any size: every inversion, gap, overdue, duplicate and stuck message.
 
     The verdicts are those of `antecede check`, which is slower and also looks for idle, false, undelivered and
     unexplained ones. Give any number of run directories, or a directory that holds them. What cannot be read is set
     aside with a reason, and the rest is judged.
 
     With --id the files are Parquet, CSV or JSON-lines tables of deliveries: inversions, duplicates, and parents that
-    never came. Files called *.log are read as ShiViz logs: events with vector clocks, judged in the order of the log.
+    never came. Rows that cannot be read, and messages that are among their own causes or come after such, are set
+    aside by name; deliveries at one position have no order among themselves. Files called *.log are read as ShiViz
+    logs: events with vector clocks, judged in the order of the log.
+
+    Below 32 MB of files are judged in this process, without Java; what is larger on Spark. The findings are the same.
 
     \b
     antecede audit sweep/                                      all runs below it
@@ -68,67 +76,88 @@ def audit(
     described |= {"sender": sender, "run": run}
     if id is None and any(described.values()):
         raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
+    if engine not in ("auto", "local", "spark"):
+        raise InputError(f"--engine is {engine}; it may be auto, local or spark")
+    if engine == "local" and master is not None:
+        raise InputError("--master is of Spark, and --engine local works without it: leave one of them out")
     if out is not None and out.exists() and any(out.iterdir() if out.is_dir() else [out]):
         raise InputError(f"{out} is there already and not empty: name another directory for the findings")
     for path in paths:
         if not path.exists():
             raise InputError(f"{path} does not exist: give run directories, records files or tables")
 
-    from antecede.spark.session import session
+    asked = Asked(paths, None if id is None else {"id": id, **described}, encoding)
+    local = engine == "local" or (engine == "auto" and master is None and asked.is_small())
+    if local:
+        with Progress("rows") as progress:
+            judged = asked.here(progress.stage if progress.watched else None)
+            report = told(judged, out, limit if as_json else FIRST)
+    else:
+        from antecede.spark.sessions import session
 
-    with watched(master, session) as spark:
-        judged = judge(spark, paths, id, described, scratch)
-        if out is not None:
-            write(judged, out)
-        report = judged.to_json(limit if as_json else FIRST)
+        with watched(master, session) as spark:
+            judged = asked.on(spark, scratch)
+            report = told(judged, out, limit if as_json else FIRST)
+    report = {"engine": "local" if local else "spark", **report}
     if as_json:
         print(json.dumps(report, indent=2))
     else:
         from rich.console import Console
 
         show(report, Console(), out)
-    found = sum(judged.counts.values())
-    raise typer.Exit(1 if found else 0 if judged.clean else 1 if judged.summary["unknown_tails"] else 2)
+    raise typer.Exit(code_of(judged))
 
 
-def judge(
-    spark: SparkSession, paths: list[Path], id: str | None, described: dict[str, str | None], scratch: Path | None
-) -> Audit:
-    from antecede.spark.audit import records
-    from antecede.spark.foreign import audit_table
-    from antecede.spark.imports import read_shiviz
-    from antecede.spark.tables.frames import read_tables
-
-    if id is not None:
-        texts = {id, *(described[what] for what in ("parents", "receiver", "clock", "sender", "run"))}
-        frames = read_tables(spark, paths, texts)
-        judged = audit_table(frames.rows, id=id, scratch=scratch, **described)
-        return with_aside(judged, frames.aside)
-    logs = [path for path in paths if path.suffix == ".log"]
-    if logs and len(logs) < len(paths):
-        raise InputError(f"{logs[0]} is a log and the others are not: audit them one after the other")
-    if logs:
-        columns = {"id": "id", "clock": "clock", "sender": "sender", "position": "position", "run": "source"}
-        return audit_table(read_shiviz(spark, *logs), scratch=scratch, **columns)
-    return records(spark, *paths, scratch=scratch)
+def code_of(judged: Audit) -> int:
+    """1: a violation, or a tail that nobody knows; 2: nothing found, but something could not be judged."""
+    if sum(judged.counts.values()) or judged.summary["unknown_tails"]:
+        return 1
+    return 0 if judged.clean else 2
 
 
-def with_aside(judged: Audit, aside: DataFrame | None) -> Audit:
-    """Lines that are no rows are set aside like rows that cannot be judged."""
-    from pyspark.sql import functions as f
+class Asked:
+    """What is to be judged: a table where columns are named, logs, or traces."""
 
-    count = 0 if aside is None else aside.count()
-    if count and aside is not None:
-        text = f.concat("reason", f.lit(": "), "row").alias("text")
-        nothing = [f.lit(None).cast(judged.quarantine.schema[name].dataType).alias(name) for name in NOWHERE]
-        more = aside.select(f.col("file").alias("source"), *nothing, text)
-        judged.quarantine = judged.quarantine.unionByName(more)
-        judged.summary["quarantined"] += count
-        judged.summary["rows"] += count
-    return judged
+    def __init__(self, paths: list[Path], named: dict[str, str | None] | None, encoding: str | None) -> None:
+        self.paths, self.named, self.encoding = paths, named, encoding
+        logs = [] if named is not None else [path for path in paths if path.suffix == ".log"]
+        if logs and len(logs) < len(paths):
+            raise InputError(f"{logs[0]} is a log and the others are not: audit them one after the other")
+        self.logs = bool(logs)
+
+    def is_small(self) -> bool:
+        from antecede.spark import audit_here
+
+        if self.named is not None:
+            return audit_here.table_is_small(self.paths)
+        if self.logs:
+            return sum(path.stat().st_size for path in self.paths) < audit_here.LOCAL_BYTES
+        return audit_here.traces_are_small(self.paths)
+
+    def here(self, watch: Watch | None) -> Audit:
+        from antecede.spark import audit_here
+
+        if self.named is not None:
+            return audit_here.table_here(self.paths, self.named, encoding=self.encoding, watch=watch)
+        judge = audit_here.logs_here if self.logs else audit_here.runs_here
+        return judge(*self.paths, watch=watch)
+
+    def on(self, spark: SparkSession, scratch: Path | None) -> Audit:
+        from antecede.spark.foreign import audit_files, audit_table
+        from antecede.spark.imports import EVENT_ROLES, read_shiviz
+        from antecede.spark.trace_audit import records
+
+        if self.named is not None:
+            return audit_files(spark, self.paths, self.named, encoding=self.encoding, scratch=scratch)
+        if self.logs:
+            return audit_table(read_shiviz(spark, *self.paths), scratch=scratch, **EVENT_ROLES)
+        return records(spark, *self.paths, scratch=scratch)
 
 
-NOWHERE = ("run", "process", "step", "message")
+def told(judged: Audit, out: Path | None, limit: int) -> dict[str, Any]:
+    if out is not None:
+        write(judged, out)
+    return judged.to_json(limit)
 
 
 def write(judged: Audit, out: Path) -> None:
@@ -138,7 +167,13 @@ def write(judged: Audit, out: Path) -> None:
     if judged.missing is not None:
         tables["missing"] = judged.missing
     for name, table in tables.items():
-        table.write.mode("overwrite").parquet(str((out / name).absolute()))
+        if hasattr(table, "write"):
+            table.write.mode("overwrite").parquet(str((out / name).absolute()))
+            continue
+        import pyarrow.parquet as pq
+
+        (out / name).mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, out / name / "part-0.parquet")
 
 
 # --- what people see -------------------------------------------------------------------------------------------------
@@ -192,14 +227,15 @@ def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
     for row in report["quarantine"]:
         place = ", ".join(str(row[name]) for name in ("source", "run", "process") if row[name])
         say(f"set aside: {place + ': ' if place else ''}{row['text']}")
+    if report["left_out"].get("quarantine"):
+        where = f"{out / 'quarantine'} holds all" if out else "--json shows more, --out DIR writes all"
+        say(f"... and {report['left_out']['quarantine']:,} more set aside ({where})")
     verdicts = Table("verdict", "found", title="Verdicts", title_justify="left")
     verdicts.columns[1].justify = "right"
     for name, count in report["counts"].items():
         verdicts.add_row(name, f"{count:,}")
     console.print(verdicts)
-    doubts = report["left_out"].get("in_doubt", 0) + len(report["in_doubt"])
-    if doubts:
-        say(f"In doubt, because clocks may differ that much: {doubts:,}")
+    say_doubts(report, say)
     for row in report["unknown_tails"]:
         say(f"Not clean: {row['source']}: {row['text']}")
     who = f"{report['processes']:,} processes" if "processes" in report else f"{report['receivers']:,} receivers"
@@ -207,4 +243,16 @@ def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
     say(
         f"{verdict}: {violations:,} findings in {report['deliveries']:,} deliveries "
         f"({report['rows']:,} rows) of {who}, {report['messages']:,} messages; {report['quarantined']:,} set aside"
+        + (f" ({report['rows_refused']:,} rows not judged)" if report["rows_refused"] else "")
     )
+
+
+def say_doubts(report: dict[str, Any], say: Callable[[str], None]) -> None:
+    ties, doubts = report.get("ties"), report["left_out"].get("in_doubt", 0) + len(report["in_doubt"])
+    if ties is None and doubts:
+        say(f"In doubt, because clocks may differ that much: {doubts:,}")
+    if ties:
+        say(f"{ties:,} deliveries stand at the position of another: these have no order among themselves")
+    for row in report["in_doubt"]:
+        if row["verdict"] == "several":
+            say(f"in doubt: {row['text']}")

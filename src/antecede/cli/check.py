@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from antecede.cli.progress import Progress
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from antecede.trace.foreign import ForeignReport
     from antecede.trace.report import Finding, Report
 
 __all__ = ["check"]
 
 FIRST = 20
 """Findings that are printed; all of them are in --json."""
+
+ALL = 10**12
 
 
 def check(
@@ -28,6 +31,10 @@ def check(
     receiver: Annotated[str | None, typer.Option(help="Column of who delivered it.")] = None,
     position: Annotated[str | None, typer.Option(help="Column of the order at that receiver.")] = None,
     clock: Annotated[str | None, typer.Option(help="Column of its vector clock, instead of parents.")] = None,
+    order: Annotated[
+        str | None,
+        typer.Option("--as", metavar="ORDER", help="Judge by this order, whatever was asked for: causal or fifo."),
+    ] = None,
     plugin: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Python that says what its recipes do not promise.")
     ] = None,
@@ -35,28 +42,31 @@ def check(
     """Judge a trace: every delivery, every discard, every claim; what became of every message at every receiver.
 
     The judge reads records only, never what a protocol stamped on a message. Verdicts: inversion (out of causal
-    order), gap (released without a cause it should have waited for), late, duplicate, stuck (came in time, never
+    order), gap (released without a cause it should have waited for), overdue, duplicate, stuck (came in time, never
     delivered), idle (held for nothing), false (an untrue claim), undelivered, unexplained. Nothing is left out: the
     fates of all pairs of message and receiver add up.
 
-    With --id the file is any Parquet, CSV or JSON-lines table of deliveries: inversions, duplicates, and parents
-    that never came. Example: antecede check log.csv --id msg --parents refs --receiver node --position n
+    A message that asked for no order is not judged by one; with --as causal each is judged as if it had, and had
+    followed all that its publisher had seen.
 
-    Exit 0 when clean, 1 when a violation was found, 2 when the input is no trace.
+    With --id the file is any Parquet, CSV or JSON-lines table of deliveries, judged as `antecede audit` does:
+    inversions, duplicates, and parents that never came.
+    Example: antecede check log.csv --id msg --parents refs --receiver node --position n
+
+    Exit 0 when clean, 1 when a violation was found, 2 when the input is no trace, or no more than part of a table
+    could be judged.
     """
     from rich.console import Console
 
     from antecede.errors import InputError
 
     if id is not None:
-        from antecede.trace.foreign import check_table
-
-        table = check_table(path, id=id, parents=parents, clock=clock, receiver=receiver, position=position)
-        if as_json:
-            print(json.dumps(table.to_json(), indent=2))
-        else:
-            show_table(table, Console())
-        raise typer.Exit(0 if table.clean else 1)
+        if order is not None:
+            raise InputError("--as judges a trace: of a table, --parents or --clock says what comes after what")
+        named = {"id": id, "parents": parents, "receiver": receiver, "position": position, "clock": clock}
+        if order is not None:
+            raise InputError("--as is of traces: what a message of a table comes after is what its parents say")
+        check_table(path, named, as_json)
     if any(option is not None for option in (parents, receiver, position, clock)):
         raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
 
@@ -64,7 +74,8 @@ def check(
     from antecede.trace.check import check as judge
 
     load(plugin or ())
-    report = judge(path)
+    with Progress("rows") as progress:
+        report = judge(path, order=order, watch=progress.stage if progress.watched else None)
     if as_json:
         print(json.dumps(report.to_json(), indent=2))
     else:
@@ -98,6 +109,8 @@ def show(report: Report, console: Console) -> None:
         text = f"Not clean: the records of {name} stop without an end, so nobody knows what it did later."
         console.print(text, highlight=False, markup=False, soft_wrap=True)
     verdict = "clean" if report.clean else "NOT clean"
+    if report.exempt:
+        verdict += f" (not looked for: {', '.join(report.exempt)})"
     console.print(
         f"{verdict}: {len(report.findings)} findings in {report.rows} rows of {report.processes} processes, "
         f"{report.messages} messages, {report.pairs} pairs",
@@ -106,16 +119,20 @@ def show(report: Report, console: Console) -> None:
     )
 
 
-def show_table(report: ForeignReport, console: Console) -> None:
-    print_findings(report.findings, console)
-    counts = report.counts
-    console.print(
-        f"{'clean' if report.clean else 'NOT clean'}: {counts['inversion']} inversions, {counts['duplicate']} "
-        f"duplicates, {len(report.missing)} parents that never came, in {report.rows} rows of {report.receivers} "
-        f"receivers, {report.messages} messages",
-        highlight=False,
-        soft_wrap=True,
-    )
+def check_table(path: Path, named: dict[str, str | None], as_json: bool) -> None:
+    """A table is judged as `antecede audit --engine local` judges it."""
+    from rich.console import Console
+
+    from antecede.cli.audit import code_of, show
+    from antecede.spark.audit_here import table_here
+
+    with Progress("rows") as progress:
+        judged = table_here([path], named, watch=progress.stage if progress.watched else None)
+    if as_json:
+        print(json.dumps(judged.to_json(ALL), indent=2))
+    else:
+        show(judged.to_json(FIRST), Console(), None)
+    raise typer.Exit(code_of(judged))
 
 
 def print_findings(findings: list[Finding], console: Console) -> None:

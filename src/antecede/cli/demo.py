@@ -1,137 +1,136 @@
-"""`antecede demo`: every recipe in every weather, judged by the oracle, then a small pipeline on Spark; what
-`python3 run.py` runs.
+"""`antecede demo`: the point in one page, every recipe in the storm, a small pipeline on Spark; what `run.py` runs.
 
-Decided here: the weathers, how many runs each gets, and the table. A run that is not clean is printed as the command
-that replays it, and the exit code is 1. Where Spark cannot run, the pipeline is left out with the reason.
+Decided here: what is shown, in which order, and how wide. A run that is not clean is printed as the command that
+replays it, and the exit code is 1. Where Spark cannot run, the pipeline is left out with the reason.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import shlex
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from antecede.cli.pipeline import demonstrate, fine
 from antecede.cli.pipeline import show as show_report
+from antecede.cli.progress import Progress
+from antecede.cli.weathers import MESSAGES, STORM, WEATHERS, Line, every_weather, fill, in_the_storm
 from antecede.errors import EnvironmentFault
 
 if TYPE_CHECKING:
-    from antecede.core.recipes import Recipe
-    from antecede.sim.scenario import Scenario
     from antecede.spark.outcome import Report as PipelineReport
-    from antecede.trace.report import Report
 
-__all__ = ["WEATHERS", "Line", "demo"]
+__all__ = ["demo"]
 
-WEATHERS: Mapping[str, Mapping[str, Any]] = {
-    "calm": {},
-    "lossy": {"loss": 0.1, "duplicate": 0.05, "spike": 0.02},
-    "storm": {
-        "loss": 0.3,
-        "duplicate": 0.1,
-        "spike": 0.1,
-        "crash": 0.2,
-        "skew_ms": 5.0,
-        "move": 0.2,
-        "partition": "A,B|C,D@400-900",
-    },
-}
-"""Knobs of a scenario. Calm: nothing is lost, yet copies overtake each other. Lossy: a bad radio link. Storm: all."""
+WIDTH = 80
+SEEDS = {False: 2, True: 10}
+"""Runs per line: of the table of one line per recipe, and of all of them."""
 
-DEADLINE_MS = (200.0, 400.0)
-"""Five to ten round trips of the slowest link: time for several tries, not for ever."""
-ALPHA = 3
-"""Where there are lifetimes instead: six rounds of 50 ms for these sizes, about the same time."""
-MESSAGES = 150
+NEXT = (
+    "antecede simulate --recipe pbcast --loss 0.1 --out runs/gossip",
+    "antecede check runs/gossip --as causal",
+    "antecede recipes",
+)
+"""What to try when this is over."""
 
 
-@dataclass(slots=True)
-class Line:
-    """One line of the table: a recipe in one weather, over all its runs."""
+def demo(
+    everything: Annotated[bool, typer.Option("--all", help="Every weather, with and without deadlines.")] = False,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Runs per line. Costs time. [2; --all: 10]")] = None,
+    recipe: Annotated[list[str] | None, typer.Option(help="Only this one; may be repeated.")] = None,
+    opening: Annotated[bool, typer.Option(help="Begin with the point in one page (not with --recipe).")] = True,
+    spark: Annotated[bool, typer.Option(help="End with a small pipeline on Spark (not with --recipe).")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+) -> None:
+    """The point in one page, then every recipe in a storm, judged from its records alone, then a pipeline on Spark.
 
-    recipe: str
-    paper: str
-    weather: str
-    deadlines: bool
-    runs: int = 0
-    messages: int = 0
-    pairs: int = 0
-    fates: Counter[str] = field(default_factory=Counter)
-    findings: Counter[str] = field(default_factory=Counter)
-    replay: list[str] = field(default_factory=list)
-    """Commands that show the runs that were not clean."""
+    A pair is a message and one of its receivers; every pair has exactly one fate. `clean` means: no inversion, gap,
+    overdue or double delivery, nothing stuck, idle, falsely explained or left undelivered, except what a recipe does
+    not promise, which is named. A lost share of deliveries is not a violation where the deadline left no time; --all
+    shows it under its fate, in calm, lossy and stormy weather.
 
-    def add(self, scenario: Scenario, report: Report) -> None:
-        self.runs += 1
-        self.messages += report.messages
-        self.pairs += report.pairs
-        self.fates.update(report.fates)
-        self.findings.update({name: count for name, count in report.counts.items() if count})
-        if report.unknown_tails:
-            self.findings["cut short"] += 1
-        if not report.clean:
-            self.replay.append(command(scenario))
+    Exit 0 when every run is clean, 1 otherwise; each run that is not is printed as the command that replays it.
+    """
+    from antecede.core.recipes import RECIPES, recipe_named
 
-    @property
-    def verdict(self) -> str:
-        return ", ".join(f"{count} {name}" for name, count in self.findings.items()) or "clean"
+    chosen = {name: recipe_named(name) for name in recipe} if recipe else RECIPES
+    table = list(every_weather(chosen) if everything else in_the_storm(chosen))
+    if opening and not recipe and not as_json:
+        from antecede.sim.opening import main as open_page
 
-    def to_json(self) -> dict[str, Any]:
-        return {column.name: getattr(self, column.name) for column in dataclasses.fields(self)}
+        open_page(sys.stdout)
+        print()
+    count = seeds or SEEDS[everything]
+    with Progress("runs", len(table) * count) as progress:
+        for line in table:
+            for seed in range(count):
+                fill(line, (seed,), measured=not everything)
+                progress.step(f"{line.recipe}, {line.weather}")
 
-
-def command(scenario: Scenario) -> str:
-    """The command that runs this scenario again, naming only what is not as usual."""
-    usual = type(scenario)()
-    words = ["antecede", "simulate", "--recipe", scenario.recipe]
-    for knob in dataclasses.fields(scenario):
-        value = getattr(scenario, knob.name)
-        if knob.name != "recipe" and value != getattr(usual, knob.name):
-            text = ":".join(f"{part:g}" for part in value) if isinstance(value, tuple) else str(value)
-            words += [f"--{knob.name.replace('_', '-')}", text]
-    return shlex.join([*words, "--out", f"runs/{scenario.run}"])
-
-
-def lines(recipes: Mapping[str, Recipe]) -> Iterator[Line]:
-    """The table before anything has run: recipes whose deadlines are optional appear with and without."""
-    for recipe in recipes.values():
-        modes = {"yes": (True,), "same": (True,), "none": (False,), "lifetime": (True,)}.get(
-            recipe.deadlines, (True, False)
-        )
-        for deadlines in modes:
-            for weather in WEATHERS:
-                yield Line(recipe.name, recipe.paper, weather, deadlines)
+    replay = [text for line in table for text in line.replay]
+    if as_json:
+        told, reason = through_pipeline() if spark and not recipe else (None, "it was not asked for")
+        body: dict[str, Any] = {"clean": not replay, "lines": [line.to_json() for line in table]}
+        body["pipeline"] = told.to_json() if told is not None else {"left_out": reason}
+        print(json.dumps(body, indent=2))
+    else:
+        if everything:
+            show_all(table)
+        else:
+            show_storm(table, count)
+        show_verdict(table, replay)
+        sys.stdout.flush()
+        told = None
+        if spark and not recipe:
+            print("\nOne more run through the pipeline on Spark (ordered, fused, audited):", flush=True)
+            told, reason = through_pipeline()
+            if told is not None:
+                show_report(told)
+            else:
+                print(f"It was left out: {reason}")
+        if not recipe:
+            show_next()
+    if replay or (told is not None and not fine(told)):
+        raise typer.Exit(1)
 
 
-def fill(line: Line, seeds: int) -> None:
-    """Simulate and judge every run of a line."""
+def show_storm(table: Sequence[Line], seeds: int) -> None:
+    """One line per recipe, 80 columns wide."""
     from antecede.core.recipes import recipe_named
-    from antecede.sim.run import simulate
-    from antecede.sim.scenario import Scenario
-    from antecede.trace.check import check
 
-    kind = recipe_named(line.recipe).deadlines
-    deadline_ms = (DEADLINE_MS[1], DEADLINE_MS[1]) if kind == "same" else DEADLINE_MS
-    for seed in range(seeds):
-        scenario = Scenario(
-            recipe=line.recipe,
-            seed=seed,
-            messages=MESSAGES,
-            deadline_ms=deadline_ms if line.deadlines and kind != "lifetime" else None,
-            alpha=ALPHA,
-            **WEATHERS[line.weather],
+    weather = WEATHERS[STORM]
+    say(
+        f"Every recipe in the same storm: {weather['loss']:.0%} of all copies lost, {weather['duplicate']:.0%} "
+        f"doubled, a split network, crashes, clocks {weather['skew_ms']:g} ms apart. {seeds} runs "
+        f"of {MESSAGES} messages each, judged from their records alone."
+    )
+    print()
+    print(f"{'':<17}  {'order':<6}  {'message':<8}  {'':>9}  {'out of':>8}  {'bytes':>8}  {'wait':>7}")
+    print(f"{'recipe':<17}  {'kept':<6}  {'has end':<8}  {'delivered':>9}  {'order':>8}  {'per pair':>8}  {'ms':>7}")
+    for line in table:
+        recipe = recipe_named(line.recipe)
+        ends = "no" if not line.deadlines else "lifetime" if recipe.deadlines == "lifetime" else "deadline"
+        pairs, delivered = max(1, line.pairs), line.fates["delivered"]
+        print(
+            f"{line.recipe:<17}  {recipe.orders[0]:<6}  {ends:<8}  {delivered / pairs:>9.1%}  {line.inverted:>8,}  "
+            f"{line.bytes / pairs:>8,.0f}  {line.waited_us / 1000 / max(1, delivered):>7.1f}"
         )
-        line.add(scenario, check(simulate(scenario).rows, scenario=dataclasses.asdict(scenario)))
+    print()
+    say(
+        "out of order: deliveries that came after something said in answer to them, whatever order was asked for. "
+        "wait: from arrival to delivery, on average. What was not delivered has a name: antecede demo --all."
+    )
 
 
-def show(table: Sequence[Line]) -> None:
+def say(text: str) -> None:
+    """A paragraph."""
+    print(textwrap.fill(text, WIDTH))
+
+
+def show_all(table: Sequence[Line]) -> None:
     heads = ("recipe", "from", "weather", "deadlines", "runs", "pairs", "delivered", "other fates", "verdict")
     rows = [heads]
     for line in table:
@@ -146,60 +145,30 @@ def show(table: Sequence[Line]) -> None:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def demo(
-    seeds: Annotated[int, typer.Option(min=1, help="Runs per line; each seed is another run. Costs time.")] = 10,
-    recipe: Annotated[list[str] | None, typer.Option(help="Only this one; may be repeated.")] = None,
-    spark: Annotated[bool, typer.Option(help="End with a small pipeline on Spark (not with --recipe).")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
-) -> None:
-    """Simulate every recipe in calm, lossy and stormy weather, and judge each run from its records alone.
+def show_verdict(table: Sequence[Line], replay: Sequence[str]) -> None:
+    """How many runs kept what their recipe promises, and what was not looked for."""
+    pairs, runs = sum(line.pairs for line in table), sum(line.runs for line in table)
+    print(f"\n{runs} runs, {pairs:,} pairs of message and receiver: {runs - len(replay)} runs clean.")
+    exempt = {line.recipe: line.exempt for line in table if line.exempt}
+    if exempt:
+        named = "; ".join(f"{recipe} {', '.join(verdicts)}" for recipe, verdicts in exempt.items())
+        say(f"Not promised, so not looked for: {named}.")
+    for text in replay[:5]:
+        print(f"Not clean: {text}")
+    if len(replay) > 5:
+        print(f"and {len(replay) - 5} more (--json lists them).")
 
-    A pair is a message and one of its receivers; every pair has exactly one fate. A verdict of `clean` means: no
-    inversion, gap, late or double delivery, nothing stuck, idle, falsely explained or left undelivered. A lost share of
-    deliveries is not a violation where the deadline left no time; it is shown under its fate.
 
-    Then one more run goes through the pipeline on Spark: ordered, fused, audited, every row accounted for.
-
-    Exit 0 when every run is clean, 1 otherwise; each run that is not is printed as the command that replays it.
-    """
-    from antecede.core.recipes import RECIPES, recipe_named
-
-    chosen = {name: recipe_named(name) for name in recipe} if recipe else RECIPES
-    table = list(lines(chosen))
-    for done, line in enumerate(table):
-        if sys.stderr.isatty():
-            print(f"\r{done}/{len(table)} {line.recipe} {line.weather}\x1b[K", end="", file=sys.stderr, flush=True)
-        fill(line, seeds)
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-    replay = [text for line in table for text in line.replay]
-    told, reason = through_pipeline() if spark and not recipe else (None, "it was not asked for")
-    if as_json:
-        body = {"clean": not replay, "lines": [line.to_json() for line in table]}
-        body["pipeline"] = told.to_json() if told is not None else {"left_out": reason}
-        print(json.dumps(body, indent=2))
-    else:
-        show(table)
-        pairs, runs = sum(line.pairs for line in table), sum(line.runs for line in table)
-        print(f"\n{runs} runs, {pairs} pairs of message and receiver: {runs - len(replay)} runs clean.")
-        for text in replay[:5]:
-            print(f"Not clean: {text}")
-        if len(replay) > 5:
-            print(f"and {len(replay) - 5} more (--json lists them).")
-        if told is not None:
-            print("\nOne more run through the pipeline on Spark:")
-            show_report(told)
-        elif spark and not recipe:
-            print(f"\nThe pipeline on Spark was left out: {reason}")
-    if replay or (told is not None and not fine(told)):
-        raise typer.Exit(1)
+def show_next() -> None:
+    print("\nTry next, after `source .venv/bin/activate`:")
+    for line in NEXT:
+        print(f"  {line}")
 
 
 def through_pipeline() -> tuple[PipelineReport | None, str]:
     """The report of a small pipeline, or why there is none."""
     try:
-        from antecede.spark.session import check_packages
+        from antecede.spark.sessions import check_packages
 
         check_packages()
         return demonstrate(), ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from antecede.cli.progress import Progress
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
@@ -92,22 +93,19 @@ def explore(
 def _explore(small: Small, max_states: int, out: Path | None, as_json: bool) -> None:
     from antecede.sim.explore import explore as search
     from antecede.sim.transcript import transcribe
+    from antecede.trace.writing import write_whole
 
     began = time.perf_counter()
-    watched = sys.stderr.isatty()
+    with Progress("states") as progress:
 
-    def watch(so_far: Explored) -> None:
-        seconds = time.perf_counter() - began
-        line = f"{so_far.states:,} states, {so_far.depth} steps deep, {seconds:.0f} s "
-        print(f"\r{line}", end="", file=sys.stderr, flush=True)
+        def watch(so_far: Explored) -> None:
+            progress.at(so_far.states, f"{small.recipe}, {so_far.depth} steps deep")
 
-    found = search(small, max_states=max_states, watch=watch if watched else None)
-    if watched:
-        print(file=sys.stderr)
+        found = search(small, max_states=max_states, watch=watch if progress.watched else None)
     seconds = time.perf_counter() - began
     transcript = transcribe(found) if found.findings else None
     if transcript is not None and out is not None:
-        out.write_text(transcript, encoding="utf-8")
+        write_whole(out, transcript)
     if as_json:
         print(json.dumps(_body(found, seconds, transcript), indent=2))
     else:

@@ -22,8 +22,8 @@ from typing import Literal
 import antecede
 from antecede.errors import EnvironmentFault
 from antecede.spark.java import find_java
-from antecede.spark.session import TESTED as TESTED_SPARK
-from antecede.spark.session import check_packages as check_spark_packages
+from antecede.spark.sessions import TESTED as TESTED_SPARK
+from antecede.spark.sessions import check_packages as check_spark_packages
 
 __all__ = ["Finding", "compare_with_lock", "examine", "read_pins"]
 

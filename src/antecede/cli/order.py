@@ -163,7 +163,7 @@ def on_spark(
     stream: tuple[int, Path | None] | None,
 ) -> dict[str, Any]:
     from antecede.cli.audit import watched
-    from antecede.spark.session import session
+    from antecede.spark.sessions import session
 
     with watched(master, session) as spark:
         from antecede.spark.order.jobs import Stream, as_batch, as_stream, careful

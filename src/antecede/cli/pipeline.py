@@ -7,18 +7,19 @@ pipeline. Exit 1: the audit found something, or rows do not reconcile.
 from __future__ import annotations
 
 import json
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
+from antecede.cli.watching import Line, ui_settings, watched
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
+    from antecede.spark.config import Pipeline
+    from antecede.spark.jobs import Far
     from antecede.spark.outcome import Report
 
 __all__ = ["demonstrate", "fine", "pipeline", "show"]
@@ -52,7 +53,12 @@ def pipeline(
         return
     if config is not None and out is not None:
         raise InputError("--out is for the demonstration: a pipeline of your own says output.path in its file.")
-    report = demonstrate(out) if config is None else watched_run(config)
+    if config is None:
+        report = demonstrate(out)
+    else:
+        from antecede.spark.config import load_config
+
+        report = watched_run(load_config(config))
     if as_json:
         print(json.dumps(report.to_json(), indent=2))
     else:
@@ -77,32 +83,38 @@ def _begin(path: Path) -> None:
     print(f"written to {path}; say what to read in it, then: antecede pipeline {path}")
 
 
-def watched_run(config: Any) -> Report:
-    """Run with a bar when a person is watching."""
-    from antecede.spark.pipeline import run
+def watched_run(config: Pipeline) -> Report:
+    """Run it, with a line that says how far it is when a person is watching; where nothing is new, without Spark."""
+    from antecede.spark.again import last_report, output_of
+    from antecede.spark.sessions import check_packages
 
-    with bar() as told:
-        return run(config, clock=time.perf_counter, told=told)
+    output_of(config)
+    done = last_report(config)
+    if done is not None:
+        return done
+    check_packages()  # its sentence, before anything imports what is not there
+
+    from antecede.spark.pipeline import run_pipeline
+
+    with watched("starting Spark") as line:
+        settings = {**ui_settings(config.spark.master), **config.spark.settings}
+        spark = msgspec.structs.replace(config.spark, settings=settings)
+        return run_pipeline(msgspec.structs.replace(config, spark=spark), clock=time.perf_counter, told=Teller(line))
 
 
-@contextmanager
-def bar() -> Iterator[Any]:
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+class Teller:
+    """What the pipeline tells, on the line of the command."""
 
-    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        lines: dict[str, TaskID] = {}
+    def __init__(self, line: Line) -> None:
+        self.line, self.stage = line, ""
 
-        def told(stage: str, done: int, known: int) -> None:
-            if stage not in lines:
-                lines[stage] = progress.add_task(stage, total=None)
-            progress.update(lines[stage], completed=done, total=known or None)
-
-        yield told
+    def __call__(self, stage: str, far: Far) -> None:
+        if stage != self.stage:
+            if not self.stage and far.page:
+                self.line.note(f"Spark shows its work at {far.page}")
+            self.stage = stage
+            self.line.doing(stage)
+        self.line.far(far)
 
 
 def show(report: Report) -> None:
@@ -117,12 +129,15 @@ def show(report: Report) -> None:
     for row in rows:
         print(f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:<{widths[2]}}  {row[3]}".rstrip())
     held = f" + {report.held:,} still held" if report.held else ""
+    held += f" (the oldest for {report.oldest_held_us / 1e6:,.1f} s)" if report.oldest_held_us is not None else ""
     held += f" + {report.unread:,} not read yet" if report.unread > 0 else ""
     damaged = f"; {report.damaged:,} damaged files or parts are named in quarantine" if report.damaged else ""
     if report.reconciled:
         print(f"{report.rows_in:,} rows in = {report.rows_out:,} rows out{held}{damaged}.")
     else:
         print(f"{report.rows_in:,} rows in, but {report.rows_out:,} rows out{held}{damaged}: they do not reconcile.")
+    if report.stages and not any(stage.repeated for stage in report.stages):
+        print("Nothing has changed since this was last run: nothing was done.")
     print(f"tables below {report.output}")
 
 
@@ -132,6 +147,7 @@ def demonstrate(out: Path | None = None) -> Report:
 
     from antecede.sim.run import simulate
     from antecede.sim.scenario import Scenario
+    from antecede.spark.config import config_from
     from antecede.trace.parquet import TraceWriter
 
     root = out or Path(tempfile.mkdtemp(prefix=f"{DEMO}-"))
@@ -142,9 +158,11 @@ def demonstrate(out: Path | None = None) -> Report:
             done = simulate(scenario, writer.write)
             writer.close(done.body(), {"processes": done.totals})
     return watched_run(
-        {
-            "source": {"kind": "run", "path": str(run)},
-            "fuse": {"every": 50, "interests": {"everything": "#"}},
-            "output": {"path": str(root / "tables")},
-        }
+        config_from(
+            {
+                "source": {"kind": "run", "path": str(run)},
+                "fuse": {"every": 50, "interests": {"everything": "#"}},
+                "output": {"path": str(root / "tables")},
+            }
+        )
     )

@@ -8,18 +8,22 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import shlex
 import sys
 import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from antecede.cli.progress import Progress
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
     from antecede.sim.scenario import Scenario
-    from antecede.sim.sweep import Judged
+    from antecede.trace.report import Report
 
 __all__ = ["simulate"]
 
@@ -27,74 +31,78 @@ OURS = {"records.parquet", "scenario.json", "totals.json", "sweep.jsonl"}
 JUDGED = 20_000
 """Runs of more messages are not judged on the way: the oracle's memory grows with their square."""
 
-Option = typer.Option
+What, Who, Traffic, Use, Spreads, Fault, Many = (
+    partial(typer.Option, rich_help_panel=heading)
+    for heading in (
+        "What runs", "Who takes part", "What is published", "How long it is of use", "How it spreads",
+        "What goes wrong", "Many runs",
+    )
+)  # fmt: skip
+"""Options under the headings of its help."""
 
 
 def simulate(
-    recipe: Annotated[
-        str | None, Option(help="Which protocol, e.g. solicit, graph, pull, rounds, colour, home.")
-    ] = None,
-    reading: Annotated[str | None, Option(help="repaired, or the paper's text as printed.")] = None,
-    seed: Annotated[int, Option(help="Decides everything that is drawn.")] = 0,
-    out: Annotated[Path | None, Option(metavar="DIR", help="Where records, scenario and totals go.")] = None,
-    brokers: Annotated[int | None, Option(help="How many: A, B, C, ... [4]")] = None,
-    subscribers: Annotated[int | None, Option(help="How many: S1, S2, ... [6]")] = None,
-    groups: Annotated[str | None, Option(help="'G1=A,B,C;G2=A,B,D'. [drawn]")] = None,
-    homes: Annotated[int | None, Option(help="Subscribers attach to 1 to this many brokers; home: 1. [3]")] = None,
-    messages: Annotated[int | None, Option(help="How many. [100, or the whole --workload]")] = None,
-    rate: Annotated[float | None, Option(help="Publications per second, all together. [100]")] = None,
-    reply: Annotated[float | None, Option(help="Share published right after a delivery. [0.5]")] = None,
-    declare: Annotated[float | None, Option(help="Share that declares its causes. [0]")] = None,
-    mix: Annotated[str | None, Option(help="'causal=0.6,fifo=0.3,none=0.1'. [the recipe's order]")] = None,
-    choice: Annotated[str | None, Option(help="Groups per message: one, some, all. [some]")] = None,
-    burst: Annotated[int | None, Option(help="Messages back to back. [1]")] = None,
-    loss: Annotated[float | None, Option(help="Probability that a copy is lost. [0]")] = None,
-    duplicate: Annotated[float | None, Option(help="Probability that a copy arrives twice. [0]")] = None,
-    delay_ms: Annotated[str | None, Option(metavar="LO:HI", help="A copy takes between these. [5:20]")] = None,
-    spike: Annotated[float | None, Option(help="Probability of ten times the delay. [0]")] = None,
-    crash: Annotated[float | None, Option(help="Probability that a process crashes. [0]")] = None,
-    restart: Annotated[float | None, Option(help="Probability that a crashed one comes back, empty. [0.5]")] = None,
-    skew_ms: Annotated[float | None, Option(help="Clocks are off by at most this. [0]")] = None,
-    partition: Annotated[str | None, Option(help="'A,B|C,D@1000-2000' (ms); several with ';'.")] = None,
-    churn: Annotated[str | None, Option(help="'join=0.1,leave=0.1,move=0.2' per process and second.")] = None,
-    grow: Annotated[float | None, Option(help="Changes of filters per subscriber and second. [0]")] = None,
-    perturb: Annotated[
-        str | None, Option(help="Who sleeps: one:0.3 (a share of its time), some:0.3 (of all), all:0.3. [nobody]")
-    ] = None,
-    nap_ms: Annotated[float | None, Option(help="How long at a time. [20]")] = None,
-    jump_ms: Annotated[float | None, Option(help="Clocks leap once, by at most this. [0]")] = None,
+    recipe: Annotated[str | None, What(help="Which protocol, e.g. solicit, graph, pull, rounds, colour, home.")] = None,
+    reading: Annotated[str | None, What(help="repaired, or the paper's text as printed.")] = None,
+    seed: Annotated[int, What(help="Decides everything that is drawn.")] = 0,
+    out: Annotated[Path | None, What(metavar="DIR", help="Where records, scenario and totals go.")] = None,
+    scenario: Annotated[Path | None, What(metavar="FILE", help="Begin with the knobs of a scenario.json.")] = None,
+    plugin: Annotated[list[Path] | None, What(metavar="FILE", help="Python that registers recipes; it is run.")] = None,
+    as_json: Annotated[bool, What("--json", help="One JSON object, for programs.")] = False,
+    brokers: Annotated[int | None, Who(help="How many: A, B, C, ... [4]")] = None,
+    subscribers: Annotated[int | None, Who(help="How many: S1, S2, ... [6]")] = None,
+    groups: Annotated[str | None, Who(help="'G1=A,B,C;G2=A,B,D'. [drawn]")] = None,
+    table: Annotated[str | None, Who(help="'room/#=A,B;+/door=C', or drawn: entries as groups. [none]")] = None,
+    homes: Annotated[int | None, Who(help="Subscribers attach to 1 to this many brokers; home: 1. [3]")] = None,
+    sites: Annotated[int | None, Who(help="How many sites there are. [1]")] = None,
     membership: Annotated[
-        str | None, Option(help="told: others learn of a crash by --detect-ms; swim: they find out. [told]")
+        str | None, Who(help="told: others learn of a crash by --detect-ms; swim: they find out. [told]")
     ] = None,
     detect_ms: Annotated[
-        float | None, Option(help="When others learn of a crash or restart; swim: after four pings or so. [200]")
+        float | None, Who(help="When others learn of a crash or restart; swim: after four pings or so. [200]")
     ] = None,
-    deadline_ms: Annotated[str | None, Option(metavar="LO:HI|none", help="[300:600 where the recipe has any]")] = None,
-    undated: Annotated[float | None, Option(help="Share without a deadline, though others have one. [0]")] = None,
-    guard_ms: Annotated[float | None, Option(help="Stop waiting this long before a deadline. [the skew]")] = None,
-    hop_ms: Annotated[float | None, Option(help="What brokers leave for the last hop. [1.5 times the delay]")] = None,
-    spread: Annotated[str | None, Option(help="multicast, pull, gossip, lazy. [the recipe's own]")] = None,
-    fanout: Annotated[int | None, Option(help="Peers per digest, and per message that is gossiped. [3]")] = None,
-    round_ms: Annotated[float | None, Option(help="A round: between digests; of a lifetime. [50]")] = None,
-    alpha: Annotated[int | None, Option(help="Lifetime: ceil(log2 N) + this many rounds. [3]")] = None,
-    view: Annotated[int | None, Option(help="Rounds go to members of a local view of this size. [all]")] = None,
-    near: Annotated[float | None, Option(help="How often a round prefers members of the same site. [0]")] = None,
-    sites: Annotated[int | None, Option(help="How many sites there are. [1]")] = None,
-    payload_bytes: Annotated[int | None, Option(help="Size of a payload. [32]")] = None,
-    workload: Annotated[Path | None, Option(metavar="FILE", help="Replay a recorded history (Parquet).")] = None,
-    latency: Annotated[Path | None, Option(metavar="FILE", help="Round trips between hosts (Parquet).")] = None,
-    limit_s: Annotated[float | None, Option(help="Stop a run that does not become quiet. (virtual time)")] = None,
-    scenario: Annotated[Path | None, Option(metavar="FILE", help="Begin with the knobs of a scenario.json.")] = None,
-    draw: Annotated[int | None, Option(metavar="I", help="Run scenario I of the sweep with this seed.")] = None,
-    sweep: Annotated[int | None, Option(metavar="N", help="Draw, run and judge N scenarios on all cores.")] = None,
+    messages: Annotated[int | None, Traffic(help="How many. [100, or the whole --workload]")] = None,
+    rate: Annotated[float | None, Traffic(help="Publications per second, all together. [100]")] = None,
+    reply: Annotated[float | None, Traffic(help="Share published right after a delivery. [0.5]")] = None,
+    declare: Annotated[float | None, Traffic(help="Share that declares its causes. [0]")] = None,
+    mix: Annotated[str | None, Traffic(help="'causal=0.6,fifo=0.3,none=0.1'. [the recipe's order]")] = None,
+    choice: Annotated[str | None, Traffic(help="Groups per message: one, some, all. [some]")] = None,
+    burst: Annotated[int | None, Traffic(help="Messages back to back. [1]")] = None,
+    payload_bytes: Annotated[int | None, Traffic(help="Size of a payload. [32]")] = None,
+    workload: Annotated[Path | None, Traffic(metavar="FILE", help="Replay a recorded history (Parquet).")] = None,
+    deadline_ms: Annotated[str | None, Use(metavar="LO:HI|none", help="[300:600 where the recipe has any]")] = None,
+    undated: Annotated[float | None, Use(help="Share without a deadline, though others have one. [0]")] = None,
+    guard_ms: Annotated[float | None, Use(help="Stop waiting this long before a deadline. [the skew]")] = None,
+    hop_ms: Annotated[float | None, Use(help="What brokers leave for the last hop. [1.5 times the delay]")] = None,
+    alpha: Annotated[int | None, Use(help="Lifetime: ceil(log2 N) + this many rounds. [3]")] = None,
+    spread: Annotated[str | None, Spreads(help="multicast, pull, gossip, lazy. [the recipe's own]")] = None,
+    fanout: Annotated[int | None, Spreads(help="Peers per digest, and per message that is gossiped. [3]")] = None,
+    round_ms: Annotated[float | None, Spreads(help="A round: between digests; of a lifetime. [50]")] = None,
+    view: Annotated[int | None, Spreads(help="Rounds go to members of a local view of this size. [all]")] = None,
+    near: Annotated[float | None, Spreads(help="How often a round prefers members of the same site. [0]")] = None,
+    loss: Annotated[float | None, Fault(help="Probability that a copy is lost. [0]")] = None,
+    duplicate: Annotated[float | None, Fault(help="Probability that a copy arrives twice. [0]")] = None,
+    delay_ms: Annotated[str | None, Fault(metavar="LO:HI", help="A copy takes between these. [5:20]")] = None,
+    spike: Annotated[float | None, Fault(help="Probability of ten times the delay. [0]")] = None,
+    latency: Annotated[Path | None, Fault(metavar="FILE", help="Round trips between hosts (Parquet).")] = None,
+    crash: Annotated[float | None, Fault(help="Probability that a process crashes. [0]")] = None,
+    restart: Annotated[float | None, Fault(help="Probability that a crashed one comes back, empty. [0.5]")] = None,
+    partition: Annotated[str | None, Fault(help="'A,B|C,D@1000-2000' (ms); several with ';'.")] = None,
+    churn: Annotated[str | None, Fault(help="'join=0.1,leave=0.1,move=0.2' per process and second.")] = None,
+    grow: Annotated[float | None, Fault(help="Changes of filters per subscriber and second. [0]")] = None,
+    perturb: Annotated[
+        str | None, Fault(help="Who sleeps: one:0.3 (a share of its time), some:0.3 (of all), all:0.3. [nobody]")
+    ] = None,
+    nap_ms: Annotated[float | None, Fault(help="How long at a time. [20]")] = None,
+    skew_ms: Annotated[float | None, Fault(help="Clocks are off by at most this. [0]")] = None,
+    jump_ms: Annotated[float | None, Fault(help="Clocks leap once, by at most this. [0]")] = None,
+    limit_s: Annotated[float | None, Fault(help="Stop a run that does not become quiet. (virtual time)")] = None,
+    draw: Annotated[int | None, Many(metavar="I", help="Run scenario I of the sweep with this seed.")] = None,
+    sweep: Annotated[int | None, Many(metavar="N", help="Draw, run and judge N scenarios on all cores.")] = None,
     harsh: Annotated[
-        bool | None, Option("--harsh", help="With --sweep or --draw: all come, go, move and crash all the time.")
+        bool | None, Many("--harsh", help="With --sweep or --draw: all come, go, move and crash all the time.")
     ] = None,
-    plugin: Annotated[
-        list[Path] | None, Option(metavar="FILE", help="Python that registers recipes; it is run.")
-    ] = None,
-    resume: Annotated[bool, Option("--resume", help="Go on with an interrupted sweep in DIR.")] = False,
-    as_json: Annotated[bool, Option("--json", help="One JSON object, for programs.")] = False,
+    resume: Annotated[bool, Many("--resume", help="Go on with an interrupted sweep in DIR.")] = False,
 ) -> None:
     """Run a recipe on a virtual network that loses, delays and breaks; write the trace.
 
@@ -118,21 +126,47 @@ def simulate(
     load(given.pop("plugin", ()))
     find_recipe(recipe or "solicit")
     if sweep is not None:
-        _refuse_knobs(given, {"recipe", "reading", "seed", "out", "sweep", "harsh", "resume", "as_json"}, "--sweep")
-        _sweep(recipe or "solicit", reading or "repaired", seed, sweep, out, resume, as_json, bool(harsh))
+        _refuse_knobs(
+            given, {"recipe", "reading", "seed", "out", "sweep", "harsh", "table", "resume", "as_json"}, "--sweep"
+        )
+        _sweep(recipe or "solicit", reading or "repaired", seed, sweep, out, resume, as_json, bool(harsh), table or "")
         return
     if resume:
         raise InputError("--resume goes with --sweep N: a single run is simply run again.")
     if draw is not None:
-        _refuse_knobs(given, {"recipe", "reading", "seed", "out", "draw", "harsh", "as_json", "resume"}, "--draw")
+        _refuse_knobs(
+            given, {"recipe", "reading", "seed", "out", "draw", "harsh", "table", "as_json", "resume"}, "--draw"
+        )
         from antecede.sim.draw import draw as draw_scenario
+        from antecede.sim.limits import SCENARIOS
 
-        drawn = draw_scenario(seed, recipe or "solicit", draw, reading or "repaired", harsh=bool(harsh))
+        if not 0 <= draw < SCENARIOS:
+            raise InputError(f"--draw is {draw:,}: scenarios of a sweep are counted from 0 to {SCENARIOS - 1:,}.")
+        drawn = draw_scenario(
+            seed, recipe or "solicit", draw, reading or "repaired", harsh=bool(harsh), table=table or ""
+        )
         _one(drawn, out, as_json)
         return
     if harsh:
         raise InputError("--harsh goes with --sweep N or --draw I: of a single run say what is to go wrong.")
-    _one(_scenario(given), out, as_json)
+    chosen = _scenario(given)
+    _say_if_all(chosen)
+    _one(chosen, out, as_json)
+
+
+def _say_if_all(scenario: Scenario) -> None:
+    """A local view that holds everybody changes nothing: better said than wondered about."""
+    from antecede.sim.scenario import find_recipe
+
+    flat = find_recipe(scenario.builds).flat
+    others = scenario.brokers + (scenario.subscribers if flat else 0) - 1
+    if scenario.view > 0 and scenario.view >= others:
+        who = "members" if flat else "brokers"
+        print(
+            f"antecede: --view {scenario.view} has room for all {others} other {who}: no view is local here, so give "
+            f"fewer than {others} or leave it out.",
+            file=sys.stderr,
+        )
 
 
 def _refuse_knobs(given: dict[str, Any], allowed: set[str], option: str) -> None:
@@ -195,6 +229,7 @@ def _usable(out: Path) -> None:
 
 
 def _one(scenario: Scenario, out: Path | None, as_json: bool) -> None:
+    from antecede.sim.plugin import plugin_options
     from antecede.sim.run import Run
     from antecede.sim.run import simulate as run_scenario
     from antecede.trace.check import check
@@ -220,6 +255,7 @@ def _one(scenario: Scenario, out: Path | None, as_json: bool) -> None:
     report = None
     if scenario.count <= JUDGED and not (scenario.workload and scenario.messages is None):
         report = check(run.rows if out is None else out, scenario=run.body())
+    check_it = f"antecede check{plugin_options()} {shlex.quote(str(out))}"
     sums: dict[str, dict[str, int]] = {}
     for kinds in run.totals.values():
         for kind, total in kinds.items():
@@ -229,8 +265,10 @@ def _one(scenario: Scenario, out: Path | None, as_json: bool) -> None:
     if as_json:
         body = {"run": scenario.run, "digest": run.digest(), "quiet": run.quiet, "events": run.events,
                 "totals": sums, "notes": run.notes, "fates": report.fates if report else None,
-                "verdicts": report.counts if report else None, "out": str(out) if out else None}  # fmt: skip
+                "verdicts": report.counts if report else None, "exempt": list(report.exempt) if report else None,
+                "out": str(out) if out else None}  # fmt: skip
         print(json.dumps(body, indent=2, sort_keys=True))
+        _end(report)
         return
     ended = "became quiet" if run.quiet else "was stopped at its limit"
     print(f"{scenario.run}: {run.events:,} events in {seconds:.1f} s; it {ended} at {run.end_us / 1e6:.2f} s.")
@@ -240,45 +278,61 @@ def _one(scenario: Scenario, out: Path | None, as_json: bool) -> None:
     for name, count in sorted(run.notes.items()):
         print(f"  {name}: {count:,}")
     if report is not None:
-        _print_fates(report.pairs, report.fates, report.counts)
+        _print_fates(report.pairs, report.fates, report.counts, report.exempt)
+    else:
+        print(f"  not judged: more than {JUDGED:,} messages, or a whole recorded history")
     print(f"digest {run.digest()}")
     if out is not None:
-        print(f"written to {out}; judge it with: antecede check {out}")
+        print(f"written to {out}; judge it with: {check_it}")
+    _end(report)
 
 
-def _print_fates(pairs: int, fates: dict[str, int], verdicts: dict[str, int]) -> None:
-    print(f"  {pairs:,} pairs: " + ", ".join(f"{name} {count:,}" for name, count in fates.items() if count))
-    found = ", ".join(f"{name} {count:,}" for name, count in verdicts.items() if count)
-    print(f"  verdict: {found or 'clean'}")
+def _end(report: Report | None) -> None:
+    """What was judged and is not clean is exit 1, of one run as of many."""
+    if report is not None and not report.clean:
+        raise typer.Exit(1)
+
+
+def _print_fates(pairs: int, fates: dict[str, int], verdicts: dict[str, int], exempt: Sequence[str]) -> None:
+    told = ", ".join(f"{name} {count:,}" for name, count in fates.items() if count)
+    print(f"  {pairs:,} pairs: {told or 'nothing was to be delivered'}")
+    found = ", ".join(f"{name} {count:,}" for name, count in verdicts.items() if count) or "clean"
+    print(f"  verdict: {found}" + (f" (not looked for: {', '.join(exempt)})" if exempt else ""))
 
 
 def _sweep(
-    recipe: str, reading: str, seed: int, count: int, out: Path | None, resume: bool, as_json: bool, harsh: bool
+    recipe: str,
+    reading: str,
+    seed: int,
+    count: int,
+    out: Path | None,
+    resume: bool,
+    as_json: bool,
+    harsh: bool,
+    table: str,
 ) -> None:
     from antecede.sim.draw import draw as draw_scenario
+    from antecede.sim.limits import SCENARIOS
+    from antecede.sim.scenario import find_recipe
     from antecede.sim.sweep import Sweep
 
-    if count < 1:
-        raise InputError(f"--sweep is {count}: it must be at least 1.")
+    if not 1 <= count <= SCENARIOS:
+        raise InputError(f"--sweep is {count:,}: it must be at least 1 and at most {SCENARIOS:,}.")
     if out is None:
         raise InputError("--sweep needs --out DIR, where its results are kept.")
     _usable(out)
-    draw_scenario(seed, recipe, 0, reading, harsh=harsh)
-    campaign = Sweep(out, recipe, reading, seed, count, harsh=harsh)
+    first = draw_scenario(seed, recipe, 0, reading, harsh=harsh, table=table)
+    first.fits(find_recipe(recipe))
+    campaign = Sweep(out, recipe, reading, seed, count, harsh=harsh, table=table)
     began = time.perf_counter()
-    done = 0
-
-    def progress(judged: Judged) -> None:
-        nonlocal done
-        done += 1
-        if sys.stderr.isatty():
-            seconds = time.perf_counter() - began
-            left = count - done
-            print(f"\r{recipe}: {done} of {count}, about {seconds / done * left:.0f} s left ", end="", file=sys.stderr)
-            if done == count:
-                print(file=sys.stderr)
-
-    summary = campaign.run(resume, progress=progress)
+    progress = Progress("scenarios", count)
+    try:
+        with progress:
+            summary = campaign.run(resume, begun=progress.begin, progress=lambda judged: progress.step(recipe))
+    except KeyboardInterrupt:
+        done = f"{progress.done:,} of {count:,} scenarios are judged"
+        print(f"Interrupted: {done}; go on with: {campaign.again(out)}", file=sys.stderr)
+        raise
     seconds = time.perf_counter() - began
     if as_json:
         body = dataclasses.asdict(summary)
@@ -290,6 +344,6 @@ def _sweep(
             print(f"  {campaign.command(failure)}")
         print(f"{recipe}: {summary.scenarios:,} scenarios, {summary.events:,} events in {seconds:.1f} s; "
               f"{summary.stopped:,} did not become quiet, {len(summary.failures):,} failed.")  # fmt: skip
-        _print_fates(summary.pairs, summary.fates, summary.verdicts)
+        _print_fates(summary.pairs, summary.fates, summary.verdicts, summary.exempt)
     if summary.failures:
         raise typer.Exit(1)

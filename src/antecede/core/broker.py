@@ -46,10 +46,15 @@ class BrokerBase(Tier):
         self._carriers = {group: tuple(names) for group, names in carriers.items()}
 
     def carriers_of(self, topics: Sequence[str]) -> tuple[str, ...]:
-        """The other brokers that carry any of these topics."""
-        if len(topics) == 1:
-            return self._carriers.get(topics[0], ())
-        return tuple(sorted({name for topic in topics for name in self._carriers.get(topic, ())}))
+        """The other brokers that carry a group of a message with these topics."""
+        groups = self.groups.of(tuple(topics))
+        if len(groups) == 1:
+            return self.carrying(groups[0])
+        return tuple(sorted({name for group in groups for name in self.carrying(group)}))
+
+    def carrying(self, group: str) -> tuple[str, ...]:
+        """The other brokers that carry a group."""
+        return self._carriers.get(group, ())
 
     def peers(self) -> Sequence[str]:
         """All brokers: what went to several groups may be had from brokers of any of them."""
@@ -66,7 +71,7 @@ class BrokerBase(Tier):
     def sources(self, mark: Mark) -> Sequence[str]:
         """Who carries its group, then the others, who may have it by another of its groups: all of them before a
         message is given up, failing the first where there are deadlines and no time to lose."""
-        carriers = self._carriers.get(group_of(mark[0]), ())
+        carriers = self.carrying(group_of(mark[0]))
         if carriers and (len(carriers) == len(self.all_brokers) or self._has_no_time(mark)):
             return carriers
         return (*carriers, *(name for name in self.all_brokers if name not in carriers))
@@ -78,14 +83,14 @@ class BrokerBase(Tier):
         return self.settings.deadlines and not lasting
 
     def carriers(self, stream: str) -> Sequence[str]:
-        return self._carriers.get(group_of(stream), ())
+        return self.carrying(group_of(stream))
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         self.stability.confirm(sender, frame.done or frame.have)
 
     def interest_of(self, peer: str) -> Interest | None:
         known = self.members.get(peer)
-        return None if known is None or known.role != "broker" else self.known_interest(known.groups)
+        return None if known is None or known.role != "broker" else self.known_interest(known.groups, carried=True)
 
     # -- joining ---------------------------------------------------------------------------------------------------
 

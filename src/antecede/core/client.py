@@ -6,8 +6,10 @@ past) to the next home, and publishes again, under the same id, what no home has
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from antecede.core.application import Application
+from antecede.core.causes import Causes
 from antecede.core.effects import Discard, Effect, Move, Send
 from antecede.core.frames import (
     Ack,
@@ -24,52 +26,62 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.growing import Growing
+from antecede.core.handover import QueuedInbox
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, is_loose, raise_to
+from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, is_loose, newest_of, raise_to
+from antecede.core.missed import Missed
 from antecede.core.order.index import INDEX, WINDOW, IndexReader, item_stamp
-from antecede.core.order.reader import Reader, everything
+from antecede.core.order.loose import LooseReader
+from antecede.core.order.reader import everything
 from antecede.core.order.vector import VectorWriter
 from antecede.core.outbox import Outbox
 from antecede.core.publishing import accepted
 from antecede.core.tier import Parts, Tier
+from antecede.errors import InputError
 
 __all__ = ["Client"]
-
-REMEMBERED = 16_384
-"""Stamps of delivered messages kept for `after=`; older ones widen to everything delivered. Costs memory only."""
 
 
 class Client(Tier):
     role = "subscriber"
+    inbox: QueuedInbox
 
     def __init__(self, parts: Parts, *, upper: VectorWriter) -> None:
         super().__init__(parts)
         self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
-        self.heard = Reader(everything, dense=False)
+        self.heard = LooseReader(everything, dense=False)
         """Which unordered messages it has had, from whatever home: they are no part of that clock."""
         self.attachment = 0
         self.home: str | None = None
         self.outbox = Outbox(self)
         self.growing = Growing(self)
         self._fresh = True
-        self._start: dict[str, int] = {}
+        self.start_marks: dict[str, int] = {}
         """Where it began: the marks of its first home's past."""
-        self._missed: dict[str, int] = {}
-        """Ordered messages that were late here, and when they came, the newest last: while another home might send
-        one again, what follows it there would wait for its number."""
+        self.missed = Missed(self.settings.grace_us)
         self._attach_at: int | None = None
         self._ack_at: int | None = None
-        self._top = self._looked = self._acked = 0
-        self._stamps: dict[str, Stamp] = {}
+        self._top = self._looked = self._acked = self._low = 0
+        self.causes = Causes(parts.name)
+        self.application = Application(self)
+        self.inbox.put, self.inbox.put_back = self.application.handover.put, self.application.put_back
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []
+
+    def begin_behind(self, marks: Mapping[str, int]) -> None:
+        """It is a later life of one that began there: no home tells it where to begin."""
+        if not self._fresh or self._seq or self.loose.seq or self.home is not None:
+            raise InputError(f"{self.name} has begun already: only a new client can begin at a saved frontier.")
+        self._fresh = False
+        self.start_marks = dict(marks)
 
     # -- attaching -------------------------------------------------------------------------------------------------
 
     def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
         """Attach; who is attached there already only says that it wants something else now (GROW)."""
+        self.groups.check_filters(filters)
         stays = self.joined and at[0] == self.home
         if self._fresh:
             self.interest = Interest(filters)
@@ -98,6 +110,7 @@ class Client(Tier):
             self.out.append(Send((self.home,), Detach(self.attachment)))
         self.home, self.joined, self._attach_at = None, False, None
         self.inbox.clear()
+        self.application.handover.clear()
         return self.flush(now_us)
 
     def _attach(self, home: str, now_us: int) -> None:
@@ -105,10 +118,11 @@ class Client(Tier):
         self.attachment += 1
         self.home, self.joined = home, False
         self.inbox.clear()
+        self.inbox.forget(self.application.handover.attach())
         assert isinstance(self.reader, IndexReader)
         self.reader.restart()
         self.wants.wants.clear()
-        self._top = self._looked = self._acked = 0
+        self._top = self._looked = self._acked = self._low = 0
         self._ack_at = None
         self.growing.attached()
         self._send_attach(now_us)
@@ -117,20 +131,26 @@ class Client(Tier):
     def past(self) -> tuple[dict[str, int], dict[str, int]]:
         """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
         frontier = {**self.upper.past(), **self.heard.front}
-        return frontier, {stream: n for stream, n in self._start.items() if n > frontier.get(stream, 0)}
+        self.application.extend(frontier, attaching=not self.joined)
+        return frontier, {stream: n for stream, n in self.start_marks.items() if n > frontier.get(stream, 0)}
 
     def behind(self) -> int:
         """All numbers of this attachment up to here lie behind."""
         return self.reader.front.get(INDEX, 0)
 
+    def _done(self) -> int:
+        """All numbers up to here lie behind, and none of them waits for room in a queue."""
+        waiting = self.application.handover.lowest_at_door()
+        return self.behind() if waiting is None else min(self.behind(), waiting - 1)
+
     def _send_attach(self, now_us: int) -> None:
         assert self.home is not None
         self._attach_at = now_us + 2 * self.settings.retry_us
         frontier, began = self.past()
-        self._forget_missed(now_us, WINDOW)
         attach = Attach(
             self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.outbox.unacked),
-            self._seq, self.loose.seq, self.growing.attaching(), began, tuple(self._missed),
+            self._seq, self.loose.seq, self.growing.attaching(), began,
+            (*self.missed.ids(now_us), *self.application.waiting()),
         )  # fmt: skip
         self.out.append(Send((self.home,), attach))
 
@@ -140,7 +160,7 @@ class Client(Tier):
         self.joined, self._attach_at = True, None
         if self._fresh:
             self._fresh = False
-            self._start = dict(frame.start)
+            self.start_marks = dict(frame.start)
             self.heard.start_at({stream: n for stream, n in frame.start.items() if is_loose(stream)})
             self.growing.join(self.interest.filters, sender, frame.cut, frame.origins)
         else:
@@ -159,22 +179,21 @@ class Client(Tier):
         order: str | None = None,
     ) -> tuple[Message, list[Effect]]:
         stamps: list[Stamp] | None = None
-        different, order, after = accepted(self, topics, deadline_us, after, order)
+        different, order, after = accepted(self, topics, payload, deadline_us, after, order)
         if after is not None:
-            known = [self._stamps.get(one) for one in after]
-            stamps = [stamp for stamp in known if stamp is not None and not is_loose(stamp.own[0][0])]
-            if None in known:
-                stamps, after = None, None
+            stamps = self.causes.stamps(after)
+            after = None if stamps is None else after
         if order == "none":
             envelope = self.loose.envelope(different, payload, deadline_us, now_us)
         else:
             self._seq += 1
-            declared = None if after is None else tuple(after)
+            declared = self.application.declared(order) if after is None else tuple(after)
             told = Message(self.name, self._seq, different, payload, deadline_us, None, declared, order)
             envelope = Envelope(told, self.upper.stamp(told, stamps))
         message = envelope.message
         self._remember(envelope)
         self.outbox.publish(envelope, now_us)
+        self.application.handover.put_own(envelope, now_us)
         return message, self.flush(now_us)
 
     def _remember(self, envelope: Envelope) -> None:
@@ -182,10 +201,12 @@ class Client(Tier):
         series = message.series
         if message.seq > self.tops.get(series, 0):
             self.tops[series] = message.seq
-        stamps = self._stamps
-        stamps[message.id] = envelope.stamp
-        if len(stamps) > REMEMBERED:
-            del stamps[next(iter(stamps))]
+        self.causes.remember(envelope)
+
+    def causes_of(self, message_id: str) -> tuple[str, ...]:
+        """What a delivered message follows, as ids: the newest of each sender. Empty where that is forgotten."""
+        stamp = self.causes.known(message_id)
+        return () if stamp is None else cut_of(newest_of(stamp.covers))
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -236,18 +257,26 @@ class Client(Tier):
                 self._dismiss(item, envelope, now_us)
             elif item.gone:
                 self._skip(item, envelope, now_us)
+            elif item.index <= self._low and message.id not in self.inbox.seen:  # its home said that it is not to come
+                self.inbox.seen[message.id] = now_us
+                self.out.append(Discard(message.id, "overflow"))
             else:
                 if message.order != "none" and self.inbox.is_late(message, now_us):
-                    self._note_missed(message.id, now_us)
+                    self.missed.note(message.id, now_us)
                 self.inbox.accept(envelope, now_us)
             if item.index > self._top:
                 self._top = item.index
         self._want_missing(self._looked + 1, now_us)
         if self.inbox.blocked:
             self.want_blocked(self.home, now_us)
-        if self.behind() - self._acked >= WINDOW // 2:
+        self.acknowledge_some(now_us, came=bool(items))
+
+    def acknowledge_some(self, now_us: int, *, came: bool = False) -> None:
+        """Half a window at once; less, or what was acknowledged before and came again, can wait a little."""
+        some = self._done() - self._acked
+        if some >= WINDOW // 2:
             self._acknowledge(now_us)
-        elif items and self._ack_at is None:  # soon
+        elif (some or came) and self._ack_at is None and self.home is not None:
             self._ack_at = now_us + (self.settings.retry_us >> 1)
 
     def _dismiss(self, item: Item, envelope: Envelope, now_us: int) -> None:
@@ -266,20 +295,10 @@ class Client(Tier):
                 if envelope.message.order == "none":
                     self.heard.skipped(item.envelope.stamp.own, item.envelope.stamp)
                 else:
-                    self._note_missed(envelope.message.id, now_us)
+                    self.missed.note(envelope.message.id, now_us)
         else:
             self.inbox.skip(envelope, "gone", now_us)
-            raise_to(self._start, dict(item.envelope.stamp.own))
-
-    def _note_missed(self, message_id: str, now_us: int) -> None:
-        self._missed.pop(message_id, None)
-        self._forget_missed(now_us, WINDOW - 1)
-        self._missed[message_id] = now_us
-
-    def _forget_missed(self, now_us: int, most: int) -> None:
-        missed, limit = self._missed, now_us - self.settings.grace_us
-        while missed and (len(missed) > most or next(iter(missed.values())) < limit):
-            del missed[next(iter(missed))]
+            raise_to(self.start_marks, dict(item.envelope.stamp.own))
 
     def _pass(self, envelope: Envelope, now_us: int) -> None:
         self.reader.skipped(envelope.stamp.own, None)
@@ -289,7 +308,7 @@ class Client(Tier):
         """An unordered message may have come by an earlier home, although one before it did not: then the frontier says
         nothing of it. (Or those after it say that it has expired: then it is late, or was already.)"""
         message = item.envelope.message
-        if not any(self.heard.behind(stream, n) for stream, n in item.envelope.stamp.own):
+        if not self.heard.had(item.envelope.stamp.own):
             return False
         if self.inbox.is_late(message, now_us) and not item.gone and message.id not in self.inbox.seen:
             return False
@@ -298,9 +317,13 @@ class Client(Tier):
         return True
 
     def _on_top(self, frame: Top, now_us: int) -> None:
+        if frame.low > self.behind():
+            self._low = frame.low
+            self.inbox.pass_to(frame.low, now_us)
+            self.acknowledge_some(now_us)
         self._top = max(self._top, min(frame.top, self._reach()))
         self._want_missing(self.behind() + 1, now_us)
-        if self.behind() >= frame.top:
+        if self._done() >= frame.top:
             self._acknowledge(now_us)
 
     def _reach(self) -> int:
@@ -317,19 +340,15 @@ class Client(Tier):
                 wants.want((INDEX, index), self.home, None, now_us, patience_us=patience_us, backed=backed)
         self._looked = self._top
 
-    def _delivered(self, envelope: Envelope, now_us: int) -> None:
-        given = envelope.stamp.extra
-        assert isinstance(given, Stamp)
-        original = Envelope(envelope.message, given)
-        if envelope.message.order == "none":
-            self.heard.delivered(given, forced=False)
-        else:
+    def learned(self, original: Envelope) -> None:
+        """It was delivered: this client's past now, and a cause of what it publishes."""
+        if original.message.order != "none":
             self.upper.learn(original)
         self._remember(original)
 
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None
-        self._ack_at, self._acked = None, self.behind()
+        self._ack_at, self._acked = None, self._done()
         self.out.append(Send((self.home,), Ack(self.attachment, self._acked)))
 
     # -- who is there ----------------------------------------------------------------------------------------------
@@ -355,15 +374,17 @@ class Client(Tier):
     # -- time ------------------------------------------------------------------------------------------------------
 
     def own_wake(self) -> int | None:
+        late_us = self.application.handover.next_us()
         if self.home is None or self.home not in self.members:
-            return None
-        times = (self._attach_at, self._ack_at, self.growing.at_us, self.outbox.next_us())
+            return late_us
+        times = (self._attach_at, self._ack_at, self.growing.at_us, self.outbox.next_us(), late_us)
         return min((at for at in times if at is not None), default=None)
 
     def woken(self, now_us: int) -> None:
         for effect in self.out:
             if isinstance(effect, Discard) and effect.reason == "late":  # held until it was: the driver overslept
-                self._note_missed(effect.message, now_us)
+                self.missed.note(effect.message, now_us)
+        self.application.handover.wake(now_us)
         if self.home is None or self.home not in self.members:
             return
         if self._attach_at is not None and now_us >= self._attach_at:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from antecede.core.effects import Join
+from antecede.core.entries import EACH, Groups
 from antecede.core.frames import Origins
 from antecede.core.message import cut_of, raise_to, split_id
-from antecede.core.topics import matches
 
 __all__ = ["Cuts"]
 
@@ -66,13 +66,13 @@ class Cuts:
             raise_to(self._special.setdefault(group, {}), own)
         raise_to(self._common, other._common)
 
-    def joins(self, filters: Sequence[str], peer: str, guard_us: int) -> list[Join]:
+    def joins(self, filters: Sequence[str], peer: str, guard_us: int, groups: Groups = EACH) -> list[Join]:
         """The rows that say so: filters with the same cut together."""
         rows: dict[tuple[str, ...], list[str]] = {}
         for filter in filters:
             tops = dict(self._common)
             for group, own in self._special.items():
-                if matches(filter, group):
+                if groups.meets(filter, group):
                     raise_to(tops, own)
             rows.setdefault(cut_of(tops), []).append(filter)
         return [Join(tuple(names), peer, cut, guard_us) for cut, names in rows.items()]

@@ -1,4 +1,5 @@
-"""What a machine asks of its driver. Each effect but `Send` and `Expelled` is a row (or one per message) of the trace.
+"""What a machine asks of its driver. Each effect but `Send`, `Dropped` and `Expelled` is a row (or one per message) of
+the trace.
 
 `publish`, `arrive`, `crash`, `restart` and `end` rows are the driver's own, so that a machine cannot hide an arrival.
 """
@@ -11,7 +12,20 @@ from typing import TypeAlias
 from antecede.core.frames import Frame
 from antecede.core.message import Message
 
-__all__ = ["Answer", "Ask", "Collect", "Deliver", "Discard", "Effect", "Expelled", "Join", "Leave", "Move", "Send"]
+__all__ = [
+    "Answer",
+    "Ask",
+    "Collect",
+    "Deliver",
+    "Discard",
+    "Dropped",
+    "Effect",
+    "Expelled",
+    "Join",
+    "Leave",
+    "Move",
+    "Send",
+]
 
 
 @dataclass(slots=True, eq=False)
@@ -26,7 +40,10 @@ class Send:
 class Deliver:
     message: Message
     reason: str
-    """`causes`: everything before it lies behind; `deadline`: its logical deadline forced it out."""
+    """`causes`: everything before it lies behind; `deadline`: its logical deadline forced it out; `own`: this process
+    published it, and asked for what it publishes."""
+    missing: tuple[str, ...] = ()
+    """What was missing when it was forced out, as far as ids are known: those are superseded. Not in the row."""
 
 
 @dataclass(slots=True, eq=False)
@@ -34,6 +51,23 @@ class Discard:
     message: str
     reason: str
     """`late`, `superseded`, `duplicate`, `expired`, `overflow`, `foreign`, `gone`."""
+    peer: str | None = None
+    """Whose queue it was in: with `overflow` at a home broker its client; with `late` this process itself, where its
+    application did not take it in time."""
+    missing: tuple[str, ...] = ()
+    """With `late`: what it waited for, as far as ids are known (their senders blocked it). With `superseded`: what
+    follows it and was delivered before. Not in the row."""
+
+
+@dataclass(slots=True, eq=False)
+class Dropped:
+    """A queue of the application let go of a message. It is no row: that is a Discard, where the node has not had the
+    message by another of its queues."""
+
+    queue: str
+    message: str
+    reason: str
+    """`late` or `overflow`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -86,4 +120,4 @@ class Expelled:
     by: str
 
 
-Effect: TypeAlias = Send | Deliver | Discard | Ask | Answer | Join | Leave | Move | Collect | Expelled
+Effect: TypeAlias = Send | Deliver | Discard | Dropped | Ask | Answer | Join | Leave | Move | Collect | Expelled

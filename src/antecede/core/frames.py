@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, get_args
 
 from antecede.core.membership.news import News
 from antecede.core.message import Envelope, Message
@@ -26,6 +26,7 @@ __all__ = [
     "Grown",
     "Item",
     "Items",
+    "Kept",
     "Node",
     "Origins",
     "Out",
@@ -138,6 +139,14 @@ class Published(Base):
 
 
 @dataclass(slots=True, eq=False)
+class Kept(Base):
+    """Broker to the home broker that relayed them: these publications are here too."""
+
+    kind: ClassVar[str] = "kept"
+    ids: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
 class Received(Base):
     """Home broker to client: these have come, but are not safe yet. Without it a client publishes again soon."""
 
@@ -237,11 +246,13 @@ class Grown(Base):
 
 @dataclass(slots=True, eq=False)
 class Top(Base):
-    """Home broker to client: the highest index there is (finds lost tails)."""
+    """Home broker to client: the highest index there is (finds lost tails). Up to `low` none can be had any more: the
+    client did not acknowledge them, and there was no more room."""
 
     kind: ClassVar[str] = "top"
     attachment: int
     top: int
+    low: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -361,32 +372,7 @@ class Out(Base):
 
 Frame: TypeAlias = (
     Data | Digest | Request | Gone | Publish | Published | Received | Attach | Attached | Items | Top | Want | Ack
-    | Detach | SnapshotRequest | Snapshot | Rumours | Ping | PingRequest | Pong | Sync | Out | Grow | Grown
+    | Detach | SnapshotRequest | Snapshot | Rumours | Ping | PingRequest | Pong | Sync | Out | Grow | Grown | Kept
 )  # fmt: skip
 
-FRAMES: tuple[type[Base], ...] = (
-    Data,
-    Digest,
-    Request,
-    Gone,
-    Publish,
-    Published,
-    Received,
-    Attach,
-    Attached,
-    Items,
-    Top,
-    Want,
-    Ack,
-    Detach,
-    SnapshotRequest,
-    Snapshot,
-    Rumours,
-    Ping,
-    PingRequest,
-    Pong,
-    Sync,
-    Out,
-    Grow,
-    Grown,
-)
+FRAMES: tuple[type[Base], ...] = get_args(Frame)

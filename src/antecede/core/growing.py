@@ -52,7 +52,9 @@ class Growing:
         client.interest = Interest(filters)
         self._narrow()
         self.leave(tuple(f for f in self.owed.filters if not any(covers(one, f) for one in filters)))
-        for envelope in client.inbox.dismiss(self.owed.wants, now_us):
+        waiting = client.application.handover.dismiss(self.owed.wants, now_us)
+        client.inbox.forget(envelope.message.id for envelope in waiting)
+        for envelope in (*waiting, *client.inbox.dismiss(self.owed.wants, now_us)):
             self.dismiss(envelope, came=True)
         self.change += 1
         self._asked[self.change] = client.interest.filters
@@ -118,6 +120,6 @@ class Growing:
 
     def _join(self, cuts: Cuts, filters: tuple[str, ...], peer: str) -> None:
         self.owed = Interest((*self.owed.filters, *filters))
-        joins = cuts.joins(filters, peer, self.client.inbox.guard_us)
+        joins = cuts.joins(filters, peer, self.client.inbox.guard_us, self.client.groups)
         self._began.update((filter, join.cut) for join in joins for filter in join.filters)
         self.client.out += joins

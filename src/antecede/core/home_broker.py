@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from antecede.core.broker import BrokerBase
+from antecede.core.confirming import Confirming
 from antecede.core.effects import Discard, Effect, Send
 from antecede.core.frames import (
     Ack,
@@ -24,8 +25,8 @@ from antecede.core.frames import (
     Grown,
     Item,
     Items,
+    Kept,
     Publish,
-    Published,
     Received,
     Top,
     Want,
@@ -58,10 +59,7 @@ class HomeBroker(BrokerBase):
         self.plain = plain
         self.store.memory_us = parts.settings.memory_us
         self.logs: dict[str, Log] = {}
-        self._unsafe: dict[str, tuple[str, Envelope]] = {}
-        """Publications that no other broker is known to have: id -> (client, message)."""
-        self._elsewhere: dict[str, int] = {}
-        """Per stream, the newest that some other broker is known to have."""
+        self.confirming = Confirming(self)
 
     # -- who is there ----------------------------------------------------------------------------------------------
 
@@ -69,9 +67,7 @@ class HomeBroker(BrokerBase):
         super().viewed(now_us)
         for name in [name for name in self.logs if name in self.departed]:
             del self.logs[name]
-        for message_id, (_, envelope) in list(self._unsafe.items()):
-            if not self.carriers_of(envelope.message.topics):
-                self._acknowledge(message_id)
+        self.confirming.viewed()
 
     def publish(
         self,
@@ -98,6 +94,8 @@ class HomeBroker(BrokerBase):
     def _on_publish(self, frame: Publish, client: str, now_us: int) -> None:
         unsafe = []
         for envelope in frame.envelopes:
+            self.groups.check_own(envelope)
+        for envelope in frame.envelopes:
             message_id, topics = envelope.message.id, envelope.message.topics
             others = self.carriers_of(topics)
             if frame.headers_only:
@@ -116,18 +114,11 @@ class HomeBroker(BrokerBase):
                     self.inbox.seen[message_id] = now_us
                     self.out.append(Discard(message_id, "foreign"))
                     self.store.add(envelope)  # kept for others, never delivered here
-            self._unsafe[message_id] = (client, envelope)
-            if not others or self._is_safe(envelope):
-                self._acknowledge(message_id)
-            else:
+            if not self.confirming.publish(envelope, client, alone=not others):
                 unsafe.append(message_id)
         if unsafe:
             self.out.append(Send((client,), Received(tuple(unsafe))))
             self.rounds.compare_again(now_us)
-
-    def _is_safe(self, envelope: Envelope) -> bool:
-        elsewhere, settled = self._elsewhere, self.stability.settled
-        return any(n <= max(elsewhere.get(s, 0), settled.get(s, 0)) for s, n in envelope.stamp.own)
 
     def _skip_unsent(self, envelope: Envelope, client: str, others: tuple[str, ...], now_us: int) -> None:
         """Its deadline passed before anybody had it: everybody skips it, or its sender's next message would wait."""
@@ -137,18 +128,18 @@ class HomeBroker(BrokerBase):
             if others:
                 self.out.append(Send(others, Gone((header_of(envelope),))))
 
-    def _acknowledge(self, message_id: str) -> None:
-        client, _ = self._unsafe.pop(message_id)
-        if client in self.logs:
-            self.logs[client].safe(message_id)
-        self.out.append(Send((client,), Published((message_id,))))
+    def on_frame(self, frame: Frame, sender: str, now_us: int) -> None:
+        super().on_frame(frame, sender, now_us)
+        if isinstance(frame, Data) and not frame.answer:
+            self.confirming.took(frame.envelopes, sender)
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         super().compared(frame, sender, now_us)
-        raise_to(self._elsewhere, frame.have)
-        for message_id, (_, envelope) in list(self._unsafe.items()):
-            if self._is_safe(envelope):
-                self._acknowledge(message_id)
+        self.confirming.compared(frame.have)
+
+    def flush(self, now_us: int) -> list[Effect]:
+        self.confirming.flush()
+        return super().flush(now_us)
 
     def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
         """Below whatever a client has not acknowledged (trap 4)."""
@@ -161,7 +152,7 @@ class HomeBroker(BrokerBase):
 
     def aside(self) -> Sequence[Envelope]:
         """Publications that were passed over here before anybody had them: their client may be gone meanwhile."""
-        return [envelope for _, envelope in self._unsafe.values()]
+        return self.confirming.unsafe()
 
     # -- attachments -----------------------------------------------------------------------------------------------
 
@@ -170,6 +161,7 @@ class HomeBroker(BrokerBase):
         for client, log in self.logs.items():
             if client != sender and log.interest.wants(topics) and log.append(envelope) is not None:
                 self._send_due(client, log, now_us)
+                self._shed(client, log, now_us)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
         log = self.logs.get(sender)
@@ -177,6 +169,8 @@ class HomeBroker(BrokerBase):
             self._on_publish(frame, sender, now_us)
         elif isinstance(frame, Attach):
             self._on_attach(frame, sender, now_us)
+        elif isinstance(frame, Kept):
+            self.confirming.on_kept(frame, sender)
         elif log is None:
             return
         elif isinstance(frame, Ack):
@@ -289,6 +283,7 @@ class HomeBroker(BrokerBase):
     def _send_replayed(self, client: str, log: Log, now_us: int) -> None:
         if log.sent < log.top:
             self._send_due(client, log, now_us)
+            self._shed(client, log, now_us)
             self.rounds.begin(now_us)  # they may be lost, in a quiet system too
 
     def _send_due(self, client: str, log: Log, now_us: int) -> None:
@@ -302,23 +297,23 @@ class HomeBroker(BrokerBase):
         for start in range(0, len(items), BATCH):
             self.out.append(Send((client,), _numbered(log, tuple(items[start : start + BATCH]))))
 
+    def _shed(self, client: str, log: Log, now_us: int) -> None:
+        """What a client leaves waiting is bounded; nobody else waits for it. (What has expired is no loss.)"""
+        soonest_us = now_us - self.settings.slack_us
+        for item in log.shed(self.settings.backlog, self.settings.backlog_bytes):
+            if not item.gone and in_time(item.envelope, soonest_us):
+                self.out.append(Discard(item.envelope.message.id, "overflow", client))
+
     def _resend(self, log: Log, frame: Want, client: str, now_us: int) -> None:
         asked = [log.entries[index] for index in dict.fromkeys(frame.indexes) if index in log.entries]
         self._send_items(client, log, [item for item in asked if item.index <= log.sent], now_us)
 
     def rounded(self, now_us: int) -> bool:
-        settled = self.stability.settled
-        for stream in [stream for stream, n in self._elsewhere.items() if n <= settled.get(stream, 0)]:
-            del self._elsewhere[stream]
-        for message_id, (_, envelope) in list(self._unsafe.items()):
-            deadline = envelope.message.deadline_us
-            if deadline is not None and now_us > deadline + self.settings.grace_us:
-                self._acknowledge(message_id)  # nobody takes it any more, and its header has been told
-        waiting = bool(self._unsafe)
+        waiting = self.confirming.rounded(now_us)
         for client, log in self.logs.items():
             if log.acked < log.top:
                 waiting = True
-                self.out.append(Send((client,), Top(log.number, log.sent)))
+                self.out.append(Send((client,), Top(log.number, log.sent, log.low if log.low > log.acked else 0)))
         return waiting
 
 

@@ -11,7 +11,7 @@ it, in causal order, and what is still missing before them is past from then on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 
 from antecede.core.effects import Deliver, Discard, Effect
@@ -85,6 +85,8 @@ class Inbox:
         deadline = message.deadline_us
         late = self.is_late(message, now_us)
         if late or reader.stale(stamp):
+            if not late and self._comes_after_all(envelope, now_us):
+                return
             reason = "late" if late else "foreign" if reader.cut_off(stamp) else "superseded"
             self.out.append(Discard(message.id, reason))
             reader.skipped(stamp.own, stamp)  # behind in one of its streams, it lies behind in all
@@ -106,6 +108,10 @@ class Inbox:
             self._tick += 1
             heappush(self._due, (self._due_us(stamp, deadline), self._tick, held))
         self.blocked.append(held)
+
+    def _comes_after_all(self, envelope: Envelope, now_us: int) -> bool:
+        """Whether what was given up is taken now that it came: not where what follows it is out."""
+        return False
 
     def is_late(self, message: Message, now_us: int) -> bool:
         """By this process's clock, and with its guard."""
@@ -135,6 +141,11 @@ class Inbox:
         self.held.clear()
         self.marks.clear()
         self._due.clear()
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """They may come again, as if they had never come."""
+        for message_id in ids:
+            self.seen.pop(message_id, None)
 
     def dismiss(self, wants: Callable[[tuple[str, ...]], bool], now_us: int) -> list[Envelope]:
         """Its owner left some groups: what is held and no longer wanted lies behind, and may come again some day."""

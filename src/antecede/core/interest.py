@@ -7,26 +7,30 @@ from typing import TypeVar
 
 from antecede.core.topics import matches
 
-__all__ = ["Interest", "group_of", "next_after", "stream_of"]
+__all__ = ["Interest", "Remembered", "group_of", "next_after", "stream_of"]
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 MOST = 200_000
-"""Answers remembered by one `Remembered`, which then begins anew."""
+"""Answers about streams remembered by one `Remembered`, which then begins anew."""
+
+MOST_TOPICS = 8_192
+"""Answers about topics: they may be many more than streams, and everybody who wants something remembers its own."""
 
 
 class Remembered(dict[K, V]):
     """Answers to questions that come again and again. Its `__getitem__` is a function that costs a look-up."""
 
-    __slots__ = ("work_out",)
+    __slots__ = ("about_topics", "work_out")
 
-    def __init__(self, work_out: Callable[[K], V]) -> None:
+    def __init__(self, work_out: Callable[[K], V], *, about_topics: bool = False) -> None:
         super().__init__()
         self.work_out = work_out
+        self.about_topics = about_topics
 
     def __missing__(self, question: K) -> V:
-        if len(self) >= MOST:
+        if len(self) >= (MOST_TOPICS if self.about_topics else MOST):
             self.clear()
         answer = self[question] = self.work_out(question)
         return answer
@@ -59,7 +63,7 @@ class Interest:
         self.filters = tuple(filters)
         self.key = self.filters
         """Interests of one key are interested in the same messages and the same streams."""
-        self.wants: Callable[[tuple[str, ...]], bool] = Remembered(self._wants).__getitem__
+        self.wants: Callable[[tuple[str, ...]], bool] = Remembered(self._wants, about_topics=True).__getitem__
         """Whether a message with these topics is wanted."""
         self._streams = Remembered(self._concerns)
         self.concerns: Callable[[str], bool] = self._streams.__getitem__

@@ -90,7 +90,7 @@ class Joining:
     def _donors(self, group: str) -> list[str]:
         """Who carries it; when nobody does who knows anything, any broker that does."""
         broker = self.broker
-        carriers = [name for name in broker.carriers_of((group,)) if name not in self._blank]
+        carriers = [name for name in broker.carrying(group) if name not in self._blank]
         return carriers or [name for name in broker.all_brokers if name not in self._blank]
 
     def give(self, to: str) -> None:
@@ -149,7 +149,7 @@ class Joining:
         begun = {group for gift in self._gifts for group in gift.covered}
         fresh = tuple(g for g in broker.interest.filters if g not in begun)
         if fresh:
-            broker.out.append(Join(fresh, None, (), broker.inbox.guard_us))
+            broker.out.append(Join(broker.groups.filters(fresh), None, (), broker.inbox.guard_us))
         retired: dict[str, int] = {}
         for gift in self._gifts:
             raise_to(retired, gift.snapshot.retired)
@@ -197,7 +197,7 @@ class Joining:
         if cut != begun:
             peer = one.donor
             self.origins[group] = (peer, cut)
-        broker.out.append(Join((group,), peer, cut, broker.inbox.guard_us))
+        broker.out.append(Join(broker.groups.filters((group,)), peer, cut, broker.inbox.guard_us))
         if group in gift.carries or group in self.origins:
             raise_to(past, known)
         broker.reader.start_at(past)

@@ -67,6 +67,11 @@ class Settings:
     """How long something stays after it could be dropped: at least crash detection and re-attach. Costs memory."""
     memory_us: int = 30_000_000
     """How long arrivals are remembered, to tell a repeat from a newcomer. Costs memory."""
+    backlog: int = 65_536
+    """So many messages wait at a home broker for one client that does not acknowledge; of more the oldest overflow, for
+    it alone. Raising it costs memory for each such client, and how long all brokers keep what it has not had."""
+    backlog_bytes: int = 64 * 2**20
+    """And so many bytes, payloads counted in full. Raising it costs the same."""
 
     @property
     def slack_us(self) -> int:

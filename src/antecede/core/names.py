@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from antecede.errors import InputError
 
-__all__ = ["MAX_PROCESS", "MAX_TOPIC", "MAX_TOPICS", "check_process", "distinct_topics"]
+__all__ = ["MAX_PROCESS", "MAX_TOPIC", "MAX_TOPICS", "check_process", "distinct_topics", "short"]
 
 MAX_PROCESS = 128
 """Characters of a process's name, its incarnation included."""
@@ -37,7 +37,7 @@ the number of its incarnation.
     """
     if not _PROCESS.fullmatch(name) or len(name) > MAX_PROCESS or not _is_text(name):
         raise InputError(
-            f"A process cannot be called {_short(name)}: use letters, digits or -, and a dot only before the number of "
+            f"A process cannot be called {short(name)}: use letters, digits or -, and a dot only before the number of "
             "its incarnation."
         )
 
@@ -52,12 +52,15 @@ def distinct_topics(topics: Sequence[str]) -> tuple[str, ...]:
         raise InputError(f"Topics are a list: publish to [{topics!r}].")
     if not topics:
         raise InputError("A message without a topic reaches nobody: name at least one.")
+    for topic in topics:
+        if not isinstance(topic, str):
+            raise InputError(f"A topic is a str such as 'room/1', not {short(topic)}.")
     different = tuple(dict.fromkeys(topics))
     if len(different) > MAX_TOPICS:
         raise InputError(f"A message has at most {MAX_TOPICS} topics, not {len(different)}.")
     for topic in different:
         if not topic or len(topic) > MAX_TOPIC or "\0" in topic or not _is_text(topic):
-            raise InputError(f"{_short(topic)} is no topic: 1 to {MAX_TOPIC} characters of text, none of them NUL.")
+            raise InputError(f"{short(topic)} is no topic: 1 to {MAX_TOPIC} characters of text, none of them NUL.")
     return different
 
 
@@ -69,5 +72,12 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _short(name: str) -> str:
+def short(name: object) -> str:
+    """A name as it stands in a sentence.
+
+    >>> short("room/1"), short("x" * 99)
+    ("'room/1'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'...")
+    """
+    if not isinstance(name, str):
+        return f"a {type(name).__name__}"
     return repr(name) if len(name) <= 40 else f"{name[:40]!r}..."

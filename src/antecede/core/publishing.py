@@ -1,7 +1,7 @@
 """What may be published here, and how a message of one's own comes about.
 
-Decided here, before anything has changed, so that a refusal costs nothing: topics, order and deadline. Declared causes
-that are no longer known widen to everything delivered so far.
+Decided here, before anything has changed, so that a refusal costs nothing: topics, payload, order and deadline.
+Declared causes that are no longer known widen to everything delivered so far.
 """
 
 from __future__ import annotations
@@ -26,10 +26,18 @@ Accepted = tuple[tuple[str, ...], str, Sequence[str] | None]
 
 
 def accepted(
-    tier: Tier, topics: Sequence[str], deadline_us: int | None, after: Sequence[str] | None, order: str | None
+    tier: Tier,
+    topics: Sequence[str],
+    payload: bytes,
+    deadline_us: int | None,
+    after: Sequence[str] | None,
+    order: str | None,
 ) -> Accepted:
     """Its topics, its order and the causes it declares; or one sentence why it cannot be published here."""
     different = distinct_topics(topics)
+    tier.groups.check_topics(different)
+    if not isinstance(payload, bytes):
+        raise InputError(f"A payload is bytes, not a {type(payload).__name__}: encode it first, e.g. text.encode().")
     if deadline_us is None:
         if tier.dated:
             raise InputError("Every message needs a deadline here: the order of the others is told from it.")
@@ -37,6 +45,8 @@ def accepted(
         raise InputError("Nothing expires here: publish without a deadline, or set deadlines in the Settings of all.")
     elif abs(deadline_us) > FOREVER_US:
         raise InputError(f"No clock will ever show {deadline_us} us: publish without a deadline.")
+    if isinstance(after, str):
+        raise InputError(f"Causes are a list: publish after [{after!r}].")
     return different, *asked_for(order, after, tier.orders)
 
 
@@ -52,7 +62,7 @@ def compose(
     """A message of its own, stamped, behind it and kept."""
     assert tier.writer is not None
     stamps: list[Stamp] | None = None
-    different, order, after = accepted(tier, topics, deadline_us, after, order)
+    different, order, after = accepted(tier, topics, payload, deadline_us, after, order)
     if after is not None:
         known = [tier.store.by_id.get(one) for one in after]
         stamps = [e.stamp for e in known if e is not None and e.message.order != "none"]

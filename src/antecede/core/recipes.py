@@ -15,6 +15,8 @@ from antecede.core.broker import Broker
 from antecede.core.client import Client
 from antecede.core.delta import DeltaInbox
 from antecede.core.eager import EagerInbox
+from antecede.core.entries import EACH, Groups
+from antecede.core.handover import QueuedInbox
 from antecede.core.home_broker import HomeBroker
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
@@ -197,13 +199,17 @@ def build(
     groups: tuple[str, ...],
     settings: Settings,
     dice: Dice,
+    table: Groups = EACH,
 ) -> Machine:
-    """The machine of one process. `groups`: those a broker carries; all of them for a member; none for a subscriber."""
+    """The machine of one process. `groups`: those a broker carries; all of them for a member; none for a subscriber.
+    `table`: what groups are, if they are more than topics."""
     if isinstance(recipe, str):
         recipe = recipe_named(recipe)
     if reading not in recipe.readings:
         raise InputError(f"Recipe {recipe.name!r} has no reading {reading!r}; it has {', '.join(recipe.readings)}.")
     check_process(name)
+    if table is not EACH and not recipe.clients_publish:
+        raise InputError(f"In recipe {recipe.name!r} each topic is a group: a table of entries goes with `home`.")
     if recipe.make is not None:
         return recipe.make(name=name, role=role, groups=groups, settings=settings, dice=dice)
     if reading != "repaired":
@@ -215,16 +221,17 @@ def build(
     guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
     if recipe.deadlines == "lifetime":
         return _by_rounds(recipe, name, role, groups, settings, dice, guard_us)
-    interest = Interest(groups)
+    interest = table.carried(groups)
     writer = _writer(recipe, name, interest, settings)
     if recipe.clients_publish:
         if role == "subscriber":
             parts = Parts(
-                name, interest, settings, dice, None, IndexReader(), guard_us, digests=False, orders=recipe.orders
-            )
-            return Client(parts, upper=_vector(recipe, name, settings))
+                name, interest, settings, dice, None, IndexReader(), guard_us, digests=False, orders=recipe.orders,
+                groups=table, inbox=QueuedInbox,
+            )  # fmt: skip
+            return Client(parts, upper=_vector(recipe, name, settings, table))
         reader = Reader(interest.concerns, dense=writer.dense)
-        parts = Parts(name, interest, settings, dice, writer, reader, guard_us)
+        parts = Parts(name, interest, settings, dice, writer, reader, guard_us, groups=table)
         return HomeBroker(parts, plain=recipe.name == "home-plain")
     reader = Reader(interest.concerns, dense=writer.dense)
     if role == "subscriber":
@@ -272,5 +279,5 @@ def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -
     return _vector(recipe, name, settings)
 
 
-def _vector(recipe: Recipe, name: str, settings: Settings) -> VectorWriter:
-    return VectorWriter(name, flat=recipe.flat, chain=1 if recipe.flat or settings.deadlines else CHAIN)
+def _vector(recipe: Recipe, name: str, settings: Settings, table: Groups = EACH) -> VectorWriter:
+    return VectorWriter(name, flat=recipe.flat, chain=1 if recipe.flat or settings.deadlines else CHAIN, groups=table)

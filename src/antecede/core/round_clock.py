@@ -40,14 +40,14 @@ class RoundClock:
         skew_us = settings.slack_us - settings.guard_us
         if self.round_us <= skew_us:
             raise InputError(
-                f"Recipe {recipe} cannot tell rounds of {self.round_us} us apart: clocks and guard leave {skew_us} us "
-                "open, so make rounds longer (--round-ms)."
+                f"Recipe {recipe} cannot tell rounds of {self.round_us / 1000:g} ms apart: clocks and guard leave "
+                f"{skew_us / 1000:g} ms open, so make rounds longer (--round-ms)."
             )
         spent_us = settings.guard_us + settings.hop_us
         if self.colours * self.round_us <= spent_us:
             raise InputError(
-                f"Recipe {recipe} has lifetimes of {self.colours} rounds of {self.round_us} us, and guard and last hop "
-                f"take {spent_us} us of them: give more rounds or longer ones (--alpha, --round-ms)."
+                f"Recipe {recipe} has lifetimes of {self.colours} rounds of {self.round_us / 1000:g} ms, and guard and "
+                f"last hop take {spent_us / 1000:g} ms of them: give more rounds or longer ones (--alpha, --round-ms)."
             )
 
     def round_at(self, now_us: int) -> int:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from antecede.core.early import Early
 from antecede.core.effects import Ask, Discard, Effect, Send
+from antecede.core.entries import EACH, Groups, Interests
 from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
@@ -42,10 +43,6 @@ from antecede.core.store import Store
 
 __all__ = ["Parts", "Tier"]
 
-INTERESTS = 1024
-"""Filters of peers that are remembered with what they match. Raising it costs memory; lowering it, where many come and
-go, the time to match anew."""
-
 
 class Parts(NamedTuple):
     """What a process is put together from."""
@@ -64,6 +61,8 @@ class Parts(NamedTuple):
     """What a publisher may ask for here; the first unless it says otherwise."""
     dated: bool = False
     """Whether every message needs a deadline."""
+    groups: Groups = EACH
+    """Under which messages fall."""
 
 
 class Tier(ABC):
@@ -75,8 +74,8 @@ class Tier(ABC):
         self.early = Early(self)
         self.dice = parts.dice
         self.writer, self.reader = parts.writer, parts.reader
-        self.asks, self.orders, self.dated = parts.asks, parts.orders, parts.dated
-        self.loose = LooseWriter(parts.name, flat=parts.reader.dense, slack_us=settings.slack_us)
+        self.asks, self.orders, self.dated, self.groups = parts.asks, parts.orders, parts.dated, parts.groups
+        self.loose = LooseWriter(parts.name, flat=parts.reader.dense, slack_us=settings.slack_us, groups=parts.groups)
         self.out: list[Effect] = []
         self.store = Store(self.out, grace_us=settings.grace_us, slack_us=settings.slack_us)
         self.arrived = parts.reader.arrived if parts.writer is None else parts.writer.arrived
@@ -98,7 +97,7 @@ class Tier(ABC):
         self.rounds = Rounds(self, enabled=parts.digests)
         self.answers, self.losses = Answers(self), Losses(self)
         self._collect_at: int | None = None
-        self._interests: dict[tuple[str, ...], Interest] = {}
+        self._interests = Interests(parts.groups)
 
     # -- who is there (roles say more) -----------------------------------------------------------------------------
 
@@ -166,13 +165,9 @@ class Tier(ABC):
     def viewed(self, now_us: int) -> None:
         """The view changed (roles add what they do then)."""
 
-    def known_interest(self, filters: tuple[str, ...]) -> Interest:
-        interest = self._interests.get(filters)
-        if interest is None:
-            if len(self._interests) >= INTERESTS:
-                self._interests.clear()
-            interest = self._interests[filters] = Interest(filters)
-        return interest
+    def known_interest(self, filters: tuple[str, ...], *, carried: bool = False) -> Interest:
+        """`carried`: of a broker, by the groups that it carries."""
+        return self._interests.known(filters, carried=carried)
 
     # -- in --------------------------------------------------------------------------------------------------------
 

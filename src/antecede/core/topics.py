@@ -1,20 +1,39 @@
-"""Which topic a filter matches, decided in one function, as in MQTT.
+"""What a filter matches: a topic, all of another filter, some of it; decided here, as in MQTT.
 
 `+` stands for one level, `#` (last level only) for that level's parent and everything below it; a plain name matches
-itself. Neither wildcard at the front matches a topic that begins with `$`.
+itself. Neither wildcard at the front matches a topic that begins with `$`. No filter of MQTT matches every topic:
+`$#`, which is none of them, does.
 """
 
 from __future__ import annotations
 
-__all__ = ["covers", "matches"]
+__all__ = ["EVERYTHING", "covers", "is_filter", "matches", "overlaps"]
+
+EVERYTHING = "$#"
+"""Every topic, also those that begin with `$`."""
+
+
+def is_filter(text: str) -> bool:
+    """Whether wildcards stand where they may: each a level by itself, `#` the last one.
+
+    >>> is_filter("room/+/door"), is_filter("#"), is_filter("$#"), is_filter("a/#/b"), is_filter("a/b+"), is_filter("")
+    (True, True, True, False, False, False)
+    """
+    if text == EVERYTHING:
+        return True
+    *before, last = text.split("/")
+    plain = all(level == "+" or ("+" not in level and "#" not in level) for level in before)
+    return bool(text) and plain and (last in ("+", "#") or ("+" not in last and "#" not in last))
 
 
 def matches(filter: str, topic: str) -> bool:
     """
     >>> matches("room/+/door", "room/7/door"), matches("room/#", "room"), matches("room/+", "room")
     (True, True, False)
+    >>> matches("#", "$SYS"), matches("$#", "$SYS"), matches("$#", "room/7")
+    (False, True, True)
     """
-    if filter == topic:
+    if filter in (topic, EVERYTHING):
         return True
     if "+" not in filter and "#" not in filter:
         return False
@@ -34,10 +53,13 @@ def covers(wide: str, narrow: str) -> bool:
 
     >>> covers("room/#", "room/+"), covers("room/#", "room"), covers("room/+", "room/#"), covers("+", "$SYS")
     (True, True, False, False)
+    >>> covers("$#", "#"), covers("#", "$#"), covers("+/#", "#")
+    (True, False, True)
     """
-    if wide == narrow:
+    narrow = "+/#" if narrow == "#" else narrow  # the same: no topic is without a level
+    if wide in (narrow, EVERYTHING):
         return True
-    if narrow.startswith("$") and wide[0] in "+#":
+    if narrow.startswith("$") and wide[:1] in ("+", "#"):
         return False
     levels, within = wide.split("/"), narrow.split("/")
     for place, level in enumerate(levels):
@@ -46,3 +68,26 @@ def covers(wide: str, narrow: str) -> bool:
         if place >= len(within) or within[place] == "#" or (level != "+" and level != within[place]):
             return False
     return len(levels) == len(within)
+
+
+def overlaps(one: str, other: str) -> bool:
+    """Whether some topic is matched by both filters.
+
+    >>> overlaps("a/+", "+/b"), overlaps("a/#", "a"), overlaps("a/+", "a/b/#"), overlaps("a/+", "b/#")
+    (True, True, True, False)
+    >>> overlaps("#", "$SYS/+"), overlaps("$#", "$SYS/+")
+    (False, True)
+    """
+    if EVERYTHING in (one, other):
+        return True
+    mine, theirs = one.split("/"), other.split("/")
+    first = (mine[0], theirs[0])
+    if any(level.startswith("$") for level in first) and any(level in ("+", "#") for level in first):
+        return False
+    for a, b in zip(mine, theirs, strict=False):
+        if a == "#" or b == "#":
+            return True
+        if a != b and a != "+" and b != "+":
+            return False
+    rest = max(mine, theirs, key=len)[min(len(mine), len(theirs)) :]
+    return not rest or rest == ["#"]

@@ -14,12 +14,25 @@ from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
 from antecede.core.effects import Send
-from antecede.core.frames import Data, Frame, Gone, Grown, Item, Items, Publish, Published, Received, Request, Want
+from antecede.core.frames import (
+    Data,
+    Frame,
+    Gone,
+    Grown,
+    Item,
+    Items,
+    Kept,
+    Publish,
+    Published,
+    Received,
+    Request,
+    Want,
+)
 from antecede.core.message import Envelope
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import MAX_DATAGRAM, MAX_NAME, decode, weigh
 
-__all__ = ["MAX_BODY", "Outgoing", "bundle", "halves", "pack", "prefix_for", "unpack"]
+__all__ = ["MAX_BODY", "Outgoing", "bundle", "halves", "pack", "prefix_for", "sender_of", "unpack"]
 
 VERSION = 1
 Outgoing: TypeAlias = tuple[tuple[str, ...], Frame]
@@ -42,11 +55,11 @@ def prefix_for(sender: str) -> bytes:
     return bytes((VERSION,)) + len(name).to_bytes(2, "little") + name
 
 
-def pack(prefix: bytes, frames: Iterable[bytes]) -> Iterator[bytes]:
-    """Datagrams that hold these encoded frames, each as full as fits."""
+def pack(prefix: bytes, frames: Iterable[bytes], most: int = MAX_DATAGRAM) -> Iterator[bytes]:
+    """Datagrams of at most `most` bytes that hold these encoded frames, each as full as fits."""
     parts, size = [prefix], len(prefix)
     for data in frames:
-        if size + 3 + len(data) > MAX_DATAGRAM and len(parts) > 1:
+        if size + 3 + len(data) > most and len(parts) > 1:
             yield b"".join(parts)
             parts, size = [prefix], len(prefix)
         parts.append(len(data).to_bytes(3, "little"))
@@ -56,10 +69,8 @@ def pack(prefix: bytes, frames: Iterable[bytes]) -> Iterator[bytes]:
         yield b"".join(parts)
 
 
-def unpack(datagram: memoryview) -> tuple[str, list[Frame]]:
-    """Who sent it and what. One malformed frame condemns the datagram: its sender is not to be believed."""
-    if len(datagram) < 4 or datagram[0] != VERSION:
-        raise RemoteProtocolError("not a datagram of this version")
+def sender_of(datagram: memoryview) -> tuple[str, int]:
+    """Who says that it sent this datagram, and where its content begins."""
     at = 3 + int.from_bytes(datagram[1:3], "little")
     try:
         sender = str(datagram[3:at], "utf-8")
@@ -67,6 +78,14 @@ def unpack(datagram: memoryview) -> tuple[str, list[Frame]]:
         raise RemoteProtocolError("a sender whose name is not text") from None
     if not sender or len(sender) > MAX_NAME or at > len(datagram):
         raise RemoteProtocolError("a datagram without a sender")
+    return sender, at
+
+
+def unpack(datagram: memoryview) -> tuple[str, list[Frame]]:
+    """Who sent it and what. One malformed frame condemns the datagram: its sender is not to be believed."""
+    if datagram[:1] != bytes((VERSION,)):
+        raise RemoteProtocolError("not a datagram of this version")
+    sender, at = sender_of(datagram)
     frames = []
     while at < len(datagram):
         end = at + 3 + int.from_bytes(datagram[at : at + 3], "little")
@@ -87,7 +106,7 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
     data: dict[tuple[tuple[str, ...], bool], list[Envelope]] = {}
     publish: dict[tuple[tuple[str, ...], bool], list[Envelope]] = {}
     items: dict[tuple[tuple[str, ...], int], list[Item]] = {}
-    published: dict[tuple[tuple[str, ...], type[Published | Received]], dict[str, None]] = {}
+    published: dict[tuple[tuple[str, ...], type[Kept | Published | Received]], dict[str, None]] = {}
     out: list[Outgoing] = []
     for send in sends:
         frame = send.frame
@@ -97,7 +116,7 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
             items.setdefault((send.to, frame.attachment), []).extend(frame.items)
         elif isinstance(frame, Publish):
             publish.setdefault((send.to, frame.headers_only), []).extend(frame.envelopes)
-        elif isinstance(frame, Published | Received):
+        elif isinstance(frame, Kept | Published | Received):
             published.setdefault((send.to, type(frame)), {}).update(dict.fromkeys(frame.ids))
         else:
             out.append((send.to, frame))

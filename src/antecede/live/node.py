@@ -71,18 +71,25 @@ class Node:
         run: str = "live",
         records: Appender | None = None,
         on_deliver: Callable[[Message], None] | None = None,
+        on_effect: Callable[[Effect], None] | None = None,
+        on_turn: Callable[[], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """`records`: without it nothing is noted. `on_deliver`: called once per delivered message, may publish."""
+        """`records`: without it nothing is noted. `on_deliver`: called once per delivered message, may publish.
+        `on_effect`: called with whatever else the machine says that is no frame, at the same time. `on_turn`: called
+        when a turn is over and its frames have left."""
         self.machine = machine
         self.transport = transport
         self.run = run
         self.clock = clock or Clock()
         self.on_deliver = on_deliver
+        self.on_effect = on_effect
+        self.on_turn = on_turn
         self._records = records
         self._recorder = Recorder(run, self._append)
         self._sends: list[Send] = []
         self._delivered: list[Message] = []
+        self._said: list[Effect] = []
         self._timer: asyncio.TimerHandle | None = None
         self._turn: asyncio.Handle | None = None
         self._writing: asyncio.TimerHandle | None = None
@@ -127,6 +134,10 @@ class Node:
     def _finish(self) -> None:
         """The end of a turn: tell the application, then rows, then frames, then the timer."""
         try:
+            while self._said and self.on_effect is not None:
+                effects, self._said = self._said, []
+                for effect in effects:
+                    self.on_effect(effect)
             while self._delivered and self.on_deliver is not None:
                 messages, self._delivered = self._delivered, []
                 for message in messages:
@@ -144,6 +155,8 @@ class Node:
                 sends, self._sends = self._sends, []
                 self.transport.send(bundle(sends))
             self._set_timer()
+        if self.on_turn is not None:
+            self.on_turn()
 
     def _write(self) -> None:
         if self._writing is not None:
@@ -177,8 +190,11 @@ class Node:
             if recording:
                 for fact in facts(effect):
                     self._note(now_us, **fact)
-            if isinstance(effect, Deliver) and self.on_deliver is not None:
-                self._delivered.append(effect.message)
+            if isinstance(effect, Deliver):
+                if self.on_deliver is not None:
+                    self._delivered.append(effect.message)
+            elif self.on_effect is not None:
+                self._said.append(effect)
 
     # -- what the application asks for -----------------------------------------------------------------------------
 
@@ -213,12 +229,15 @@ class Node:
         *,
         deadline_us: int | None = None,
         after: Sequence[str] | None = None,
+        order: str | None = None,
     ) -> Message:
         """`deadline_us`: on this node's clock. Leaves with everything else of this turn of the event loop."""
         if len(payload) > MAX_PAYLOAD:  # it would be waited for, and never come
             raise InputError(f"a payload of {len(payload)} bytes: at most {MAX_PAYLOAD} travel, publish a reference")
         now_us = self.clock.now_us()
-        message, effects = self.machine.publish(topics, payload, now_us, deadline_us=deadline_us, after=after)
+        message, effects = self.machine.publish(
+            topics, payload, now_us, deadline_us=deadline_us, after=after, order=order
+        )
         if self._records is not None:
             self._note(
                 now_us, "publish", message=message.id, groups=message.topics, deadline_us=message.deadline_us,
@@ -227,12 +246,27 @@ class Node:
         self._told(effects, now_us)
         return message
 
-    def close(self, reason: str = "stopped") -> None:
-        """`quiet`: the caller knows that nothing is in flight. Rows and frames of this turn still leave."""
+    def tell(self, act: Callable[[int], list[Effect]]) -> None:
+        """Let the machine do something that only some machines can, at the time it is called with."""
+        now_us = self.clock.now_us()
+        self._told(act(now_us), now_us)
+
+    def note(self, kind: str, **columns: Any) -> None:
+        """A row of the driver's own, such as `restart`."""
+        if self._records is not None:
+            self._note(self.clock.now_us(), kind, **columns)
+
+    def settle(self) -> None:
+        """End the turn now: what the machine has decided so far leaves."""
+        self._finish()
+
+    def close(self, reason: str | None = "stopped", kind: str = "end") -> None:
+        """`quiet`: the caller knows that nothing is in flight. Rows and frames of this turn still leave. A process that
+        left, or was expelled, has a `crash` of that reason instead of an `end`."""
         if self._loop is None:
             return
         if self._records is not None:
-            self._note(self.clock.now_us(), "end", reason=reason)
+            self._note(self.clock.now_us(), kind, reason=reason)
         self._finish()
         self._write()
         if self._timer is not None:

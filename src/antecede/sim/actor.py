@@ -1,7 +1,7 @@
 """One process of a small scenario: a real machine, what it is told, and what it says.
 
 Decided here: what an event is, which rows it leaves, and the cheap checks after each delivery (inversion, duplicate,
-late), which need nothing but this process's own past: payloads name all that their sender had seen. Both `explore`
+overdue), which need nothing but this process's own past: payloads name all that their sender had seen. Both `explore`
 (which saves and thaws actors) and `transcript` (which keeps them alive) drive machines through here.
 """
 
@@ -15,7 +15,7 @@ from antecede.core.frames import Frame
 from antecede.core.machine import Machine
 from antecede.core.message import split_id
 from antecede.sim.driver import follows
-from antecede.trace.report import Finding
+from antecede.trace.report import Finding, ms
 from antecede.trace.rows import facts
 from antecede.trace.witness import read_payload, seen_payload
 
@@ -180,7 +180,7 @@ class Actor:
         if message.deadline_us is not None and self.now_us > message.deadline_us:
             over_us = self.now_us - message.deadline_us
             said.findings.append(
-                Finding("late", self.name, name, None, None, f"delivered {name} {over_us} us after its deadline")
+                Finding("overdue", self.name, name, None, None, f"delivered {name} {ms(over_us)} after its deadline")
             )
         self.out = (*self.out, name)
         if message.order != "none":

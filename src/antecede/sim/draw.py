@@ -42,11 +42,13 @@ def draw(
     *,
     early: bool = False,
     harsh: bool = False,
+    table: str = "",
 ) -> Scenario:
     """Scenario `index` of the sweep that `seed` decides; every one is its own seed and replays alone.
 
     `early`: without the knobs that came later (orders by message, local views, sites, changing filters, churn, naps,
-    membership). `harsh`: everybody comes, goes, moves and crashes all the time.
+    membership). `harsh`: everybody comes, goes, moves and crashes all the time. `table`: as the
+    knob of that name.
     """
     facts = facts or find_recipe(recipe)
     dice = stream(seed, "sweep", index)
@@ -104,7 +106,8 @@ def draw(
     drawn = _growing(drawn, stream(seed, "sweep-growth", index))
     drawn = _of_members(drawn, stream(seed, "sweep-members", index))
     drawn = _undated(drawn, facts, stream(seed, "sweep-undated", index))
-    return _harsh(drawn, facts, stream(seed, "sweep-harsh", index)) if harsh else drawn
+    drawn = _harsh(drawn, facts, stream(seed, "sweep-harsh", index)) if harsh else drawn
+    return replace(drawn, table=table)
 
 
 def _harsh(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:

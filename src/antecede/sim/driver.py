@@ -24,9 +24,8 @@ from antecede.sim.process import NEVER, Process
 from antecede.sim.records import FLUSH_ROWS, Records, Sink
 from antecede.sim.scenario import RecipeFacts, Scenario
 from antecede.trace.witness import seen_payload
-from antecede.wire import measure
 
-__all__ = ["Build", "Driver", "Workload", "follows"]
+__all__ = ["Build", "Driver", "Measure", "Workload", "follows"]
 
 NO_MESSAGES = Base.messages
 """What frames have that carry no messages."""
@@ -37,6 +36,10 @@ SPIN = 100_000
 class Build(Protocol):
     def __call__(self, recipe: str, reading: str, *, name: str, role: str, groups: tuple[str, ...], settings: Any,
                  dice: Any) -> Machine: ...  # fmt: skip
+
+
+Measure = Callable[[Any], tuple[int, int]]
+"""Frame -> bytes on the wire, of which stamps."""
 
 
 class Workload(Protocol):
@@ -51,8 +54,10 @@ class Workload(Protocol):
 
 class Driver:
     def __init__(
-        self, scenario: Scenario, facts: RecipeFacts, layout: Layout, build: Build, sink: Sink | None, digest: bool
-    ) -> None:
+        self, scenario: Scenario, facts: RecipeFacts, layout: Layout, build: Build, sink: Sink | None, digest: bool,
+        measure: Measure | None = None,
+    ) -> None:  # fmt: skip
+        self._measure = measure or _wire_measure()
         self.scenario, self.facts, self.layout, self.build = scenario, facts, layout, build
         self.agenda = Agenda()
         names = [*layout.brokers, *layout.filters, *layout.late]
@@ -147,7 +152,7 @@ class Driver:
                 frame, to = effect.frame, effect.to
                 size = frame.size
                 if size < 0:
-                    size, _ = measure(frame)
+                    size, _ = self._measure(frame)
                 total = process.sent.get(frame.kind)
                 if total is None:
                     total = process.sent[frame.kind] = [0, 0, 0]
@@ -275,6 +280,12 @@ class Driver:
         return {
             p.name: {kind: dict(zip(names, p.sent[kind], strict=True)) for kind in sorted(p.sent)} for p in self.all
         }
+
+
+def _wire_measure() -> Measure:
+    from antecede.wire import measure  # here, so that a run whose bytes nobody counts needs no packages
+
+    return measure
 
 
 def _nobody_is(process: Process, now_us: int) -> None:

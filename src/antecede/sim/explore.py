@@ -21,7 +21,7 @@ and whom chance picks are not explored (by default everybody is picked).
 **What is bounded.** Losses, duplicates, slow copies, early timers, crashes: each by its count. Within these bounds
 coverage is complete: the search ends when there is no new state. Processes begin attached and at rest.
 
-**Judgement.** Inversions, duplicates and late deliveries are seen at the step that makes them, and nothing behind such
+**Judgement.** Inversion, duplicate and overdue are seen at the step that makes them, and nothing behind such
 a step is looked at. When nothing is left to happen, the oracle (`trace.check`) judges the whole run; a situation
 includes the rows of its process that verdicts depend on, so runs that end in one state are judged alike. States are
 visited in order of their distance, so the first violation has no shorter one. At last, from every state there must be a

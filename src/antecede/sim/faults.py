@@ -233,7 +233,8 @@ class Faults:
         place = int(where.random() * len(process.at))
         had = brokers.get(process.at[place], ())
         wanted = process.filters if place == 0 else tuple(g for g in process.filters if g in had)
-        candidates = [name for name in carriers(brokers, wanted) if name not in process.at] if wanted else []
+        candidates = carriers(brokers, wanted, self.driver.layout.table) if wanted else []
+        candidates = [name for name in candidates if name not in process.at]
         if candidates:
             new = pick(where, candidates)
             self.members.move(process, (*process.at[:place], new, *process.at[place + 1 :]), now_us)

@@ -43,7 +43,8 @@ class Found:
         self._periods = 0
 
     def wrap(self, machine: Machine, peer: Peer, dice: Dice) -> Machine:
-        return Managed(machine, peer, self._probing, dice, single=self.driver.layout.single_home)
+        layout = self.driver.layout
+        return Managed(machine, peer, self._probing, dice, single=layout.single_home, groups=layout.table)
 
     def begin(self) -> None:
         driver = self.driver
@@ -97,7 +98,7 @@ class Found:
 
     def _move_late(self, process: Process, places: tuple[str, ...], now_us: int) -> None:
         """It slept: what it wants may have changed meanwhile, or the place be gone. Then it looks for one itself."""
-        if places[0] in carriers(self.brokers(process), process.filters):
+        if places[0] in carriers(self.brokers(process), process.filters, self.driver.layout.table):
             self.move(process, places, now_us)
 
     # -- the end of a run ------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ class Growth:
         if process is None or not process.at:
             return
         brokers = self.faults.members.brokers(process)
-        groups = brokers.get(process.at[0], ())
+        groups = self.driver.layout.wantable(brokers.get(process.at[0], ()))
         if len(groups) < 2:
             return
         filters = before = process.filters

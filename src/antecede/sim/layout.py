@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 
+from antecede.core.entries import EACH, Entries, Groups
 from antecede.errors import InputError
 from antecede.sim.dice import pick, shuffled, some, stream
 from antecede.sim.scenario import RecipeFacts, Scenario
+from antecede.sim.tables import DRAWN, draw_table, draw_topics, filters_for, parse_table
 
 __all__ = ["Late", "Layout", "Partition", "broker_names", "lay_out", "parse_groups", "parse_partitions"]
 
@@ -56,11 +58,19 @@ class Layout:
     """Whether a subscriber is at exactly one broker, which carries all it wants."""
     late: Mapping[str, Late] = field(default_factory=dict)
     """Who comes later, by name."""
+    table: Groups = EACH
+    """What groups are: topics, or entries of a table."""
+    topics: tuple[str, ...] = ()
+    """What is published to, where there is a table."""
 
     def carried_by(self, name: str) -> tuple[str, ...]:
         """The groups of a broker, whatever its incarnation."""
         base = name.partition(".")[0]
         return self.late[base].groups if base in self.late else self.brokers.get(base, ())
+
+    def wantable(self, groups: tuple[str, ...]) -> tuple[str, ...]:
+        """What a subscriber may want at a broker that carries these groups."""
+        return filters_for(self.table, groups, self.topics) if isinstance(self.table, Entries) else groups
 
 
 def _ms(time_us: int) -> str:
@@ -161,15 +171,25 @@ def _newcomers(scenario: Scenario, facts: RecipeFacts, layout: Layout, span_us: 
         if dice.random() * count < scenario.brokers and not facts.fixed:
             brokers += 1
             groups = layout.groups if facts.flat else some(dice, layout.groups)
+            if layout.topics:  # a table says who carries what
+                groups = layout.brokers[pick(dice, useful)]
             late[broker_names(brokers)[-1]] = Late(int(when_us), "member" if facts.flat else "broker", groups)
         else:
             subscribers += 1
             first = pick(dice, useful)
-            filters = layout.groups if facts.flat else some(dice, layout.brokers[first])
+            filters = layout.groups if facts.flat else some(dice, layout.wantable(layout.brokers[first]))
             late[f"S{subscribers}"] = Late(
                 int(when_us), "member" if facts.flat else "subscriber", filters, () if facts.flat else (first,)
             )
     return late
+
+
+def _under_table(layout: Layout, scenario: Scenario, names: list[str]) -> Layout:
+    dice = stream(scenario.seed, "table")
+    table = draw_table(dice, names) if scenario.table == DRAWN else parse_table(scenario.table, names)
+    brokers = {name: table.carried_by(name) for name in names}
+    groups = tuple(dict.fromkeys(group for carried in brokers.values() for group in carried))
+    return replace(layout, groups=groups, brokers=brokers, table=table, topics=draw_topics(dice, table))
 
 
 def lay_out(scenario: Scenario, facts: RecipeFacts, span_us: int | None = None) -> Layout:
@@ -180,6 +200,10 @@ def lay_out(scenario: Scenario, facts: RecipeFacts, span_us: int | None = None) 
     groups = tuple(carried)
     subscribers = [f"S{i + 1}" for i in range(scenario.subscribers)]
     brokers = {name: tuple(g for g in groups if name in carried[g]) for name in names}
+    layout = Layout(groups, brokers, {}, {}, (), facts.clients_publish)
+    if scenario.table:
+        layout = _under_table(layout, scenario, names)
+        groups, brokers = layout.groups, dict(layout.brokers)
     useful = [name for name in names if brokers[name]]
     filters: dict[str, tuple[str, ...]] = {}
     at: dict[str, tuple[str, ...]] = {}
@@ -187,7 +211,7 @@ def lay_out(scenario: Scenario, facts: RecipeFacts, span_us: int | None = None) 
         if facts.clients_publish:
             home = pick(dice, useful)
             at[subscriber] = (home,)
-            filters[subscriber] = some(dice, brokers[home])
+            filters[subscriber] = some(dice, layout.wantable(brokers[home]))
         else:
             first = pick(dice, useful)  # carries all that is wanted: where a subscriber begins is one broker's cut
             filters[subscriber] = some(dice, brokers[first])
@@ -197,7 +221,7 @@ def lay_out(scenario: Scenario, facts: RecipeFacts, span_us: int | None = None) 
     if facts.flat:
         brokers = dict.fromkeys(names, groups)
         filters = dict.fromkeys(subscribers, groups)
-    layout = Layout(groups, brokers, filters, at, (), facts.clients_publish)
+    layout = replace(layout, brokers=brokers, filters=filters, at=at)
     if span_us is None:
         span_us = scenario.busy_us(scenario.count)
     late = _newcomers(scenario, facts, layout, span_us)

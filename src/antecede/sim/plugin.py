@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from antecede.errors import InputError
 
-__all__ = ["load", "loaded"]
+__all__ = ["load", "loaded", "plugin_options"]
 
 PREFIX = "antecede_plugin_"
 """Begins the name its module has here; saved machines name it, so it follows from the file's name alone."""
@@ -25,6 +26,11 @@ _loaded: dict[str, Path] = {}
 def loaded() -> tuple[Path, ...]:
     """Every file that was loaded, in order: what another process must load to know the same recipes."""
     return tuple(_loaded.values())
+
+
+def plugin_options() -> str:
+    """What a command must be given to know the same recipes; begins with a blank where it is something."""
+    return "".join(f" --plugin {shlex.quote(str(path))}" for path in loaded())
 
 
 def load(paths: Iterable[Path]) -> None:

@@ -6,16 +6,18 @@ stopped at its limit - and what is kept of it.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from antecede.collector import collecting_rarely
+from antecede.core.entries import EACH
 from antecede.core.membership.places import carriers
-from antecede.sim.driver import Build, Driver, Workload
+from antecede.sim.driver import Build, Driver, Measure, Workload
 from antecede.sim.faults import Faults
 from antecede.sim.layout import lay_out
 from antecede.sim.records import Rows, Sink
-from antecede.sim.replay import Replay, read_history
+from antecede.sim.replay import Recorded, Replay, read_history
 from antecede.sim.scenario import RecipeFacts, Scenario, find_recipe
 from antecede.sim.workload import Synthetic
 from antecede.trace.record import digest as digest_of
@@ -68,11 +70,14 @@ def simulate(
     build: Build | None = None,
     facts: RecipeFacts | None = None,
     digest: bool = False,
+    history: list[Recorded] | None = None,
+    measure: Measure | None = None,
 ) -> Run:
     """Run a scenario to its end; rows stay in memory, or go to `sink` in batches.
 
     `digest`: keep a running digest of rows that go to a sink (it costs about as much as the run). `build` and `facts`
-    put other machines in the place of the recipe's own.
+    put other machines in the place of the recipe's own. `history`: what is published, instead of what is drawn or read
+    from the scenario's workload. `measure`: what says how many bytes a frame has, instead of the wire.
     """
     facts = facts or find_recipe(scenario.builds)
     scenario.fits(facts)
@@ -82,11 +87,15 @@ def simulate(
         build = build_recipe
     workload: Workload = Synthetic()
     count = scenario.count
-    if scenario.workload:
+    if history is None and scenario.workload:
         history = read_history(Path(scenario.workload), scenario.messages)
+    if history is not None:
         workload, count = Replay(history), len(history)
     layout = lay_out(scenario, facts, scenario.busy_us(count))
-    driver = Driver(scenario, facts, layout, build, sink, digest)
+    if layout.table is not EACH:
+        makes: Any = build
+        build = partial(makes, table=layout.table)
+    driver = Driver(scenario, facts, layout, build, sink, digest, measure)
     driver.workload = workload
     busy_until_us = scenario.first_us + scenario.busy_us(count)
     Faults(driver, busy_until_us).begin()
@@ -94,7 +103,7 @@ def simulate(
     if scenario.witness:
         driver.watch()
     limit_us = busy_until_us + PATIENCE_US
-    if scenario.workload:  # a replay waits for deliveries, so the network sets its pace
+    if history is not None:  # a replay waits for deliveries, so the network sets its pace
         limit_us += count * 4 * driver.settings.retry_us
     if scenario.limit_s is not None:
         limit_us = int(scenario.limit_s * 1_000_000)
@@ -115,4 +124,5 @@ def _everybody_is_served(driver: Driver) -> bool:
     """Whether each living subscriber has a living broker to attach to. Who has none waits for one to come back."""
     living = [process for process in driver.all if process.alive]
     brokers = {process.name: process.groups for process in living if process.role == "broker"}
-    return all(carriers(brokers, process.filters) for process in living if process.role == "subscriber")
+    table = driver.layout.table
+    return all(carriers(brokers, process.filters, table) for process in living if process.role == "subscriber")

@@ -21,6 +21,7 @@ from antecede.core.membership.detector import Probing
 from antecede.core.message import ORDERS
 from antecede.core.round_clock import colours_for
 from antecede.errors import InputError
+from antecede.sim.limits import refuse_absurd
 
 __all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe", "parse_mix", "parse_perturb"]
 
@@ -63,6 +64,9 @@ class Scenario:
     """How many subscribers: S1, S2, ... Costs frames of the last hop."""
     groups: str = ""
     """`G1=A,B,C;G2=A,B,D`; empty: drawn, overlapping. More groups cost metadata. Flat recipes: all are in all."""
+    table: str = ""
+    """`room/#=A,B;+/door=C`: groups are the entries of this table, filter by filter with the brokers that carry it;
+    topics and filters are drawn to fit it. `drawn`: so is the table. Empty: each topic is a group (`groups`)."""
     homes: int = 3
     """A subscriber attaches to 1 to this many brokers (recipes whose clients publish: always 1). Costs copies."""
     messages: int | None = None
@@ -185,6 +189,7 @@ class Scenario:
             span = getattr(self, name)
             if span is not None and not 0.0 <= span[0] <= span[1] < math.inf:
                 raise InputError(f"{name} is {span[0]:g}:{span[1]:g}: give LO:HI with 0 <= LO <= HI.")
+        refuse_absurd(self)
         if self.choice not in ("one", "some", "all"):
             raise InputError(f"choice is {self.choice!r}: it is one, some or all.")
         if self.membership not in ("told", "swim"):
@@ -291,6 +296,10 @@ class Scenario:
                     f"In recipe {self.recipe} all messages live {lifetime_ms:g} ms ({self.colours} rounds): a deadline "
                     "cannot end sooner, so give --deadline-ms none or a later one."
                 )
+        if self.table and not facts.clients_publish:
+            raise InputError(f"In recipe {self.recipe} each topic is a group: --table goes with --recipe home.")
+        if self.table and (self.groups or self.workload):
+            raise InputError("--table says itself what groups there are: leave out --groups and --workload.")
         if facts.clients_publish and self.subscribers == 0:
             raise InputError(f"In recipe {self.recipe} the subscribers publish: give at least one with --subscribers.")
 

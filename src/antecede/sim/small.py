@@ -81,7 +81,7 @@ class Small:
         if self.clock not in ("", "own", "one"):
             raise InputError(f"clock is {self.clock!r}: it is own or one.")
         if self.deadline_ms is not None and not 0 < self.deadline_ms < 1e9:
-            raise InputError(f"deadline_ms is {self.deadline_ms}: it must be greater than 0.")
+            raise InputError(f"deadline_ms is {self.deadline_ms:g}: it must be greater than 0 and less than 1e9.")
 
     @property
     def own_clocks(self) -> bool:

@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import os
 import shlex
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -20,10 +21,11 @@ import antecede
 from antecede.errors import InputError
 from antecede.sim.draw import draw
 from antecede.sim.found import UNHEARD
-from antecede.sim.plugin import load, loaded
+from antecede.sim.plugin import load, loaded, plugin_options
 from antecede.sim.run import RESTLESS, simulate
-from antecede.trace.check import check
+from antecede.trace.check import EXEMPT, check
 from antecede.trace.report import FATES, VERDICTS
+from antecede.trace.writing import writing
 
 __all__ = ["Judged", "Summary", "Sweep", "judge"]
 
@@ -57,6 +59,8 @@ class Summary:
     fates: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FATES, 0))
     verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     failures: list[Judged] = field(default_factory=list)
+    exempt: tuple[str, ...] = ()
+    """Verdicts that were not looked for: the recipe does not promise them."""
 
     def add(self, judged: Judged) -> None:
         self.scenarios += 1
@@ -71,9 +75,9 @@ class Summary:
             self.failures.append(judged)
 
 
-def judge(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False) -> Judged:
+def judge(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False, table: str = "") -> Judged:
     """Simulate and check one scenario; whatever goes wrong becomes its row."""
-    scenario = draw(seed, recipe, index, reading, harsh=harsh)
+    scenario = draw(seed, recipe, index, reading, harsh=harsh, table=table)
     try:
         run = simulate(scenario)
         report = check(run.rows, scenario=run.body())
@@ -96,12 +100,13 @@ def judge(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = Fal
     return Judged(index, scenario.seed, run.events, report.pairs, run.quiet, fates, verdicts, what)
 
 
-def _judge_all(seed: int, recipe: str, reading: str, harsh: bool, indices: Sequence[int]) -> list[Judged]:
-    return [judge(seed, recipe, reading, index, harsh=harsh) for index in indices]
+def _judge_all(seed: int, recipe: str, reading: str, harsh: bool, table: str, indices: Sequence[int]) -> list[Judged]:
+    return [judge(seed, recipe, reading, index, harsh=harsh, table=table) for index in indices]
 
 
 def begin_worker(plugins: Sequence[Path]) -> None:
     """In a worker: the recipes of this process, and a sweep that is killed leaves nobody behind."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interruption is for the sweep, which says what it means
     load(plugins)
     end_with_parent()
 
@@ -121,38 +126,62 @@ class Sweep:
     """`count` scenarios of one recipe; results lie in `directory/sweep.jsonl`."""
 
     def __init__(
-        self, directory: Path, recipe: str, reading: str, seed: int, count: int, *, harsh: bool = False
+        self,
+        directory: Path,
+        recipe: str,
+        reading: str,
+        seed: int,
+        count: int,
+        *,
+        harsh: bool = False,
+        table: str = "",
     ) -> None:
         self.recipe, self.reading, self.seed, self.count, self.harsh = recipe, reading, seed, count, harsh
+        self.table = table
         self.path = directory / "sweep.jsonl"
         self.head = {"format": FORMAT, "antecede": antecede.__version__, "recipe": recipe, "reading": reading,
                      "seed": seed, "harsh": harsh}  # fmt: skip
+        if table:
+            self.head["table"] = table
 
     def command(self, judged: Judged) -> str:
         """What replays one scenario."""
+        name = f"{self.recipe}-{self.seed}-{judged.index}{'-harsh' * self.harsh}"
+        run = f"{self._words()} --draw {judged.index} --out runs/{name}"
+        return f"{run} && antecede check{plugin_options()} runs/{name}"
+
+    def again(self, out: Path) -> str:
+        """What goes on with this sweep after an interruption."""
+        return f"{self._words()} --sweep {self.count} --out {shlex.quote(str(out))} --resume"
+
+    def _words(self) -> str:
+        """What decides all its scenarios, as a command."""
         reading = "" if self.reading == "repaired" else f" --reading {self.reading}"
-        plugins = "".join(f" --plugin {shlex.quote(str(path))}" for path in loaded())
         harsh = " --harsh" if self.harsh else ""
-        name = f"{self.recipe}-{self.seed}-{judged.index}{harsh.replace(' --', '-')}"
-        return (
-            f"antecede simulate{plugins} --recipe {self.recipe}{reading} --seed {self.seed}"
-            f"{harsh} --draw {judged.index}"
-            f" --out runs/{name} && antecede check runs/{name}"
-        )
+        table = f" --table {shlex.quote(self.table)}" if self.table else ""
+        return f"antecede simulate{plugin_options()} --recipe {self.recipe}{reading} --seed {self.seed}{harsh}{table}"
 
     def run(
-        self, resume: bool = False, workers: int | None = None, progress: Callable[[Judged], None] | None = None
+        self,
+        resume: bool = False,
+        workers: int | None = None,
+        progress: Callable[[Judged], None] | None = None,
+        begun: Callable[[int], None] | None = None,
     ) -> Summary:
-        """Everything that is not yet in the file; then what all of it adds up to."""
+        """Everything that is not yet in the file; then what all of it adds up to. `begun` is told how many are there
+        already, `progress` is told each other one."""
         done = self._resume() if resume and self.path.exists() else self._begin()
-        summary = Summary()
+        summary = Summary(exempt=tuple(sorted(EXEMPT.get(self.recipe, ()))))
         for judged in done.values():
             summary.add(judged)
         left = [index for index in range(self.count) if index not in done]
+        if begun is not None:
+            begun(summary.scenarios)
         with self.path.open("a", encoding="utf-8") as file:
             for judged in self._judged(left, workers or os.cpu_count() or 1):
-                file.write(json.dumps(asdict(judged), sort_keys=True) + "\n")
-                file.flush()
+                with writing(self.path):
+                    file.write(json.dumps(asdict(judged), sort_keys=True) + "\n")
+                    file.flush()
                 summary.add(judged)
                 if progress is not None:
                     progress(judged)
@@ -162,7 +191,7 @@ class Sweep:
     def _judged(self, left: list[int], workers: int) -> Iterator[Judged]:
         if workers == 1 or len(left) <= CHUNK:
             for index in left:
-                yield judge(self.seed, self.recipe, self.reading, index, harsh=self.harsh)
+                yield judge(self.seed, self.recipe, self.reading, index, harsh=self.harsh, table=self.table)
             return
         # `spawn`: the same on every system, and nothing of this process leaks into the runs.
         context = multiprocessing.get_context("spawn")
@@ -172,7 +201,8 @@ class Sweep:
             try:
                 while True:
                     while len(waiting) < 2 * workers and (chunk := next(chunks, None)) is not None:
-                        waiting.add(pool.submit(_judge_all, self.seed, self.recipe, self.reading, self.harsh, chunk))
+                        how = (self.seed, self.recipe, self.reading, self.harsh, self.table)
+                        waiting.add(pool.submit(_judge_all, *how, chunk))
                     if not waiting:
                         return
                     finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -201,7 +231,7 @@ class Sweep:
         except (ValueError, TypeError, KeyError):
             raise InputError(f"{self.path} is not a sweep: choose another --out.") from None
         for name, value in self.head.items():
-            if head.get(name) != value:
+            if head.get(name, "") != value:
                 raise InputError(
                     f"{self.path} is a sweep with {name} {head.get(name)}, not {value}: choose another --out."
                 )

@@ -119,8 +119,8 @@ class Told:
                 self.move(process, places, now_us)
 
     def _places(self, process: Process, left: tuple[str, ...]) -> tuple[str, ...]:
-        single = self.driver.layout.single_home
-        return choose(self.brokers(process), process.filters, left, self.where, single=single)
+        layout, brokers = self.driver.layout, self.brokers(process)
+        return choose(brokers, process.filters, left, self.where, single=layout.single_home, groups=layout.table)
 
     def move(self, process: Process, places: tuple[str, ...], now_us: int) -> None:
         if now_us < process.off_until_us:
@@ -132,7 +132,7 @@ class Told:
 
     def _move_late(self, process: Process, places: tuple[str, ...], now_us: int) -> None:
         """It slept: what it wants may have changed meanwhile, or the place be gone."""
-        if places[0] in carriers(self.brokers(process), process.filters):
+        if places[0] in carriers(self.brokers(process), process.filters, self.driver.layout.table):
             self.move(process, places, now_us)
         else:
             self._repair(process, now_us)

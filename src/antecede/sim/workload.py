@@ -20,13 +20,20 @@ __all__ = ["Synthetic", "topics_for"]
 
 ABROAD = 0.1
 """How often a client publishes to groups beyond those of its home broker (where clients publish)."""
+FEW = 2
+"""Topics of one publication, at most, where there is a table."""
 RECENT = 4
 """From how many of the newest deliveries declared causes are chosen."""
 
 
 def topics_for(driver: Driver, process: Process, dice: Random, choice: str) -> tuple[str, ...]:
     """The groups of one publication: one, some or all of those this process may publish to."""
-    groups = process.groups
+    layout, groups = driver.layout, process.groups
+    if layout.topics:
+        home = {group for name in process.at for group in layout.carried_by(name)}
+        near = [topic for topic in layout.topics if not home.isdisjoint(layout.table.of((topic,)))]
+        topics = layout.topics if dice.random() < ABROAD or not near else near
+        return (pick(dice, topics),) if choice == "one" else some(dice, topics)[:FEW]
     if driver.facts.clients_publish:
         carried = [g for name in process.at for g in driver.layout.carried_by(name)]
         groups = tuple(g for g in driver.layout.groups if g in carried) or groups

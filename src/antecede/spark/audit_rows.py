@@ -1,13 +1,13 @@
-"""Where the rows of an audit come from: run directories, read inside the tasks, or any DataFrame.
+"""Rows of a trace that are in a DataFrame.
 
 Decided in this file: that a DataFrame which is only files is read as files; else what of the rows is asked for in which
-pass, and in what form it leaves Java: of the few rows that
-tell something all columns, of the many that follow six whole numbers each.
+pass, and in what form it leaves Java: of the few rows that tell something all columns, of the many that follow six
+whole numbers each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -16,59 +16,20 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, IntegralType, StringType
 
 from antecede.errors import InputError
-from antecede.spark.auditing import judging
 from antecede.spark.auditing.attendance import CONTROL
 from antecede.spark.auditing.chunks import EVENT_KINDS, REASON_CODES
 from antecede.spark.auditing.numbers import KIND_BITS, REASON_BITS, ship_numbers, tables_of
+from antecede.spark.auditing.outcome import Totals
 from antecede.spark.auditing.pieces import Source
-from antecede.spark.auditing.scan import MAIN, ROWS_AT_ONCE, TELLING, Split, read_split, read_telling
+from antecede.spark.auditing.scan import ROWS_AT_ONCE, TELLING
+from antecede.spark.auditing.work import Engine, Traces
 from antecede.spark.ship import is_connect
 from antecede.trace.record import COLUMNS, REASONS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-__all__ = ["Files", "Frame", "checked", "plain_files", "read_frames", "slots"]
-
-
-def slots(spark: SparkSession) -> int:
-    """How many tasks run at once, as far as can be told."""
-    told = spark.conf.get("spark.default.parallelism", None) or spark.conf.get("spark.sql.shuffle.partitions", "1")
-    return max(1, int(told or 1))
-
-
-class Files:
-    ship = staticmethod(judging.ship)
-    everybody = True
-
-    def __init__(self, spark: SparkSession, splits: list[Split]) -> None:
-        self.spark = spark
-        self.splits = splits
-
-    def _frame(self) -> DataFrame:
-        count = len(self.splits)
-        return self.spark.range(0, count, 1, min(count, 8 * slots(self.spark)))
-
-    def telling(self, deliveries: bool) -> tuple[DataFrame, Source]:
-        kinds = ("publish", *CONTROL, *(("deliver",) if deliveries else ()))
-        return self._frame(), read_files(self.splits, lambda split: read_telling(split, kinds))
-
-    def shipping(self) -> tuple[DataFrame, Source]:
-        return self._frame(), read_files(self.splits, lambda split: read_split(split, MAIN))
-
-
-def read_files(splits: list[Split], tables: Callable[[Split], Iterator[Any]]) -> Source:
-    def read(batches: Any) -> Iterator[tuple[str, Any]]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                split = splits[number]
-                try:
-                    for table in tables(split):
-                        yield split.source, table
-                except InputError as error:
-                    yield split.source, str(error)
-
-    return read
+__all__ = ["Frame", "checked", "plain_files", "read_frames", "trace_files_of"]
 
 
 def checked(frame: DataFrame) -> DataFrame:
@@ -99,11 +60,11 @@ def checked(frame: DataFrame) -> DataFrame:
 
 
 def plain_files(frame: DataFrame) -> list[Path] | None:
-    """The files behind a DataFrame that is nothing but local Parquet files of a trace; None: it is more, or other.
+    """The files behind a DataFrame that is nothing but local Parquet files; None: it is more, or other.
 
     Java would read their rows only to hand them to Python one column at a time, which takes three times as long.
     """
-    if is_connect(frame.sparkSession) or not {c.name for c in COLUMNS} <= set(frame.columns):
+    if is_connect(frame.sparkSession):
         return None
     plan: Any = frame
     plan = plan._jdf.queryExecution().analyzed()
@@ -118,26 +79,35 @@ def plain_files(frame: DataFrame) -> list[Path] | None:
     return [Path(unquote(file.path)) for file in files] if all(file.scheme == "file" for file in files) else None
 
 
+def trace_files_of(frame: DataFrame) -> list[Path] | None:
+    """The same, where they hold a trace."""
+    return plain_files(frame) if {c.name for c in COLUMNS} <= set(frame.columns) else None
+
+
 def class_of(thing: Any) -> str:
     return str(thing.getClass().getSimpleName())
 
 
-class Frame:
+class Frame(Traces):
     """Ids become keys and words numbers before rows leave Java: numbers cross to Python at a third of the cost."""
 
     ship = staticmethod(ship_numbers)
 
-    def __init__(self, frame: DataFrame) -> None:
+    def __init__(self, frame: DataFrame, settings: dict[str, Any]) -> None:
+        super().__init__(settings)
         self.frame = frame
         self.everybody = False
         """Ask of every row whose it is, not only of those that tell something: for tables where some only listened."""
 
-    def telling(self, deliveries: bool) -> tuple[DataFrame, Source]:
+    def again(self, totals: Totals) -> bool:
+        strangers, self.everybody = not self.everybody and totals["stranger", "rows"] > 0, True
+        return strangers
+
+    def telling(self, engine: Engine, kinds: tuple[str, ...]) -> tuple[DataFrame, Source]:
         def keys(name: str) -> Any:
             return F.transform(F.col(name), lambda one: F.xxhash64(one)).alias(name)
 
-        wanted = ["publish", *CONTROL, *(["deliver"] if deliveries else [])]
-        few = F.col("kind").isin(wanted) | self._fault()
+        few = F.col("kind").isin(*kinds) | self._fault()
         names = [c for c in TELLING if c not in ("after", "cut")]
         rows = self.frame.where(few).select(*names, keys("after"), keys("cut"), key().alias("key"))
         if self.everybody:
@@ -157,16 +127,17 @@ class Frame:
     def _nowhere(self) -> Any:
         return F.col("process").isNull() | F.col("step").isNull() | F.col("kind").isNull() | F.col("run").isNull()
 
-    def shipping(self) -> tuple[DataFrame, Source]:
+    def shipping(self, engine: Engine) -> tuple[DataFrame, Source]:
         kind, reason = F.lit(0), F.lit(0)
         for number, name in enumerate(EVENT_KINDS):
             kind = F.when(F.col("kind") == name, number + 1).otherwise(kind)
         for name, number in REASON_CODES.items():
             reason = F.when(F.col("reason") == name, number).otherwise(reason)
-        reason = F.when(F.col("kind") == "discard", reason).otherwise(0)
+        reason = F.when(F.col("kind").isin("discard", "deliver"), reason).otherwise(0)
         what = F.shiftleft(F.shiftleft("step", REASON_BITS) + reason, KIND_BITS) + kind
-        # Only subscribers heed from whom a copy came.
-        told = (F.col("role") == "subscriber") & (F.col("kind") == "arrive") & F.col("peer").isNotNull()
+        # Only subscribers heed from whom a copy came; whoever discards may say in whose queue it was.
+        heeded = (F.col("role") == "subscriber") & (F.col("kind") == "arrive")
+        told = (heeded | (F.col("kind") == "discard")) & F.col("peer").isNotNull()
         rows = self.frame.where(~self._nowhere()).select(
             F.xxhash64("run", "process").alias("who"), what.alias("what"), "at_us", "true_us",
             key().alias("message"), F.when(told, F.xxhash64("peer")).otherwise(0).alias("peer"),

@@ -183,7 +183,7 @@ every = 100                  # a cut after every so many rows of a group
 # over = "latest"            # the latest reading of each sender, or all "new" ones since the cut before
 # senders = ["m1", "m2"]     # who is expected; left out: whoever was ever heard
 # hold = 1000                # rows of a sender that wait for a cause, before the oldest gives way
-# patience = 10_000          # rows of the group after which a sender that owes a cause is no longer waited for
+# patience = 1000            # rows of the group after which a sender that owes a cause is no longer waited for
 
 [fuse.interests]             # name = topic filter, several, or a condition
 all = "#"

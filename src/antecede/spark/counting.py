@@ -10,6 +10,11 @@ its newer reading stands in their place.
 Waiting has two bounds. At most `hold` held rows of each sender are kept: the oldest gives way, is counted as dropped,
 and what it waited for is waited for by the next one. And with `patience` a sender that owes something to a row held for
 so many rows of the group leaves the cut: nothing of it counts and nobody waits for it, until it is heard again.
+
+A cause that never came and of which nobody can tell who sent it (ids that do not say so, and no clock) is another
+matter: nothing that comes later can be known to stand in its place, so waiting cannot help. What comes after it is
+held for `patience` rows too, or, if `brief`, until the second cut: then the cause is given up and counted as such,
+`missing` of that cut names it, and what comes after it counts without it.
 """
 
 from __future__ import annotations
@@ -19,12 +24,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-__all__ = ["HOLD", "Counting", "Held", "Reading", "as_reading"]
+__all__ = ["HOLD", "NOBODY", "PATIENCE", "Counting", "Held", "Reading", "as_reading"]
 
 HOLD = 1000
 """Held rows kept per sender. Raising it costs state while a sender whose message was lost stays silent."""
-NOBODY = ""
-"""The sender of a cause that nothing can cover, since nobody can tell who sent it."""
+PATIENCE = 1000
+"""Rows of the group for which a sender that owes something is waited for, unless the caller says otherwise. Raising it
+keeps silent senders in the cut for longer, and leaves out for longer what comes after what they owe."""
+NOBODY = "\n"
+"""Before a cause of which nobody can tell who sent it: it stands for its sender. Lists of names travel joined by this
+character, so no other begins with it."""
 
 
 class Reading(NamedTuple):
@@ -62,7 +71,11 @@ class Counting:
     """An id as (sender, number); None where ids do not tell."""
     hold: int = HOLD
     patience: int | None = None
+    brief: bool = False
+    """Whether a cause of nobody known is given up at the second cut, however many rows that is."""
     dropped: int = 0
+    given_up: int = 0
+    """Causes of nobody known that are no longer waited for."""
     front: dict[str, tuple[int, str]] = field(default_factory=dict)
     """The cut: sender -> (number, id) of its latest counted row."""
     let_go: dict[str, int] = field(default_factory=dict)
@@ -73,7 +86,9 @@ class Counting:
     missing: dict[str, dict[str, int]] = field(default_factory=dict)
     """Sender -> skipped cause -> its number, until the cut holds it or something later."""
     gone: dict[str, int] = field(default_factory=dict)
-    """Sender that left the cut -> the number it must reach to be back."""
+    """Sender that left the cut -> the number it must reach to be back; a cause that was given up -> where."""
+    owed: dict[str, int] = field(default_factory=dict)
+    """A cause of nobody known -> the position of the first row that is held for it."""
     latest: list[dict[str, Reading]] = field(default_factory=list)
     """Per interest: sender -> its latest counted row."""
     fresh: list[list[Reading]] = field(default_factory=list)
@@ -109,6 +124,9 @@ class Counting:
                 queue = self.queues[sender] = deque()
                 self._lack(needs)
             queue.append(Held(reading, needs))
+            for sender_of in needs:
+                if sender_of.startswith(NOBODY):
+                    self.owed.setdefault(sender_of, reading.pos)
             self.open[reading.id] = (sender, number)
             for interest in reading.interests:
                 self.held[interest][sender] = self.held[interest].get(sender, 0) + 1
@@ -129,11 +147,11 @@ class Counting:
                 if place is not None:
                     found.append(place)
         for cause in reading.missing:
-            sender, number = self.split(cause) or (NOBODY, 1)
-            if not reading.clock:
+            sender, number = self.split(cause) or (NOBODY + cause, 1)
+            if not reading.clock and not (sender.startswith(NOBODY) and sender in self.gone):
                 found.append((sender, number))
             if self.front.get(sender, (-1, ""))[0] < number:
-                skipped = self.missing.setdefault(sender, {})
+                skipped = self.missing.setdefault(NOBODY if sender.startswith(NOBODY) else sender, {})
                 skipped[cause] = number
                 if len(skipped) > self.hold:
                     # The lowest number gives way: what may be covered already must not push out what is not.
@@ -230,7 +248,36 @@ class Counting:
             if not queue:
                 del self.queues[sender]
 
-    def give_up(self, pos: int) -> None:
+    def give_up(self, pos: int, before: int = -1) -> None:
+        """At a cut at `pos`, the last having been at `before`: what has been waited for long enough is so no more."""
+        given = []
+        for cause, since in self.owed.items():
+            if since <= before if self.brief else self.patience is not None and pos - since > self.patience:
+                given.append(cause)
+        for cause in given:
+            del self.owed[cause]
+            self.gone[cause] = pos
+        if given:
+            self.given_up += len(given)
+            self.unsettled = True
+            for queue in self.queues.values():
+                for held in queue:
+                    held.needs = {sender: number for sender, number in held.needs.items() if sender not in given}
+        self._give_up_senders(pos)
+        self.settle()
+
+    def forget_given_up(self) -> None:
+        """A cut has named them: causes that were given up are missed no more, and of these so many are remembered."""
+        skipped = self.missing.get(NOBODY, {})
+        for cause in [cause for cause in skipped if NOBODY + cause in self.gone]:
+            del skipped[cause]
+        if not skipped:
+            self.missing.pop(NOBODY, None)
+        given = sorted((pos, cause) for cause, pos in self.gone.items() if cause.startswith(NOBODY))
+        for _, cause in given[: -self.hold]:
+            del self.gone[cause]  # a row that misses it again waits for it once more
+
+    def _give_up_senders(self, pos: int) -> None:
         """Whoever owes something to a row that has been held for longer than `patience` leaves the cut."""
         if self.patience is None or not self.queues:
             return
@@ -240,10 +287,9 @@ class Counting:
                     break
                 for sender, number in held.needs.items():
                     short = sender not in self.front or self.front[sender][0] < number
-                    if short and self.gone.get(sender, -1) < number:
+                    if short and self.gone.get(sender, -1) < number and not sender.startswith(NOBODY):
                         self.gone[sender] = number
                         self.unsettled = True
-        self.settle()
 
     def _look(self) -> None:
         """What has not come and holds a queue up: of each queue the first row that lacks any such thing."""
@@ -284,6 +330,8 @@ class Counting:
         self.settle()
         return {
             "dropped": self.dropped,
+            "given_up": self.given_up,
+            "owed": self.owed,
             "front": {sender: list(entry) for sender, entry in self.front.items()},
             "let_go": self.let_go,
             "open": self._nameless(),
@@ -304,7 +352,7 @@ class Counting:
         return left
 
     def from_plain(self, body: dict[str, Any]) -> None:
-        self.dropped = body["dropped"]
+        self.dropped, self.given_up, self.owed = body["dropped"], body.get("given_up", 0), body.get("owed", {})
         self.front = {sender: (entry[0], entry[1]) for sender, entry in body["front"].items()}
         self.let_go, self.gone = body["let_go"], body["gone"]
         self.open = {name: (place[0], place[1]) for name, place in body["open"].items()}
@@ -314,6 +362,8 @@ class Counting:
         }
         self.latest = [{row[2]: as_reading(row) for row in rows} for rows in body["latest"]]
         self.fresh = [[as_reading(row) for row in rows] for rows in body["fresh"]]
+        if "owed" not in body:
+            self._from_first_format()
         self.tail = {sender: number for sender, (number, _) in self.front.items()}
         self.held = [{} for _ in range(self.interests)]
         for sender, queue in self.queues.items():
@@ -323,6 +373,18 @@ class Counting:
                 for i in reading.interests:
                     self.held[i][sender] = self.held[i].get(sender, 0) + 1
         self._look()
+
+    def _from_first_format(self) -> None:
+        """There all causes of nobody known were one sender without a name."""
+        self.gone.pop("", None)
+        if "" in self.missing:
+            self.missing[NOBODY] = self.missing.pop("")
+        for held in (held for queue in self.queues.values() for held in queue):
+            if held.needs.pop("", None) is not None:
+                for cause in held.reading.missing:
+                    if self.split(cause) is None:
+                        held.needs[NOBODY + cause] = 1
+                        self.owed.setdefault(NOBODY + cause, held.reading.pos)
 
 
 def as_reading(row: list[Any]) -> Reading:

@@ -21,8 +21,8 @@ from antecede.wire import freeze, thaw
 
 __all__ = ["HOLD", "Cut", "CutRule", "Fold", "Reading"]
 
-FORMAT = 1
-"""Version of the saved state; older ones stay readable."""
+FORMAT = 2
+"""Version of the saved state; older ones stay readable. 2: causes of nobody known are waited for one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,8 @@ class Cut(NamedTuple):
     """Skipped causes that neither came nor were followed by a later counted message of their sender."""
     dropped: int
     """Held rows that were let go, so far."""
+    given_up: int
+    """Causes of nobody known that are no longer waited for, so far; those of this cut are in `missing` once more."""
 
 
 @dataclass(slots=True)
@@ -75,6 +77,7 @@ class Fold:
     """An id as (sender, number); None where ids do not tell."""
     hold: int = HOLD
     patience: int | None = None
+    brief: bool = False
     next_pos: int = 0
     number: int = 0
     rows: int = 0
@@ -86,7 +89,7 @@ class Fold:
 
     def __post_init__(self) -> None:
         self.seen = [set() for _ in range(self.interests)]
-        self.counting = Counting(self.interests, self.split, self.hold, self.patience)
+        self.counting = Counting(self.interests, self.split, self.hold, self.patience, self.brief)
 
     def push(self, readings: Iterable[Reading]) -> Iterator[Cut]:
         """Rows of any positions; those seen before are ignored, those ahead of their turn wait."""
@@ -126,7 +129,7 @@ class Fold:
     def _cut(self) -> Cut:
         count, whole = self.counting, range(self.interests)
         count.settle()
-        count.give_up(self.next_pos - 1)
+        count.give_up(self.next_pos - 1, self.next_pos - 1 - self.rows)
         cut = Cut(
             number=self.number,
             pos=self.next_pos - 1,
@@ -141,7 +144,9 @@ class Fold:
             seen=[set(senders) for senders in self.seen],
             missing=sorted(cause for causes in count.missing.values() for cause in causes),
             dropped=count.dropped,
+            given_up=count.given_up,
         )
+        count.forget_given_up()
         count.fresh = [[] for _ in whole]
         self.number += 1
         self.rows = 0
@@ -169,7 +174,7 @@ class Fold:
         """Become what was saved; the rule, the interests and the bounds are those given anew."""
         body: dict[str, Any] = thaw(data)
         cure = "start with a new checkpoint"
-        if body.get("format") != FORMAT:
+        if body.get("format") not in range(1, FORMAT + 1):
             raise InputError(f"The saved state of fuse has format {body.get('format')}, not {FORMAT}: {cure}.")
         if len(body["seen"]) != self.interests:
             raise InputError(

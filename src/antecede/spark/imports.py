@@ -11,20 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, IntegralType, StringType, StructType, TimestampNTZType, TimestampType
 
 from antecede.errors import InputError
 from antecede.spark.auditing.keys import schema_of
 from antecede.spark.auditing.logs import read_log
-from antecede.spark.ship import ship
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["read_shiviz", "spans"]
+__all__ = ["EVENT_ROLES", "events_of", "log_files", "read_shiviz", "spans"]
 
 EVENTS_AT_ONCE = 10_000
+
+EVENT_ROLES = {
+    "id": "id", "clock": "clock", "sender": "sender", "position": "position", "run": "source", "problem": "problem",
+}  # fmt: skip
+"""The parts that the columns of a log play in an audit."""
 
 EVENT = schema_of(
     source=pa.string(),
@@ -45,18 +47,27 @@ def read_shiviz(spark: SparkSession, *paths: str | Path) -> DataFrame:
     Columns: source (the file), id (`host:n`), sender and host, n, clock (a map), text, position (the place in the log),
     problem (of lines that could not be read: these have no id). Audit them with
 
-        audit_table(events, id="id", clock="clock", sender="sender", position="position", run="source")
+        audit_table(
+            events, id="id", clock="clock", sender="sender", position="position", run="source", problem="problem"
+        )
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 
+    from antecede.spark.ship import ship
+
+    files = log_files(paths)
+    ship(spark)
+    return spark.range(0, len(files), 1, len(files)).mapInArrow(events_of(files), from_arrow_schema(EVENT))
+
+
+def log_files(paths: Sequence[str | Path]) -> list[str]:
     files = [str(Path(path).absolute()) for path in paths]
     for file in files:
         if not Path(file).is_file():
             raise InputError(f"{file} is not a file: give ShiViz logs")
     if not files:
         raise InputError("no log is given: name at least one file")
-    ship(spark)
-    return spark.range(0, len(files), 1, len(files)).mapInArrow(events_of(files), from_arrow_schema(EVENT))
+    return files
 
 
 def events_of(files: Sequence[str]) -> Any:
@@ -98,6 +109,8 @@ def spans(
 
     finds spans that began, by the clocks, before what caused them.
     """
+    from pyspark.sql import functions as F
+
     kinds = {f.name: f.dataType for f in frame.schema.fields}
     given = [c for c in (id, parent, start, links, service, trace) if c is not None]
     absent = [c for c in given if c not in kinds]
@@ -117,6 +130,9 @@ def spans(
 
 
 def linked(column: Any, kind: Any, name: str) -> Any:
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import ArrayType, StringType, StructType
+
     inner = kind.elementType if isinstance(kind, ArrayType) else None
     if isinstance(inner, StringType):
         return column
@@ -128,6 +144,9 @@ def linked(column: Any, kind: Any, name: str) -> Any:
 
 
 def begun(column: Any, kind: Any, name: str) -> Any:
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import IntegralType, StringType, TimestampNTZType, TimestampType
+
     if isinstance(kind, TimestampType):
         return F.unix_micros(column)
     if isinstance(kind, TimestampNTZType):

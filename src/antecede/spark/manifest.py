@@ -14,15 +14,17 @@ A table is a directory that every worker sees under the same path:
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from antecede.errors import InputError
+from antecede.errors import EnvironmentFault, InputError
 
 __all__ = [
     "FOLDER",
@@ -35,6 +37,7 @@ __all__ = [
     "local_path",
     "orphans",
     "whole_or_not",
+    "writing",
 ]
 
 FORMAT = 1
@@ -85,20 +88,33 @@ def is_table(root: Path) -> bool:
     return (root / FOLDER).is_dir()
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What cannot be written inside is one sentence that names `path`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise EnvironmentFault(f"there is no room left to write {path}: free some, or write elsewhere") from error
+        why = error.strerror or type(error).__name__
+        raise InputError(f"{path} cannot be written ({why}): choose a place that can") from error
+
+
 def whole_or_not(path: Path, text: str) -> None:
     """Write `path` so that everybody sees all of it or nothing, also after a kill or a power cut."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
+    with writing(path):
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:
@@ -181,7 +197,8 @@ def refuse_stranger(root: Path, manifest: Manifest, last: Manifest) -> None:
 def commit(root: Path, manifest: Manifest, *, overwrite: bool = False) -> Manifest:
     """Make the files of `manifest` count, at once. A batch write (number -1) gets the next number."""
     folder = root / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(root):
+        folder.mkdir(parents=True, exist_ok=True)
     known = committed(root)
     number = manifest.number if manifest.number >= 0 else max((m.number for m in known), default=-1) + 1
     whole = replace(manifest, number=number, hides=number - 1 if overwrite else -1)

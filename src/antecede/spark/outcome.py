@@ -41,6 +41,8 @@ class Report:
     """Continuous: rows that still wait for what they come after, counted in the state of the order stage."""
     unread: int = 0
     """Continuous, when it was interrupted: rows that came and were not read yet."""
+    oldest_held_us: int | None = None
+    """Continuous: how long the oldest of the held rows has waited, by the arrivals of the rows themselves."""
 
     def stage(self, name: str) -> Stage | None:
         return next((stage for stage in self.stages if stage.name == name), None)

@@ -1,7 +1,8 @@
 """The data files of a table: written by whoever has rows, hidden until they are whole, under names nobody else has.
 
 Decided in this file: Parquet with checksums, one folder for each value of the columns a table is split by, named as
-Spark and Hive name them. What counts is decided by the manifest alone (`manifest.py`). Nothing here needs Spark.
+Spark and Hive name them. What counts is decided by the manifest alone (`manifest.py`). A disk that is full, or a place
+that cannot be written, is one sentence that names it, and what was begun there is removed. Nothing here needs Spark.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from antecede.spark.manifest import DataFile, sync_folder
+from antecede.spark.manifest import DataFile, sync_folder, writing
 
 __all__ = ["Target", "folder_name", "split", "write_files"]
 
@@ -46,9 +48,10 @@ class _Open:
     """One file that is being written."""
 
     def __init__(self, folder: Path, partition: int, schema: pa.Schema, values: dict[str, Any]) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        # The random part of the name is what makes it ours: attempts, retries and restarts never share one.
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".part-{partition:05d}-", suffix=".parquet.tmp")
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            # The random part of the name is what makes it ours: attempts, retries and restarts never share one.
+            handle, name = tempfile.mkstemp(dir=folder, prefix=f".part-{partition:05d}-", suffix=".parquet.tmp")
         self._file = os.fdopen(handle, "wb")
         self._temporary = Path(name)
         self._writer = pq.ParquetWriter(self._file, schema, compression="zstd", write_page_checksum=True)
@@ -56,25 +59,33 @@ class _Open:
         self._rows = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
-        self._writer.write_batch(batch)
+        with writing(self._temporary.parent):
+            self._writer.write_batch(batch)
         self._rows += batch.num_rows
 
     def close(self, root: Path) -> DataFile:
         """Whole and on disk first, then visible."""
-        self._writer.close()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        self._temporary.chmod(0o644)
-        final = self._temporary.with_name(self._temporary.name[1:].removesuffix(".tmp"))
-        self._temporary.rename(final)
-        sync_folder(final.parent)
-        return DataFile(final.relative_to(root).as_posix(), self._rows, final.stat().st_size, self._values)
+        try:
+            with writing(self._temporary.parent):
+                self._writer.close()
+                self._file.flush()
+                os.fsync(self._file.fileno())
+                self._file.close()
+                self._temporary.chmod(0o644)
+                final = self._temporary.with_name(self._temporary.name[1:].removesuffix(".tmp"))
+                self._temporary.rename(final)
+                sync_folder(final.parent)
+                return DataFile(final.relative_to(root).as_posix(), self._rows, final.stat().st_size, self._values)
+        except BaseException:
+            self.abandon()
+            raise
 
     def abandon(self) -> None:
-        self._writer.close()
-        self._file.close()
+        """Away with it first: to close it writes to the disk that may be full."""
         self._temporary.unlink(missing_ok=True)
+        for part in (self._writer, self._file):
+            with suppress(OSError, ValueError):
+                part.close()
 
 
 def folder_name(name: str, value: Any) -> str:

@@ -1,7 +1,7 @@
 """A whole pipeline: source -> order -> fuse -> audit -> tables; batch here, continuous in `streams`.
 
-    from antecede.spark.pipeline import run
-    report = run("CONFIG.toml")
+    from antecede.spark import run_pipeline
+    report = run_pipeline("CONFIG.toml")
 
 Decided in this file: the stages and what each is made from, that each is a step from DataFrame to DataFrame written as
 one table, that a stage which is finished is not repeated (`stamps`), and what the report says. Nothing is lost and
@@ -13,40 +13,37 @@ interest, `findings` what the audit found, `quarantine` what could not be read, 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from pyspark.sql import functions as F
 
-import antecede
-from antecede.errors import InputError
 from antecede.spark import steps
+from antecede.spark.adopting import register
+from antecede.spark.again import STAGES, keys_of, last_report, output_of, whole_key
 from antecede.spark.bad import bad_files
 from antecede.spark.config import Pipeline, config_from, load_config
-from antecede.spark.faults import plain_faults
 from antecede.spark.intake import QUARANTINE, damaged, faulty, read_rows, sound
-from antecede.spark.manifest import clean, local_path
+from antecede.spark.jobs import Far, following, page_of
+from antecede.spark.manifest import clean
+from antecede.spark.order.jobs import careful
 from antecede.spark.outcome import DAMAGED, ROWS_IN, Report, Stage
-from antecede.spark.session import session
+from antecede.spark.sessions import session
 from antecede.spark.sink import read, table_rows
-from antecede.spark.stamps import Ledger, Stamp, fingerprint, key_of
+from antecede.spark.stamps import Ledger, Stamp
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["STAGES", "Report", "Stage", "Work", "run"]
+__all__ = ["STAGES", "Report", "Stage", "Work", "run_pipeline"]
 
-STAGES = ("quarantine", "ordered", "fused", "findings")
-
-Told = Callable[[str, int, int], None]
-"""Called while a stage runs: its name, tasks done, tasks known so far."""
+Told = Callable[[str, Far], None]
+"""Called while a stage runs: its name, and how far Spark is with it."""
 
 
-def run(
+def run_pipeline(
     config: Pipeline | Mapping[str, Any] | str | Path,
     *,
     spark: SparkSession | None = None,
@@ -56,33 +53,28 @@ def run(
     """Run a pipeline, or what is left of it, and say what came of it.
 
     `config`: a file, its contents as plain values, or a `Pipeline`. `spark`: your own session. `clock`: something like
-    `time.perf_counter`, if the report is to tell seconds. `told` is called as tasks finish.
+    `time.perf_counter`, if the report is to tell seconds. `told` is called when a stage begins and as tasks finish.
+    Where nothing has changed since it was last run, the report of that run is returned, and Spark is not started.
     """
     if isinstance(config, str | Path):
         config = load_config(config)
     elif not isinstance(config, Pipeline):
         config = config_from(dict(config))
-    root = _writable(config.output.path)
-    spark = spark or session(config.spark.master, app="antecede pipeline", settings=config.spark.settings)
+    root = output_of(config)
+    done = last_report(config)
+    if done is not None:
+        return done
+    if spark is None:
+        spark = session(config.spark.master, app="antecede pipeline", settings=config.spark.settings)
+    else:
+        register(spark)
     work = Work(spark, config, root, clock, told)
-    with plain_faults():
+    with careful(spark):
         if config.mode.continuous:
             from antecede.spark.streams import run_continuous
 
             return run_continuous(work)
         return work.batch()
-
-
-def _writable(path: str) -> Path:
-    root = local_path(path)
-    if root.is_file():
-        raise InputError(f"{root} is a file: output.path must be a directory.")
-    if root.is_dir() and not (root / "pipeline.json").exists() and any(root.iterdir()):
-        strange = next(entry.name for entry in sorted(root.iterdir()))
-        if strange not in (*STAGES, "damaged", "checkpoints"):
-            raise InputError(f"{root} holds {strange}, which is no part of a pipeline: choose another output.path.")
-    root.mkdir(parents=True, exist_ok=True)
-    return root
 
 
 class Work:
@@ -98,6 +90,7 @@ class Work:
     ) -> None:
         self.spark, self.config, self.root, self.clock, self.told = spark, config, root, clock, told
         self.ledger = Ledger(root)
+        self.key = whole_key(config)
         self.bad: list[tuple[str, str]] = []
         self._rows: DataFrame | None = None
         self._left_out = self.bad
@@ -106,12 +99,7 @@ class Work:
 
     def batch(self) -> Report:
         config = self.config
-        told = msgspec.to_builtins(config)
-        inputs = key_of(antecede.__version__, told["source"], told["columns"], fingerprint(config.source.paths))
-        keys = {"quarantine": key_of("quarantine", inputs)}
-        keys["ordered"] = key_of("ordered", inputs, told["order"], told["output"]["partition_by"])
-        keys["fused"] = key_of("fused", keys["ordered"], told["fuse"])
-        keys["findings"] = key_of("findings", keys["ordered"])
+        keys = keys_of(config)
         stages = [self.stage("quarantine", keys, self._quarantine), self.stage("ordered", keys, self._ordered)]
         if self._rows is not None:
             self._rows.unpersist()
@@ -122,9 +110,19 @@ class Work:
         rows_in = stages[0].counts.get(ROWS_IN, 0)
         return self.report(rows_in, stages)
 
-    def report(self, rows_in: int, stages: list[Stage], held: int = 0, unread: int = 0) -> Report:
-        report = Report(str(self.root), rows_in, tuple(stages), held, unread)
-        self.ledger.save(report=report.to_json())
+    def report(
+        self,
+        rows_in: int,
+        stages: list[Stage],
+        held: int = 0,
+        unread: int = 0,
+        *,
+        oldest_held_us: int | None = None,
+        whole: bool = True,
+    ) -> Report:
+        """`whole`: all that was there when it began has been done, so that it need not be done again."""
+        report = Report(str(self.root), rows_in, tuple(stages), held, unread, oldest_held_us)
+        self.ledger.save(report=report.to_json(), key=self.key if whole else None)
         return report
 
     def stage(self, name: str, keys: Mapping[str, str], make: Callable[[], Mapping[str, int]]) -> Stage:
@@ -155,31 +153,21 @@ class Work:
 
     @contextmanager
     def watched(self, name: str) -> Iterator[None]:
-        """Tell of tasks as they finish, where Spark lets us look (not through Connect)."""
-        context = getattr(self.spark, "_sc", None)
-        if self.told is None or context is None:
+        """Tell of tasks as they finish; on Spark's own page the jobs carry the name of the stage."""
+        told, context = self.told, getattr(self.spark, "_sc", None)
+        if told is None:
             yield
             return
-        told, tracker, group = self.told, context.statusTracker(), f"antecede pipeline {name}"
-        over = threading.Event()
-
-        def look() -> None:
-            while not over.wait(0.2):
-                infos = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
-                found = [tracker.getStageInfo(s) for info in infos if info is not None for s in info.stageIds]
-                told(name, sum(s.numCompletedTasks for s in found if s), sum(s.numTasks for s in found if s))
-
-        context.setJobGroup(group, f"antecede pipeline: {name}", interruptOnCancel=True)
-        watcher = threading.Thread(target=look, daemon=True)
-        told(name, 0, 0)
-        watcher.start()
+        told(name, Far(page=page_of(self.spark)))
+        if context is not None:
+            context.setJobGroup(f"antecede pipeline {name}", f"antecede pipeline: {name}", interruptOnCancel=True)
         try:
-            yield
+            with following(self.spark, lambda far: told(name, far)):
+                yield
         finally:
-            over.set()
-            watcher.join()
-            context.setLocalProperty("spark.jobGroup.id", None)
-            context.setLocalProperty("spark.job.description", None)
+            if context is not None:
+                context.setLocalProperty("spark.jobGroup.id", None)
+                context.setLocalProperty("spark.job.description", None)
 
     # -- the stages ------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from antecede.core.topics import matches
 from antecede.errors import InputError
+from antecede.spark.counting import PATIENCE
 from antecede.spark.cuts import HOLD, Cut, CutRule, Fold, Reading
 
 __all__ = [
@@ -180,7 +181,7 @@ class Plan:
         fields += [(name, _arrow(f.returns)) for name, f in (self.functions or {}).items()]
         fields += [("latest", pa.list_(pa.struct(latest))), ("completeness", pa.float64()), ("absent", names),
                    ("held", pa.int64()), ("incomplete", names), ("missing", names), ("dropped", pa.int64()),
-                   ("causes", names)]  # fmt: skip
+                   ("given_up", pa.int64()), ("causes", names)]  # fmt: skip
         return pa.schema(fields)
 
     def results(self, cuts: Iterable[Cut]) -> pa.Table:
@@ -208,6 +209,7 @@ class Plan:
             "incomplete": [first.id for first, _ in held],
             "missing": cut.missing,
             "dropped": cut.dropped,
+            "given_up": cut.given_up,
             "causes": cut.causes,
         }
         for place, value in enumerate(self.values):
@@ -264,6 +266,7 @@ class Bounds:
 
     hold: int = HOLD
     patience: int | None = None
+    """None: PATIENCE rows for a sender that is known, and to the second cut for a cause of nobody known."""
 
     def __post_init__(self) -> None:
         for name in ("hold", "patience"):
@@ -271,7 +274,8 @@ class Bounds:
                 raise InputError(f"{name} is {getattr(self, name)}: it must be at least 1.")
 
     def fold(self, plan: Plan, rule: CutRule) -> Fold:
-        return Fold(rule, len(plan.interests), plan.split, self.hold, self.patience)
+        patience = PATIENCE if self.patience is None else self.patience
+        return Fold(rule, len(plan.interests), plan.split, self.hold, patience, brief=self.patience is None)
 
 
 def plan_of(

@@ -1,7 +1,7 @@
 """Every Spark setting that antecede chooses, with its reason; what the caller sets wins over all of them.
 
-Decided in this file: which masters are on this machine (all of Spark then stays on the loopback address), and nothing
-is set without a sentence that says why.
+Decided in this file: which masters are on this machine (all of Spark then stays on the loopback address), which of the
+settings a session of the user's own must have too, and nothing is set without a sentence that says why.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-__all__ = ["SETTINGS", "Setting", "cores", "on_this_machine", "settings_for"]
+__all__ = ["SETTINGS", "STATE_STORE", "Setting", "cores", "on_this_machine", "settings_for"]
 
 LOOPBACK = "127.0.0.1"
 
@@ -22,7 +22,17 @@ class Setting(NamedTuple):
     where: Literal["everywhere", "loopback", "here"]
     """`here`: for masters on this machine; `loopback`: for those, and for clusters at a loopback address."""
     reason: str
+    yours: Literal["register sets it", "before it starts", "as you like"] = "as you like"
+    """In a session that the user has: what `register` sees to, what must be said before it starts, what is theirs."""
 
+
+STATE_STORE = Setting(
+    "spark.sql.streaming.stateStore.providerClass",
+    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "everywhere",
+    "stateful streams (transformWithState) work on no other, and state may outgrow the Java heap",
+    "register sets it",
+)
 
 SETTINGS: tuple[Setting, ...] = (
     Setting("spark.ui.enabled", "false", "everywhere",
@@ -33,13 +43,12 @@ SETTINGS: tuple[Setting, ...] = (
             "a failure reaches Python as an exception; Spark's log would print it twice more; set WARN to look inside"),
     Setting("spark.sql.execution.arrow.pyspark.enabled", "true", "everywhere",
             "rows cross between Java and Python in Arrow batches, ten times quicker than one by one"),
-    Setting("spark.sql.streaming.stateStore.providerClass",
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider", "everywhere",
-            "transformWithState works on no other, and state may outgrow the Java heap"),
+    STATE_STORE,
     Setting("spark.sql.session.timeZone", "UTC", "everywhere",
             "times are microseconds since the epoch; what is shown must not depend on the machine"),
     Setting("spark.python.authenticate.socketTimeout", "120s", "everywhere",
-            "on a busy machine a Python worker takes longer than Spark's 15 s to start and call back"),
+            "on a busy machine a Python worker takes longer than Spark's 15 s to start and call back",
+            "before it starts"),
     Setting("spark.driver.host", LOOPBACK, "loopback",
             "the machine's own name may resolve to an address that others reach, or to none"),
     Setting("spark.driver.bindAddress", LOOPBACK, "loopback",

@@ -2,8 +2,9 @@
 
 Decided in this file: the package travels as one zip, made from the files that run here, so that workers never run
 another version; where workers on this machine find those very files already, nothing travels. What it needs beside
-itself holds compiled code, cannot travel that way, and must be installed for the interpreter of the workers: one task
-looks, and one sentence says what is missing where.
+itself holds compiled code, cannot travel that way, and must be installed for the interpreter of the workers: one look
+at it, and one sentence says what is missing where. Workers on this machine whose interpreter nobody has chosen run the
+one that runs here; Spark would take any `python3` on the PATH.
 """
 
 from __future__ import annotations
@@ -15,23 +16,64 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import antecede
 from antecede.errors import EnvironmentFault
+from antecede.spark.faults import plain_faults
 from antecede.spark.settings import on_this_machine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["NEEDED", "check_workers", "is_connect", "package_zip", "ship"]
+__all__ = ["NEEDED", "Look", "check_workers", "choose_python", "is_connect", "look_at", "package_zip", "ship"]
 
 NEEDED = ("msgspec", "numpy", "pandas", "pyarrow")
 """What a worker must have installed."""
+
+CHOICE = "PYSPARK_PYTHON"
+"""The variable by which a user says what workers run; PySpark reads it when a session starts."""
+
+# As text, so that an interpreter without antecede can run it: as a program, and inside a function that travels.
+LOOK = f"""
+import importlib.util, json, sys
+found = importlib.util.find_spec("antecede")
+missing = [name for name in {NEEDED!r} if importlib.util.find_spec(name) is None]
+said = json.dumps([sys.executable, list(sys.version_info[:2]), missing, found and found.origin])
+"""
+
+
+_SHIPPED: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+"""Contexts, and sessions of Connect, that have been seen to; whether the package had to travel."""
+
+
+class Look(NamedTuple):
+    """What an interpreter says of itself."""
+
+    python: str
+    version: tuple[int, int]
+    missing: list[str]
+    antecede: str | None
+    """Where it finds this package."""
+
+    @classmethod
+    def told(cls, text: str) -> Look:
+        python, (major, minor), missing, found = json.loads(text)
+        return cls(python, (major, minor), missing, found)
+
+    @property
+    def lack(self) -> str | None:
+        """Why it cannot serve, as the end of a sentence about it."""
+        here = sys.version_info[:2]
+        if self.version != here:
+            return "is Python {}.{}, not {}.{} as here".format(*self.version, *here)
+        return f"lacks {', '.join(self.missing)}" if self.missing else None
 
 
 def is_connect(spark: SparkSession) -> bool:
@@ -60,29 +102,55 @@ def package_zip(directory: str | Path) -> Path:
     return path
 
 
-def found_by(python: str) -> Path | None:
-    """Where a fresh `python` with the environment of this process finds antecede."""
-    code = "import antecede; print(antecede.__file__)"
+def look_at(python: str) -> Look | None:
+    """What a fresh `python` with the environment of this process has; None where it does not run."""
     try:
         # -P: the working directory, which `-c` would search, is not searched by a worker.
-        done = subprocess.run([python, "-P", "-c", code], capture_output=True, text=True, timeout=60)
+        words = [python, "-P", "-c", f"{LOOK}print(said)"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return Path(done.stdout.strip()).resolve() if done.returncode == 0 else None
+    return Look.told(done.stdout) if done.returncode == 0 else None
+
+
+def choose_python(spark: SparkSession) -> Look | None:
+    """See to it that workers on this machine run an interpreter that can; None where they run elsewhere."""
+    if is_connect(spark) or not on_this_machine(spark.sparkContext.master or ""):
+        return None
+    context: Any = spark.sparkContext
+    said = look_at(context.pythonExec)
+    lack = "does not run, or is older than 3.11" if said is None else said.lack
+    if lack is None:
+        return said
+    if CHOICE in os.environ:
+        raise EnvironmentFault(
+            f"Spark's workers run {context.pythonExec} ({CHOICE}), which {lack}: "
+            f"install antecede[spark] for it, or set {CHOICE}={sys.executable} before the session starts"
+        )
+    context.pythonExec = sys.executable  # what it runs is looked up here whenever a function is sent to the workers
+    return look_at(sys.executable)
 
 
 def ship(spark: SparkSession) -> bool:
-    """See to it that the workers of `spark` run this antecede; True where it had to travel. Again costs little."""
-    if is_connect(spark):
-        with tempfile.TemporaryDirectory() as directory:
-            spark.addArtifacts(str(package_zip(directory)), pyfile=True)
-        return True
+    """See to it that the workers of `spark` can run this antecede; True where it had to travel. Again costs nothing."""
+    place: Any = spark if is_connect(spark) else spark.sparkContext
+    if place not in _SHIPPED:
+        _SHIPPED[place] = _to_server(spark) if is_connect(spark) else _to_workers(spark)
+    return _SHIPPED[place]
+
+
+def _to_server(spark: SparkSession) -> bool:
+    with tempfile.TemporaryDirectory() as directory:
+        spark.addArtifacts(str(package_zip(directory)), pyfile=True)
+    return True
+
+
+def _to_workers(spark: SparkSession) -> bool:
     from pyspark import SparkFiles
 
     context: Any = spark.sparkContext
-    if any(Path(name).name.startswith("antecede-") for name in context._python_includes):
-        return True
-    if on_this_machine(context.master) and found_by(context.pythonExec) == Path(antecede.__file__).resolve():
+    here = choose_python(spark)
+    if here is not None and here.antecede and Path(here.antecede).resolve() == Path(antecede.__file__).resolve():
         return False
     directory = tempfile.mkdtemp(prefix="antecede-zip-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)  # not sooner: executors fetch it when they start
@@ -99,30 +167,23 @@ def ship(spark: SparkSession) -> bool:
     return True
 
 
-def check_workers(spark: SparkSession) -> dict[str, Any]:
-    """What one worker says of itself (`python`, `antecede`); a sentence where it lacks something."""
+def check_workers(spark: SparkSession) -> Look:
+    """What one worker says of itself; a sentence where it lacks something."""
     from pyspark.sql import functions
 
-    needed, cure = NEEDED, "install antecede[spark] for it, or set PYSPARK_PYTHON to an interpreter that has it"
+    code, cure = LOOK, f"install antecede[spark] for it, or set {CHOICE} to an interpreter that has it"
 
     # Inside, so that it travels by value: a worker without antecede must be able to run it.
     def look(_: Any) -> str:
-        import importlib.util
-        import json
-        import sys
-
-        missing = [name for name in needed if importlib.util.find_spec(name) is None]
-        found = importlib.util.find_spec("antecede")
-        return json.dumps(
-            {"python": sys.executable, "missing": missing, "antecede": found.origin if found is not None else None}
-        )
+        known: dict[str, Any] = {}
+        exec(code, known)
+        return str(known["said"])
 
     ask = functions.udf(look, "string", useArrow=False)  # an Arrow one would need pyarrow to say that it is missing
-    said: dict[str, Any] = json.loads(spark.range(0, 1, 1, 1).select(ask("id")).collect()[0][0])
-    if said["missing"]:
-        raise EnvironmentFault(
-            f"Spark's workers run {said['python']}, which lacks {', '.join(said['missing'])}: {cure}"
-        )
-    if said["antecede"] is None:
-        raise EnvironmentFault(f"Spark's workers run {said['python']}, which did not get antecede: {cure}")
+    with plain_faults():
+        said = Look.told(spark.range(0, 1, 1, 1).select(ask("id")).collect()[0][0])
+    if said.lack is not None:
+        raise EnvironmentFault(f"Spark's workers run {said.python}, which {said.lack}: {cure}")
+    if said.antecede is None:
+        raise EnvironmentFault(f"Spark's workers run {said.python}, which did not get antecede: {cure}")
     return said

@@ -79,12 +79,16 @@ class Ledger:
         self.root = root
         self.path = root / NAME
         self.stamps: dict[str, Stamp] = {}
+        self.key: str | None = None
+        """What decided the last run that ended, and `report`, what came of it."""
+        self.report: dict[str, Any] | None = None
         if self.path.exists():
             try:
                 body = json.loads(self.path.read_text("utf-8"))
                 if body["format"] != FORMAT:
                     raise InputError(f"{self.path} has format {body['format']}; this reads {FORMAT}: use a new output.")
                 self.stamps = {stamp["stage"]: Stamp(**stamp) for stamp in body["stages"]}
+                self.key, self.report = body.get("key"), body.get("report")
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise InputError(f"{self.path} cannot be read ({error!r}): remove it, or use a new output.") from None
 

@@ -14,19 +14,20 @@ import msgspec
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from antecede.spark.audit import audit
 from antecede.spark.config import Columns, Pipeline, Wanted
 from antecede.spark.cuts import HOLD
 from antecede.spark.foreign import audit_table
-from antecede.spark.fuse import fuse
+from antecede.spark.fusing import fuse
 from antecede.spark.order import causal_order
 from antecede.spark.readings import Interest
 from antecede.spark.sink import read
+from antecede.spark.tables.frames import col
+from antecede.spark.trace_audit import Audit, audit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["RUN", "columns_of", "findings", "fused", "order"]
+__all__ = ["RUN", "SET_ASIDE", "columns_of", "findings", "fused", "order"]
 
 Step = Callable[["DataFrame"], "DataFrame"]
 
@@ -40,6 +41,9 @@ RUN = Columns(
     topic="topics",
 )
 """The columns of `views.arrivals`. Senders are in the ids; the edge to one's previous message is among the parents."""
+
+SET_ASIDE = "set aside"
+"""The verdict on what the audit could not judge."""
 
 
 def columns_of(config: Pipeline) -> Columns:
@@ -91,10 +95,11 @@ def fused(config: Pipeline) -> Step:
 def findings(spark: SparkSession, config: Pipeline, root: Path) -> DataFrame:
     """What the audit found, with `of` saying in what: `records` of a run; a table as it was `ordered`, or as it came.
 
-    What was found in a table as it came is what ordering has cured: it is told, and no violation.
+    What was found in a table as it came is what ordering has cured: it is told, and no violation. What could not be
+    judged is here too, with the verdict SET_ASIDE and the reason: nobody knows that it is clean.
     """
     if config.source.kind == "run":
-        return audit(config.source.paths, spark=spark).findings.withColumn("of", F.lit("records"))
+        return _all_of(audit(config.source.paths, spark=spark), "records")
     columns = config.columns
     rows = read(spark, root / "ordered")
     if columns.group is None:
@@ -113,15 +118,21 @@ def findings(spark: SparkSession, config: Pipeline, root: Path) -> DataFrame:
             run=group,
             position=position,
         )
-        return found.findings.withColumn("of", F.lit(of))
+        return _all_of(found, of)
 
     found = judged(rows.where(F.col("fate") == "delivered"), "causal_pos", "ordered")
     came = columns.arrived or columns.time
     if came is not None:
-        turn = Window.partitionBy(group).orderBy(came, columns.id)
+        turn = Window.partitionBy(col(group)).orderBy(col(came), col(columns.id))
         first = rows.where(F.col("fate") != "duplicate").withColumn("_turn", F.row_number().over(turn).cast("bigint"))
         found = found.unionByName(judged(first, "_turn", "as it came"))
     return found
+
+
+def _all_of(found: Audit, of: str) -> DataFrame:
+    findings: DataFrame = found.findings
+    aside = found.quarantine.withColumn("verdict", F.lit(SET_ASIDE))
+    return findings.unionByName(aside, allowMissingColumns=True).withColumn("of", F.lit(of))
 
 
 def _with_parents(rows: DataFrame, columns: Columns, group: str) -> tuple[DataFrame, str | None]:
@@ -130,8 +141,9 @@ def _with_parents(rows: DataFrame, columns: Columns, group: str) -> tuple[DataFr
         return rows, None
     if columns.sender is None or columns.seq is None:
         return rows, columns.parents
-    own = Window.partitionBy(group, columns.sender).orderBy(columns.seq)
-    previous = F.when(F.lag(columns.seq).over(own) == F.col(columns.seq) - 1, F.lag(columns.id).over(own))
-    listed = F.coalesce(F.col(columns.parents), F.array()) if columns.parents is not None else F.array()
+    id, seq = col(columns.id), col(columns.seq)
+    own = Window.partitionBy(col(group), col(columns.sender)).orderBy(seq)
+    previous = F.when(F.lag(seq).over(own) == seq - 1, F.lag(id).over(own))
+    listed = F.coalesce(col(columns.parents), F.array()) if columns.parents is not None else F.array()
     both = F.concat(listed.cast("array<string>"), F.array_compact(F.array(previous.cast("string"))))
     return rows.withColumn("_parents", both), "_parents"

@@ -16,7 +16,9 @@ from pyspark.sql import functions as F
 from antecede.spark import steps
 from antecede.spark.bad import Bad, note
 from antecede.spark.intake import damaged, faulty, read_rows, sound
+from antecede.spark.jobs import Far, page_of
 from antecede.spark.manifest import committed, is_table
+from antecede.spark.metrics import Totals
 from antecede.spark.order import held
 from antecede.spark.outcome import Report, Stage
 from antecede.spark.sink import table_rows
@@ -39,24 +41,37 @@ LOOK_S = 1
 def run_continuous(work: Work) -> Report:
     """Until all is done, or until interrupted (Ctrl-C, `StreamingQuery.stop`)."""
     queries: list[StreamingQuery] = []
+    totals = Told()
     forever = work.config.mode.trigger_s is not None
     whole = True
     try:
         queries.append(_start(work, "quarantine", faulty(_rows(work))))
         ordered = sound(_rows(work)).transform(steps.order(work.config))
         queries.append(_start(work, "ordered", ordered, work.config.output.partition_by))
+        totals.query = queries[-1]
         if not forever:
-            _await(queries)
+            _await(work, queries, totals)
         if work.config.fuse is not None and _has_rows(work, queries, forever):
             rows = work.spark.readStream.format("antecede").load(str(work.root / "ordered"))
             queries.append(_start(work, "fused", rows.transform(steps.fused(work.config))))
-        _await(queries)
+        _await(work, queries, totals)
     except KeyboardInterrupt:
         whole = False  # the usual way to end one that goes on: what is committed is reported
     finally:
+        totals.look()
         for query in queries:
             query.stop()
-    return _report(work, whole and not forever)
+    return _report(work, whole and not forever, totals)
+
+
+class Told(Totals):
+    """What the order stage has told of itself so far."""
+
+    query: StreamingQuery | None = None
+
+    def look(self) -> None:
+        for progress in self.query.recentProgress if self.query is not None else ():
+            self.add(progress)
 
 
 def _rows(work: Work) -> DataFrame:
@@ -76,11 +91,14 @@ def _start(work: Work, name: str, rows: DataFrame, partition_by: tuple[str, ...]
     return query
 
 
-def _await(queries: list[StreamingQuery]) -> None:
-    """Until all have ended; the failure of one ends all."""
+def _await(work: Work, queries: list[StreamingQuery], totals: Told) -> None:
+    """Until all have ended, telling what the order stage tells; the failure of one ends all."""
     while any(query.isActive for query in queries):
         for query in queries:
             query.awaitTermination(LOOK_S)
+        totals.look()
+        if work.told is not None:
+            work.told("ordered", Far(text=totals.text(), page=page_of(work.spark)))
     for query in queries:
         query.awaitTermination()  # raises what it failed with
 
@@ -106,7 +124,7 @@ def _held(work: Work) -> int:
     return int(row[0] or 0) if row is not None else 0
 
 
-def _report(work: Work, whole: bool) -> Report:
+def _report(work: Work, whole: bool, totals: Totals) -> Report:
     """`whole`: the queries have ended by themselves, so all that was there has been read."""
     bad = damaged(work.spark, work.config, thorough=True)
     for file, reason in bad:
@@ -121,4 +139,6 @@ def _report(work: Work, whole: bool) -> Report:
     rows_in = read_rows(work.spark, work.config, [file for file, _ in bad]).count()
     waiting = _held(work)
     out = sum(stage.rows for stage in stages if stage.name in ("quarantine", "ordered"))
-    return work.report(rows_in, stages, waiting, 0 if whole else rows_in - out - waiting)
+    unread = 0 if whole else rows_in - out - waiting
+    age = totals.oldest_held_us if waiting else None
+    return work.report(rows_in, stages, waiting, unread, oldest_held_us=age, whole=whole)

@@ -1,37 +1,44 @@
 """From the records of runs to what each receiver saw coming: one row per arrival, with everything it comes after.
 
 Decided in this file: a view is one process of one run. Its rows are what arrived there and what it published itself, as
-they came. The parents of a row are, for every sender, the latest message in its past that the receiver could get (a
-filter matches, and it does not lie behind the cut at which the receiver joined): so nothing is hidden behind a message
-that was lost on the way, and nobody waits for what was never meant for him. Causes are those of `trace/history.py`:
-one's own previous message, and as `publish` says everything out so far or exactly `after`.
+they came. The parents of a row are, for every sender, the latest message in its past that the receiver was owed or
+published: so nothing is hidden behind a message that was lost on the way, and nobody waits for what was never meant for
+him. What is in a message's past, and who is owed what, is not decided here: it is what the audit says
+(`auditing/history`, `auditing/attendance`), and `trace/history.py` and `trace/pairs.py` before it.
 
-One run is one task: happened-before runs through all its processes. It holds one clock per message, a number for each
-sender and set of topics; a million messages of a hundred senders are beyond one task, and a matter of the audit.
+One run is one task: happened-before runs through all its processes. It holds a number for each message and sender; a
+million messages of a hundred senders are beyond one task, and a matter of the audit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from antecede.core.message import split_id
-from antecede.core.topics import matches
-from antecede.errors import InputError
+from antecede.spark.auditing import telling
+from antecede.spark.auditing.attendance import CONTROL, Debts
+from antecede.spark.auditing.chunks import Coded
+from antecede.spark.auditing.history import Told, controls_of, run_messages
+from antecede.spark.auditing.keys import keys_of
+from antecede.spark.auditing.messages import Messages
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["ARRIVALS", "arrivals", "causes_by_view"]
+__all__ = ["ARRIVALS", "TELLING", "arrivals", "causes_by_view"]
 
-Stream: TypeAlias = tuple[str, tuple[str, ...]]
-"""A sender and the topics of some of its messages."""
-Clock: TypeAlias = dict[Stream, int]
+Ints = NDArray[Any]
 
-TELLING = ("run", "process", "step", "at_us", "kind", "message", "groups", "deadline_us", "after", "cut")
+TELLING = (
+    "run", "process", "role", "step", "at_us", "true_us", "kind", "message", "groups", "deadline_us", "expires_us",
+    "after", "cut", "guard_us", "peer", "reason",
+)  # fmt: skip
+"""The columns of a trace that say what comes after what, and who is owed what."""
+
 ARRIVALS = "view string, run string, receiver string, message string, sender string, seq bigint, topics array<string>, \
 parents array<string>, deadline_us bigint, sent_us bigint, arrived_us bigint, fault string"
 """The columns of `arrivals`; `fault` says why a row cannot be ordered, null if it can."""
@@ -51,128 +58,101 @@ _CAUSES = _schema(
 _AUDIENCES = _schema([("run", pa.string()), ("process", pa.string()), ("audience", pa.int64())])
 
 
-class Step(NamedTuple):
-    """A row of one process, as far as it says what comes after what."""
-
-    at_us: int
-    process: str
-    kind: str
-    message: str
-    groups: tuple[str, ...]
-    deadline_us: int | None
-    after: tuple[str, ...] | None
-
-
-class Audience(NamedTuple):
-    """Who gets the same: filters, and what lay behind when they joined."""
-
-    filters: frozenset[str]
-    cut: tuple[tuple[str, int], ...]
-
-
-def audiences(joins: Iterable[tuple[str, Sequence[str] | None, Sequence[str] | None]]) -> dict[str, Audience]:
-    """Per process: all filters it ever joined with; and the cut of its first join."""
-    filters: dict[str, set[str]] = {}
-    cuts: dict[str, tuple[tuple[str, int], ...]] = {}
-    for process, groups, cut in joins:
-        filters.setdefault(process, set()).update(groups or ())
-        cuts.setdefault(process, tuple(sorted(map(split_id, cut or ()))))
-    return {process: Audience(frozenset(wanted), cuts[process]) for process, wanted in filters.items()}
-
-
-def clocks(steps: dict[str, list[Step]]) -> Iterator[tuple[Step, Clock]]:
-    """Every publication with all it comes after, in a causal order; rows of a process by step."""
-    published = {row.message for rows in steps.values() for row in rows if row.kind == "publish"}
-    known: dict[str, tuple[Clock, Stream, int]] = {}
-    past: dict[str, Clock] = {process: {} for process in steps}
-    own: dict[str, str] = {}
-    place = dict.fromkeys(steps, 0)
-    waiting: dict[str, list[str]] = {}
-    ready = [(rows[0].at_us, process) for process, rows in steps.items() if rows]
-    heapify(ready)
-
-    def add(clock: Clock, message: str) -> None:
-        told, stream, number = known[message]
-        for entry, reached in told.items():
-            if clock.get(entry, -1) < reached:
-                clock[entry] = reached
-        if clock.get(stream, -1) < number:
-            clock[stream] = number
-
-    while ready:
-        _, process = heappop(ready)
-        row = steps[process][place[process]]
-        needs = (row.message,) if row.kind == "deliver" else row.after or ()
-        blocker = next((m for m in needs if m in published and m not in known), None)
-        if blocker is not None:
-            waiting.setdefault(blocker, []).append(process)
-            continue
-        if row.kind == "deliver":
-            if row.message in known:
-                add(past[process], row.message)
-        elif row.message not in known:
-            if row.after is None:
-                clock = dict(past[process])
-            else:
-                clock = {}
-                for cause in (*row.after, *filter(None, (own.get(process),))):
-                    if cause in known:
-                        add(clock, cause)
-            sender, number = split_id(row.message)
-            known[row.message] = (clock, (sender, row.groups), number)
-            own[process] = row.message
-            add(past[process], row.message)
-            yield row, clock
-            for other in waiting.pop(row.message, ()):
-                heappush(ready, (steps[other][place[other]].at_us, other))
-        place[process] += 1
-        if place[process] < len(steps[process]):
-            heappush(ready, (steps[process][place[process]].at_us, process))
-    for message in waiting:
-        raise InputError(f"The records contradict themselves: {message} is its own cause.")
-
-
-def reduced(clock: Clock, audience: Audience, taken: dict[tuple[str, ...], bool]) -> list[str]:
-    """The latest message of each sender in this past that the audience could get."""
-    found: dict[str, int] = {}
-    behind = dict(audience.cut)
-    for (sender, topics), number in clock.items():
-        wanted = taken.get(topics)
-        if wanted is None:
-            wanted = taken[topics] = any(matches(f, topic) for f in audience.filters for topic in topics)
-        if wanted and number > behind.get(sender, -1) and found.get(sender, -1) < number:
-            found[sender] = number
-    return [f"{sender}:{found[sender]}" for sender in sorted(found)]
-
-
 def causes_by_view(table: pa.Table, audiences_only: bool = False) -> pa.Table:
     """The kernel: rows of one run (columns TELLING) to the parents of every message for every audience.
 
-    `audiences_only`: which process belongs to which audience instead.
+    An audience is all who could get the same. `audiences_only`: which process belongs to which audience instead.
     """
-    columns = [table.column(name).to_pylist() for name in TELLING]
-    rows = sorted(zip(*columns, strict=True), key=lambda row: (row[1], row[2]))
-    run = rows[0][0] if rows else ""
-    groups = audiences((row[1], row[6], row[9]) for row in rows if row[4] == "join")
-    numbers = {audience: number for number, audience in enumerate(dict.fromkeys(groups.values()))}
+    run = str(table.column("run")[0]) if table.num_rows else ""
+    told = telling.gather(
+        [telling.publications(table)], [telling.controls(table)], telling.roles(table), [telling.heard(table)]
+    )
+    messages, _ = run_messages(told)
+    masks = could_get(table, told, messages)
+    numbers = {mask: number for number, mask in enumerate(dict.fromkeys(mask.tobytes() for mask in masks.values()))}
     if audiences_only:
-        told = [{"run": run, "process": process, "audience": numbers[of]} for process, of in groups.items()]
-        return pa.Table.from_pylist(told, _AUDIENCES)
-    steps: dict[str, list[Step]] = {}
-    for _, process, _, at_us, kind, message, topics, deadline_us, after, _ in rows:
-        if kind in ("publish", "deliver") and message is not None:
-            listed = None if after is None else tuple(after)
-            step = Step(at_us, process, kind, message, tuple(topics or ()), deadline_us, listed)
-            steps.setdefault(process, []).append(step)
-    out: dict[str, list[Any]] = {name: [] for name in _CAUSES.names}
-    taken: list[dict[tuple[str, ...], bool]] = [{} for _ in numbers]
-    for step, clock in clocks(steps):
-        for audience, number in numbers.items():
-            parents = reduced(clock, audience, taken[number])
-            values = (run, number, step.message, list(step.groups), parents, step.deadline_us, step.at_us)
-            for name, value in zip(_CAUSES.names, values, strict=True):
-                out[name].append(value)
-    return pa.table(out, _CAUSES)
+        who = [{"run": run, "process": p, "audience": numbers[mask.tobytes()]} for p, mask in masks.items()]
+        return pa.Table.from_pylist(who, _AUDIENCES)
+    about = published(table, messages)
+    latest = clocks(messages)
+    parts = [_CAUSES.empty_table()]
+    for mask, number in numbers.items():
+        parents = reduced(messages, latest, np.frombuffer(mask, bool))
+        same = {"run": pa.repeat(run, messages.count), "audience": pa.repeat(number, messages.count)}
+        parts.append(pa.table({**same, **about, "parents": parents}).select(_CAUSES.names).cast(_CAUSES))
+    return pa.concat_tables(parts)
+
+
+def could_get(table: pa.Table, told: Told, messages: Messages) -> dict[str, Ints]:
+    """For each process that ever joined, which messages it was owed (as `trace/pairs.py` has it) or published."""
+    everything = np.arange(messages.count)
+    cache: dict[Any, Any] = {}
+    process, name = Coded.of(table.column("process")), keys_of(table.column("message"))
+    found: dict[str, Ints] = {}
+    for place, (who, mine) in enumerate(sorted(controls_of(told).items())):
+        if not mine.memberships:
+            continue
+        own = messages.publisher == place
+        debts = Debts(mine, messages, own, cache)
+        mask = debts.to_the_end(everything) | own
+        if any(member.ended is not None for member in mine.memberships):
+            rows = messages.find(name[process.codes == process.words.index(who)])
+            named = np.zeros(messages.count, bool)
+            named[rows[rows >= 0]] = True
+            mask |= debts.ever(everything) & named
+        found[who] = mask
+    return found
+
+
+def published(table: pa.Table, messages: Messages) -> dict[str, Any]:
+    """message, topics, deadline_us and sent_us, by number."""
+    rows = telling.of_kinds(table, ("publish",))
+    rows = rows.sort_by([("at_us", "descending"), ("process", "descending"), ("step", "descending")])
+    number = messages.find(keys_of(rows.column("message")))
+    place = np.zeros(messages.count, np.int64)
+    place[number[number >= 0]] = np.flatnonzero(number >= 0)  # of several the first is written last
+    rows = rows.take(pa.array(place)) if messages.count else rows.slice(0, 0)
+    names = {"message": "message", "topics": "groups", "deadline_us": "deadline_us", "sent_us": "at_us"}
+    return {new: rows.column(old).combine_chunks() for new, old in names.items()}
+
+
+def series(messages: Messages) -> dict[int, Ints]:
+    """Publisher -> the numbers of its messages that are ordered, in their order."""
+    ordered = np.ones(messages.count, bool)
+    ordered[messages.extra.get("loose", np.zeros(0, np.int64))] = False
+    return {int(one): np.flatnonzero(ordered & (messages.publisher == one)) for one in np.unique(messages.publisher)}
+
+
+def clocks(messages: Messages) -> Ints:
+    """For each message and publisher (ascending) the place, in its series, of the latest that it comes after; or -1."""
+    graph, lines = messages.graph, series(messages)
+    past = np.full((messages.count, len(lines)), -1, np.int32)
+    known = past.copy()
+    at: dict[int, tuple[int, int]] = {}
+    for column, numbers in enumerate(lines.values()):
+        at.update((int(number), (column, place)) for place, number in enumerate(numbers))
+    for number in range(messages.count):
+        above = graph.parent[graph.parent_at[number] : graph.parent_at[number + 1]]
+        if len(above):
+            past[number] = known[number] = known[above].max(axis=0)
+        if number in at:
+            column, place = at[number]
+            known[number, column] = place
+    return past
+
+
+def reduced(messages: Messages, past: Ints, mask: Ints) -> Any:
+    """For each message the latest of each publisher in its past that is in the mask, as lists of ids."""
+    latest = np.full(past.shape, -1, np.int64)
+    for column, numbers in enumerate(series(messages).values()):
+        last = np.maximum.accumulate(np.where(mask[numbers], np.arange(len(numbers)), -1)) if len(numbers) else numbers
+        place = np.append(last, -1)[past[:, column]]
+        latest[:, column] = np.append(numbers, -1)[place]
+    some = latest >= 0
+    at: Any = pa.array(np.concatenate([[0], np.cumsum(some.sum(axis=1))]).astype(np.int32))
+    which: Any = pa.array(messages.named[latest[some]])
+    names: Any = messages.names.combine_chunks() if isinstance(messages.names, pa.ChunkedArray) else messages.names
+    return pa.ListArray.from_arrays(at, names.take(which).cast(pa.string()))
 
 
 def _causes(table: pa.Table) -> pa.Table:
@@ -188,9 +168,13 @@ def arrivals(records: DataFrame, receivers: Sequence[str] | None = None) -> Data
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    telling = records.where(F.col("kind").isin("publish", "deliver", "join")).select(*TELLING).groupBy("run")
-    causes = telling.applyInArrow(_causes, from_arrow_schema(_CAUSES))
-    who = telling.applyInArrow(_audiences, from_arrow_schema(_AUDIENCES))
+    rows = records.where(F.col("kind").isin("publish", "deliver", *CONTROL)).select(*TELLING)
+    # Of those who left or crashed it counts what was on its way to them: any row that names it.
+    gone = records.where(F.col("kind").isin("leave", "crash")).select("run", "process").distinct()
+    named = records.where(~F.col("kind").isin("publish", "deliver", *CONTROL) & F.col("message").isNotNull())
+    told = rows.unionByName(named.select(*TELLING).join(gone, ["run", "process"], "left_semi").select(*TELLING))
+    causes = told.groupBy("run").applyInArrow(_causes, from_arrow_schema(_CAUSES))
+    who = told.groupBy("run").applyInArrow(_audiences, from_arrow_schema(_AUDIENCES))
     came = records.where(F.col("kind").isin("arrive", "publish") & F.col("message").isNotNull())
     if receivers is not None:
         came = came.where(F.col("process").isin(*receivers))

@@ -9,9 +9,9 @@ of messages (one bit per pair of messages): tens of thousands are fine; for more
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from antecede.errors import InputError
 from antecede.trace.claims import Claims
@@ -19,11 +19,11 @@ from antecede.trace.fates import Fates
 from antecede.trace.history import History, bits
 from antecede.trace.holders import Holders, Partition
 from antecede.trace.pairs import Receiver
-from antecede.trace.parquet import read_rows, read_scenario, silent, trace_files
+from antecede.trace.record import Row
 from antecede.trace.report import VERDICTS, Finding, Report
 from antecede.trace.verdicts import Judge
 
-__all__ = ["EXEMPT", "UNORDERED_RECIPES", "Finding", "Report", "check", "skew_of"]
+__all__ = ["EXEMPT", "ORDERS", "UNORDERED_RECIPES", "Finding", "Ran", "Report", "Watch", "check", "skew_of"]
 
 EXEMPT: dict[str, tuple[str, ...]] = {
     "colour": ("idle",),
@@ -38,14 +38,37 @@ UNORDERED_RECIPES = ("ackcast", "lpbcast-chain", "lpbcast-once", "lpbcast-unlimi
 """Where publications are unordered without anybody's asking (`mix`)."""
 
 
+ORDERS: dict[str, tuple[str, ...] | None] = {"causal": None, "fifo": ()}
+"""What every message may be judged by, whatever its publisher asked for -> what its `publish` row would say: it follows
+all that its publisher had delivered or published, or only its publisher's previous message."""
+
+
+Watch = Callable[[str, int, int | None], None]
+"""Told what is counted, how many there are so far, and of how many, where that is known."""
+
+
+class Ran(Protocol):
+    """A run that is still in memory, as `antecede.simulate` returns it."""
+
+    @property
+    def rows(self) -> Sequence[Sequence[Any]]: ...
+    @property
+    def streamed(self) -> bool: ...
+    def body(self) -> Mapping[str, Any]: ...
+
+
 def check(
-    source: Iterable[Sequence[Any]] | str | Path,
+    source: Ran | Iterable[Sequence[Any]] | str | Path,
     *,
     scenario: Mapping[str, Any] | None = None,
     idle: bool = True,
     exempt: Collection[str] = (),
+    order: str | None = None,
+    watch: Watch | None = None,
 ) -> Report:
-    """Judge one run: its rows, or the path of its directory or file (then `scenario.json` beside it is read).
+    """Judge one run: what `simulate` returned, its rows, or the path of its directory or file (then `scenario.json`
+    beside it is read). `order`: judge every message as if this order had been asked for (a key of ORDERS).
+    `watch` is told how far it is.
 
     From the scenario only five things are taken: `skew_ms` (what it leaves open is in doubt, where rows have no
     common clock), `partition` (who cannot be reached when), `recipe` (what is not promised), `grow` (whether clients of
@@ -53,18 +76,27 @@ def check(
     otherwise that a message has none is a finding).
     """
     if isinstance(source, str | Path):
+        from antecede.trace.parquet import read_rows, read_scenario, silent, trace_files
+
         scenario = read_scenario(source) if scenario is None else scenario
         rows: Iterable[Sequence[Any]] = read_rows(source)
         unheard = [file.name for file in trace_files(source) if silent(file)]
-    else:
+    elif isinstance(source, Iterable):
         rows, unheard = source, []
+    else:
+        if source.streamed:
+            raise InputError("the rows of this run went to a sink: check where they were written to")
+        rows, unheard = source.rows, []
+        scenario = source.body() if scenario is None else scenario
     scenario = scenario or {}
+    if order is not None:
+        rows = _as_if(rows, order)
     skew_us = skew_of(scenario)
     skip = {*exempt, *EXEMPT.get(str(scenario.get("recipe")), ())} | (set() if idle else {"idle"})
     if skip - set(VERDICTS) or "inversion" in skip:
         raise InputError(f"cannot exempt from {', '.join(sorted(skip))}: choose among {', '.join(VERDICTS[1:])}")
 
-    history = History(rows)
+    history = History(rows if watch is None else _counted(rows, watch))
     receivers = {name: Receiver(name, history) for name in sorted(history.processes)}
     holders = Holders(history, receivers, partitions_of(scenario.get("partition")))
     claims = Claims(history, receivers, holders)
@@ -84,7 +116,9 @@ def check(
         unknown_tails=unheard,
     )
     changing = scenario.get("recipe") == "home" and bool(scenario.get("grow"))
-    for judge in judges.values():
+    for place, judge in enumerate(judges.values()):
+        if watch is not None:
+            watch("processes judged", place, len(judges))
         judge.numbered = changing and judge.receiver.role == "subscriber"
         judge.walk()
         report.findings += judge.findings
@@ -93,6 +127,22 @@ def check(
     Fates(history, receivers, ledgers, holders, skew_us).judge(report)
     report.findings = [f for f in report.findings if f.verdict not in skip]
     return report
+
+
+def _as_if(rows: Iterable[Sequence[Any]], order: str) -> Iterator[Row]:
+    """The rows, with publications that ask for this order."""
+    if order not in ORDERS:
+        raise InputError(f"there is no order {order!r} to judge by: choose {' or '.join(ORDERS)}")
+    for values in rows:
+        row = values if isinstance(values, Row) else Row._make(values)
+        yield row._replace(after=ORDERS[order]) if row.kind == "publish" else row
+
+
+def _counted(rows: Iterable[Sequence[Any]], watch: Watch) -> Iterator[Sequence[Any]]:
+    for count, row in enumerate(rows):
+        if not count % 4096:
+            watch("rows read", count, None)
+        yield row
 
 
 def skew_of(scenario: Mapping[str, Any]) -> int:

@@ -7,13 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from antecede.trace.history import History, bits, time_of
+from antecede.trace.history import History, bits, sheds, time_of
 from antecede.trace.holders import Holders
 from antecede.trace.ledger import Ledger
 from antecede.trace.pairs import Receiver
 from antecede.trace.record import Row
+from antecede.trace.report import ms
 
 __all__ = ["Claims"]
+
+
+def _life_of(process: str) -> tuple[str, int]:
+    """A name without its incarnation, and that; 0: the first.
+
+    >>> _life_of("ann.2"), _life_of("ann"), _life_of("v1.0")
+    (('ann', 2), ('ann', 0), ('v1.0', 0))
+    """
+    name, _, life = process.rpartition(".")
+    return (name, int(life)) if name and life.isascii() and life.isdigit() and life[0] != "0" else (process, 0)
 
 
 class Claims:
@@ -33,6 +44,10 @@ class Claims:
         }
 
     def discard(self, row: Row, ledger: Ledger, index: int) -> str | None:
+        if sheds(row):
+            return self._shed(row, ledger, index)
+        if row.peer not in (None, row.process):
+            return f"it cannot be {row.peer}'s fate"
         if row.reason == "duplicate":
             known = ledger.copies.get(index, 0) >= 2 or ledger.delivered >> index & 1
             return None if known else "it is the first copy here"
@@ -50,7 +65,7 @@ class Claims:
         if due_us is None:
             return "it has no deadline"
         if ledger.in_time_at(index, row.at_us):
-            return f"at {row.at_us} us it is in time (deadline {due_us}, guard {ledger.guard_us})"
+            return f"at {ms(row.at_us)} it is in time (deadline {ms(due_us)}, guard {ms(ledger.guard_us)})"
         return None
 
     def _superseded(self, row: Row, ledger: Ledger, index: int) -> str | None:
@@ -58,6 +73,15 @@ class Claims:
 
     def _overflow(self, row: Row, ledger: Ledger, index: int) -> str | None:
         return None if ledger.here >> index & 1 else "it never arrived here since it joined"
+
+    def _shed(self, row: Row, ledger: Ledger, index: int) -> str | None:
+        """What a broker has no more room for, for one of its clients: it must have had it."""
+        client = self.receivers.get(row.peer or "")
+        if client is not None and client.role != "subscriber":
+            return f"{row.peer} is no client"
+        return (
+            None if ledger.delivered >> index & 1 else f"it was not delivered here, so it did not wait for {row.peer}"
+        )
 
     def _foreign(self, row: Row, ledger: Ledger, index: int) -> str | None:
         if self._no_concern(ledger, index) or ledger.may_ignore(index):
@@ -83,7 +107,8 @@ class Claims:
         return None if holder is None else f"{holder} still holds it"
 
     def cut(self, row: Row, ledger: Ledger) -> str | None:
-        """At `join`: what the peer, or we, delivered, published or discarded, or learned as past. At `move`: our past.
+        """At `join`: what the peer, or we, or an earlier life of ours delivered, published or discarded, or learned as
+        past. At `move`: our past.
 
         Of unordered messages only those that are named: a sender's earlier ones are hidden with them, had or not.
         """
@@ -101,8 +126,8 @@ class Claims:
             named |= 1 << index
         if row.kind == "join":
             allowed |= ledger.discarded & ~ledger.gone  # what it called gone has not been judged if it was not owed
-            if peer is not None:
-                allowed |= self._past_of(peer, row)
+            for other in [*([] if peer is None else [peer]), *self._earlier_lives(row.process)]:
+                allowed |= self._past_of(other, row)
         relevant = named
         for filter in row.groups or ():
             relevant |= self.history.matching(filter) & behind & ~self.history.unordered
@@ -113,6 +138,13 @@ class Claims:
         if row.kind == "join":
             return f"{row.peer} had not delivered, published or discarded {name}, nor had {row.process} discarded it"
         return f"{name} is not in the past of what {row.process} delivered or published"
+
+    def _earlier_lives(self, process: str) -> list[Receiver]:
+        """Who comes back may begin where it was: what its earlier lives had lies behind it."""
+        name, life = _life_of(process)
+        return [
+            one for one in self.receivers.values() if _life_of(one.name)[0] == name and _life_of(one.name)[1] < life
+        ]
 
     def _past_of(self, peer: Receiver, row: Row) -> int:
         """All that lies behind `peer` at that instant; without a common clock: at its end."""

@@ -51,6 +51,7 @@ class Fates:
                     finding = self._finding("unexplained", receiver, told, "has no fate: no rule accounts for it")
                 if finding is not None:
                     report.findings.append(finding)
+                report.left_out.append((told.id, receiver.name, fate or "pending"))
                 counts[fate or "pending"] = counts.get(fate or "pending", 0) + 1
             for fate, count in counts.items():
                 report.fates[fate] += count
@@ -69,7 +70,7 @@ class Fates:
         rules: tuple[tuple[str, Callable[[Receiver, Ledger, Told], bool]], ...] = (
             ("superseded", self._is_superseded),
             ("late", self._is_late),
-            ("overflow", lambda r, b, m: bool(b.overflowed & m.bit)),
+            ("overflow", lambda r, b, m: bool((b.overflowed | b.shed) & m.bit)),
             ("expired", self._is_expired),
             ("departed", lambda r, b, m: not r.standing & m.bit),
             ("pending", self._is_pending),
@@ -91,8 +92,8 @@ class Fates:
         """It came in time or never, and a successor was out: here, or at a home broker that owed it and had it not."""
         if ledger.came & told.bit and not ledger.in_time & told.bit:
             return False
-        if (ledger.overflowed | ledger.moved_away) & told.bit:
-            return False  # it was here and would have been delivered
+        if (ledger.overflowed | ledger.shed | ledger.outlasted | ledger.moved_away) & told.bit:
+            return False  # it was here, or at its broker, and would have been delivered
         if not receiver.standing & told.bit:
             return bool(ledger.past_when_left & told.bit)  # what came out after it had left is not to blame
         return bool(ledger.past & told.bit) or self._superseded_at_home(receiver, told)
@@ -134,9 +135,10 @@ class Fates:
     # --- verdicts on pairs ---------------------------------------------------------------------------------------
 
     def _stuck(self, receiver: Receiver, ledger: Ledger, told: Told) -> Finding | None:
-        """Came in time at a correct receiver, no successor out by then, not overflowed, never delivered."""
+        """Came in time at a correct receiver, no successor out by then, never delivered, and not by the doing of its
+        application: that had no room for it, or left it in its queue for too long."""
         step = ledger.must.get(told.index)
-        if step is None or not receiver.standing & told.bit or ledger.overflowed & told.bit:
+        if step is None or not receiver.standing & told.bit or (ledger.overflowed | ledger.outlasted) & told.bit:
             return None
         settled = (ledger.past | ledger.discarded) & told.bit
         if receiver.tail_unknown and not settled:

@@ -19,7 +19,7 @@ from antecede.errors import InputError
 from antecede.trace.record import KINDS, ROLES, Row, odd_reason
 from antecede.trace.report import Finding
 
-__all__ = ["History", "Told", "bits", "time_of"]
+__all__ = ["History", "Told", "bits", "sheds", "time_of"]
 
 NAMES_A_MESSAGE = frozenset(("publish", "arrive", "deliver", "discard", "collect"))
 
@@ -35,6 +35,11 @@ def bits(mask: int) -> Iterator[int]:
 def time_of(row: Row) -> int:
     """The simulator's clock where there is one, else the process's own."""
     return row.at_us if row.true_us is None else row.true_us
+
+
+def sheds(row: Row) -> bool:
+    """Whether it tells of what a client did not get, at the broker that had no more room for it."""
+    return row.kind == "discard" and row.reason == "overflow" and row.peer not in (None, row.process)
 
 
 def _understood(rows: list[Row]) -> None:
@@ -109,6 +114,8 @@ class History:
         self.index: dict[str, int] = {}
         self.out: dict[str, dict[int, int]] = {}
         """process -> message -> the step at which it first delivered or published it."""
+        self.shed: dict[str, dict[str, int]] = {}
+        """client -> broker -> mask of what that broker says it had no more room for, for that client."""
         self._unordered_by: dict[str, int] = {}
         self.unordered = 0
         """Mask of what was published to follow nothing and be followed by nothing."""
@@ -121,6 +128,11 @@ class History:
         for told in self.messages:
             for topic in told.topics:
                 self._topics[topic] = self._topics.get(topic, 0) | told.bit
+        for row in (row for mine in self.processes.values() for row in mine if sheds(row)):
+            index = self.index.get(row.message or "")
+            if index is not None and row.peer is not None:
+                mine_of = self.shed.setdefault(row.peer, {})
+                mine_of[row.process] = mine_of.get(row.process, 0) | self.messages[index].bit
 
     def _sort(self, rows: Iterable[Sequence[Any]]) -> int:
         runs: set[str] = set()

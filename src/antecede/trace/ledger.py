@@ -9,7 +9,7 @@ and which look like any other: there an arrival counts only if the broker had th
 
 from __future__ import annotations
 
-from antecede.trace.history import History, bits, time_of
+from antecede.trace.history import History, bits, sheds, time_of
 from antecede.trace.pairs import Receiver
 from antecede.trace.record import Row
 
@@ -34,6 +34,15 @@ class Ledger:
         self.settled = 0
         """Delivered, published, or discarded with a reason that is final (not `foreign`, not `duplicate`)."""
         self.overflowed = 0
+        self.outlasted = 0
+        """What its application left in its queue beyond the deadline."""
+        self.shed = 0
+        """What brokers it was attached to had no more room for: overflow, too, but nothing of it is here."""
+        for broker, mask in history.shed.get(receiver.name, {}).items():
+            if any(row.peer == broker for row in receiver.rows if row.kind in ("join", "move")):
+                self.shed |= mask
+        self.asked_for = 0
+        """Its own messages that its application asked for and was handed."""
         self.gone = 0
         self.arrived = 0
         """Every arrival, counted or not: the logical deadline takes them all, also those with which a `join` came."""
@@ -127,7 +136,7 @@ class Ledger:
         if kind == "join":
             if not self._joined:
                 self._joined = True
-                self.here = 0
+                self.here = self._came_with(row)
                 self.heeded.clear()
                 self.outcomes.clear()
                 self.senders.clear()
@@ -169,6 +178,15 @@ class Ledger:
             if index is not None:
                 self._message(row, kind, index)
 
+    def _came_with(self, join: Row) -> int:
+        """What came from the broker it joins at in that instant: the frame that made it join may have brought it."""
+        mask = 0
+        for index, peer in self.last_from.items():
+            if peer is not None and peer == join.peer:
+                last = self.receiver.rows[self.last_at[index]]
+                mask |= (time_of(last) == time_of(join)) << index
+        return mask
+
     def _attach(self, peer: str, row: Row) -> None:
         if peer in self.all_peers:
             self._returned[peer] = row
@@ -198,12 +216,14 @@ class Ledger:
                     self.in_time |= told.bit
                     if heeds and not self.past & told.bit:
                         self.must.setdefault(index, row.step)
+        elif kind == "deliver" and row.reason == "own":
+            self.asked_for |= told.bit
         elif kind in ("deliver", "publish"):
             self.delivered |= told.bit
             self.settled |= told.bit
             self.past |= told.ancestors
             self._count(index, kind)
-        elif kind == "discard" and row.reason != "duplicate":
+        elif kind == "discard" and row.reason != "duplicate" and not sheds(row):
             if row.reason == "foreign":
                 if self.may_ignore(index) and self.last_copy_binds(index):
                     self.must.pop(index, None)  # this copy binds nobody; the next one does
@@ -216,6 +236,8 @@ class Ledger:
                 self.overflowed |= told.bit
             elif row.reason == "gone":
                 self.gone |= told.bit
+            elif row.reason == "late" and row.peer is not None:
+                self.outlasted |= told.bit
 
     def _count(self, index: int, kind: str) -> None:
         if kind == "publish":

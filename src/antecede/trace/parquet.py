@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import repeat
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +22,7 @@ import pyarrow.parquet as pq
 from antecede.errors import InputError, one_line
 from antecede.trace import ipc
 from antecede.trace.record import COLUMNS, FORMAT, Row, arrow_schema
+from antecede.trace.writing import temporary_for, write_whole, writing
 
 __all__ = [
     "StreamAppender",
@@ -57,15 +59,16 @@ class TraceWriter:
         except OSError as error:
             raise InputError(f"cannot write a trace to {self.directory}: {error.strerror}") from error
         self._target = self.directory / "records.parquet"
-        self._temporary = self.directory / f".records.parquet.{os.getpid()}.tmp"
+        self._temporary = temporary_for(self._target)
         self._schema = arrow_schema()
         self._rows: list[Sequence[Any]] = []
         self._batches: list[pa.RecordBatch] = []
         self._piece = min(PIECE, row_group)
         self._group_pieces = row_group // self._piece
-        self._writer: pq.ParquetWriter | None = pq.ParquetWriter(
-            self._temporary, self._schema, compression="zstd", write_page_checksum=True
-        )
+        with writing(self._target, self._temporary):
+            self._writer: pq.ParquetWriter | None = pq.ParquetWriter(
+                self._temporary, self._schema, compression="zstd", write_page_checksum=True
+            )
 
     def write(self, rows: Iterable[Sequence[Any]]) -> None:
         self._rows.extend(rows)
@@ -78,7 +81,8 @@ class TraceWriter:
     def _put(self) -> None:
         """What has become columns so far is one row group."""
         assert self._writer is not None
-        self._writer.write_table(pa.Table.from_batches(self._batches, self._schema))
+        with writing(self._target):
+            self._writer.write_table(pa.Table.from_batches(self._batches, self._schema))
         self._batches.clear()
 
     def close(self, scenario: dict[str, Any] | None = None, totals: dict[str, Any] | None = None) -> Path:
@@ -90,20 +94,22 @@ class TraceWriter:
             self._rows = []
         if self._batches:
             self._put()
-        self._writer.close()
-        self._writer = None
-        for name, value in (("scenario.json", scenario), ("totals.json", totals)):
-            if value is not None:
-                write_json(self.directory / name, {"format": FORMAT, **value})
-        self._temporary.replace(self._target)
+        with writing(self._target, self._temporary):
+            self._writer.close()
+            self._writer = None
+            for name, value in (("scenario.json", scenario), ("totals.json", totals)):
+                if value is not None:
+                    write_json(self.directory / name, {"format": FORMAT, **value})
+            self._temporary.replace(self._target)
         return self._target
 
     def abandon(self) -> None:
         """Leave nothing behind."""
         if self._writer is not None:
-            self._writer.close()
+            with suppress(OSError):  # it writes what it still holds, also to a disk that is full
+                self._writer.close()
             self._writer = None
-            self._temporary.unlink(missing_ok=True)
+        self._temporary.unlink(missing_ok=True)
 
     def __enter__(self) -> TraceWriter:
         return self
@@ -129,9 +135,7 @@ def write_run(
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    write_whole(path, json.dumps(value, indent=2, sort_keys=True) + "\n")
 
 
 class StreamAppender:

@@ -49,7 +49,7 @@ KINDS = (
 )
 ROLES = ("member", "broker", "subscriber")
 REASONS = {
-    "deliver": ("causes", "deadline"),
+    "deliver": ("causes", "deadline", "own"),
     "discard": ("late", "superseded", "duplicate", "expired", "overflow", "foreign", "gone"),
     "crash": ("expelled", "left"),
     "end": ("quiet", "stopped"),
@@ -90,7 +90,13 @@ COLUMNS: tuple[Column, ...] = (
     Column("guard_us", "int64", True, "join: how long before a deadline this process stops waiting"),
     Column("expires_us", "int64", True, "publish: end of the lifetime towards subscribers, where there is one"),
     Column("true_us", "int64", True, "the simulator's clock; lateness is judged by it where present"),
-    Column("peer", "string", True, "arrive: sender of the frame; join, move: the broker; ask: who is asked"),
+    Column(
+        "peer",
+        "string",
+        True,
+        "arrive: sender of the frame; join, move: the broker; ask: who is asked; discard: whose queue it was in, with "
+        "overflow at a broker its client, with late this process itself, whose application did not take it in time",
+    ),
     Column("bytes", "int32", True, "size on the wire"),
     Column("control_bytes", "int32", True, "of which causal metadata"),
 )

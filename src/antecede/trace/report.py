@@ -8,12 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["FATES", "VERDICTS", "Finding", "Report"]
+__all__ = ["FATES", "VERDICTS", "Finding", "Report", "ms"]
 
-VERDICTS = ("inversion", "gap", "late", "duplicate", "stuck", "idle", "false", "undelivered", "unexplained")
+VERDICTS = ("inversion", "gap", "overdue", "duplicate", "stuck", "idle", "false", "undelivered", "unexplained")
 """`unexplained` is what no rule accounts for: records that contradict each other, a pair without a fate."""
 
 FATES = ("delivered", "superseded", "late", "overflow", "expired", "departed", "pending", "lost")
+
+
+def ms(time_us: int) -> str:
+    """How a person reads it: rows count microseconds, sentences speak of milliseconds.
+
+    >>> ms(1_234_500), ms(20_000)
+    ('1,234.5 ms', '20 ms')
+    """
+    return f"{time_us / 1000:,.3f}".rstrip("0").rstrip(".") + " ms"
 
 
 @dataclass(slots=True, frozen=True)
@@ -38,6 +47,8 @@ class Report:
     pairs: int = 0
     fates: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FATES, 0))
     fates_by_role: dict[str, dict[str, int]] = field(default_factory=dict)
+    left_out: list[tuple[str, str, str]] = field(default_factory=list)
+    """Every pair that was not delivered: message, receiver, fate."""
     messages: int = 0
     processes: int = 0
     rows: int = 0

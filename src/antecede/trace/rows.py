@@ -9,7 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from antecede.core.effects import Answer, Ask, Collect, Deliver, Discard, Effect, Expelled, Join, Leave, Move, Send
+from antecede.core.effects import (
+    Answer,
+    Ask,
+    Collect,
+    Deliver,
+    Discard,
+    Dropped,
+    Effect,
+    Expelled,
+    Join,
+    Leave,
+    Move,
+    Send,
+)
 
 __all__ = ["Fact", "facts", "shares"]
 
@@ -38,8 +51,11 @@ def _nothing(effect: Effect) -> list[Fact]:
 _LAID_OUT: dict[type, Callable[[Any], list[Fact]]] = {
     Send: _nothing,
     Expelled: _nothing,
+    Dropped: _nothing,
     Deliver: lambda effect: [{"kind": "deliver", "message": effect.message.id, "reason": effect.reason}],
-    Discard: lambda effect: [{"kind": "discard", "message": effect.message, "reason": effect.reason}],
+    Discard: lambda effect: [
+        {"kind": "discard", "message": effect.message, "reason": effect.reason, "peer": effect.peer}
+    ],
     Ask: _about("ask"),
     Answer: _about("answer"),
     Join: lambda effect: [

@@ -1,7 +1,7 @@
-"""The verdicts on single rows: inversion, gap, late, duplicate, idle, false; each is judged by what stood before it.
+"""The verdicts on single rows: inversion, gap, overdue, duplicate, idle, false; each is judged by what stood before it.
 
 Decided in this file: the text of PROTOCOLS.md s1, line by line. Gap, idle and false go by the process's own clock, for
-that is all it has; lateness by the simulator's clock where there is one, else within the stated skew it is in doubt.
+that is all it has; overdue by the simulator's clock where there is one, else within the stated skew it is in doubt.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from antecede.trace.history import History, Told, bits
 from antecede.trace.ledger import Ledger
 from antecede.trace.pairs import Receiver
 from antecede.trace.record import Row
-from antecede.trace.report import Finding
+from antecede.trace.report import Finding, ms
 
 __all__ = ["Judge"]
 
@@ -67,6 +67,13 @@ class Judge:
             self._find("unexplained", row, None, f"delivered {row.message}, which nobody published")
             return
         told, ledger = self.history.messages[index], self.ledger
+        if row.reason == "own":
+            if told.publisher != row.process or not ledger.delivered & told.bit:
+                self._false(row, f"was handed {told.id} as its own", f"{told.publisher} published it, or not yet")
+            elif ledger.asked_for & told.bit:
+                self._find("duplicate", row, None, f"was handed its own {told.id} a second time")
+            self._lateness(row, told)
+            return
         if ledger.delivered & told.bit:
             own = " (it is its own)" if told.publisher == row.process else ""
             self._find("duplicate", row, None, f"delivered {told.id} a second time{own}")
@@ -94,12 +101,12 @@ class Judge:
             return
         if row.true_us is not None:
             if row.true_us > due_us:
-                self._find("late", row, None, f"delivered {told.id} {row.true_us - due_us} us after its deadline")
+                self._find("overdue", row, None, f"delivered {told.id} {ms(row.true_us - due_us)} after its deadline")
         elif row.at_us - self.skew_us > due_us:
-            self._find("late", row, None, f"delivered {told.id} {row.at_us - due_us} us after its deadline")
+            self._find("overdue", row, None, f"delivered {told.id} {ms(row.at_us - due_us)} after its deadline")
         elif row.at_us + self.skew_us > due_us:
-            text = f"delivered {told.id} within {self.skew_us} us of its deadline, which is the skew of the clocks"
-            self.in_doubt.append(Finding("late", row.process, told.id, None, row.step, text))
+            text = f"delivered {told.id} within {ms(self.skew_us)} of its deadline, which is the skew of the clocks"
+            self.in_doubt.append(Finding("overdue", row.process, told.id, None, row.step, text))
 
     def _released(self, row: Row, told: Told) -> None:
         """Gap, and the claim `deadline`: both ask whether the logical deadline, less the guard, has come."""
@@ -110,18 +117,18 @@ class Judge:
         release_us = None if logical_us is None else logical_us - self.ledger.guard_us
         if release_us is not None and row.at_us >= release_us:
             return
-        when = "it has no deadline" if release_us is None else f"its logical deadline less guard is {release_us}"
+        when = "it has no deadline" if release_us is None else f"its logical deadline less guard is {ms(release_us)}"
         for index in missing:
             name = self.history.messages[index].id
-            self._find("gap", row, name, f"delivered {told.id} at {row.at_us} us without {name} ({when})")
+            self._find("gap", row, name, f"delivered {told.id} at {ms(row.at_us)} without {name} ({when})")
         if row.reason == "deadline":
-            self._false(row, f"released {told.id} by deadline", f"at {row.at_us} us {when}")
+            self._false(row, f"released {told.id} by deadline", f"at {ms(row.at_us)} {when}")
 
     def _missing(self, row: Row, told: Told) -> list[int]:
         """Addressed predecessors that are neither delivered nor discarded nor expired, nor overtaken already."""
         ledger = self.ledger
         if not ledger.owed & told.bit:
-            return []  # behind the cut: judged for inversion, late and duplicate only
+            return []  # behind the cut: judged for inversion, overdue and duplicate only
         candidates = told.ancestors & ledger.owed & ~ledger.delivered & ~ledger.discarded & ~ledger.past
         return [i for i in bits(candidates) if ledger.in_time_at(i, row.at_us) and self._counts(i, told)]
 
@@ -143,6 +150,8 @@ class Judge:
         for peer in recent:
             if peer is None or peer not in self.receivers:
                 return True  # nobody to answer for the order it came in
+            if self.history.shed.get(self.receiver.name, {}).get(peer, 0) >> predecessor & 1:
+                continue  # it had no more room for it, and says so itself
             out = self.history.out[peer]
             if predecessor in out and out[predecessor] < out.get(told.index, len(self.receivers[peer].rows)):
                 return True
@@ -159,7 +168,7 @@ class Judge:
             if self.numbered and self.history.messages[index].ancestors & ~self.ledger.settled:
                 continue
             name = self.history.messages[index].id
-            text = f"still holds {name} at {row.true_us} us, although nothing keeps it since {since}"
+            text = f"still holds {name} at {ms(row.true_us)}, although nothing keeps it since {ms(since)}"
             self.findings.append(Finding("idle", row.process, name, None, row.step, text))
 
     def _idle_after(self, row: Row, index: int | None) -> None:

@@ -1,6 +1,7 @@
 """Frames and saved state to bytes and back. This is the only place where bytes are made or believed.
 
-`encode`/`decode` for frames, `measure` for what one costs (`weigh`: one envelope), `freeze`/`thaw` for saved state;
+`encode`/`decode` for frames, `measure` for what one costs (`weigh`: one envelope), `freeze`/`thaw` for saved state,
+`save`/`restore` for the frontier of a client;
 `limits` says how large anything may be and why. A peer's mistake is a RemoteProtocolError, the caller's an InputError;
 nothing else is raised.
 """
@@ -9,6 +10,7 @@ from antecede.wire.envelopes import weigh
 from antecede.wire.frames import VERSION, decode, encode, measure
 from antecede.wire.frozen import freeze, thaw
 from antecede.wire.limits import MAX_DATAGRAM, MAX_FRAME, MAX_MARKS, MAX_NAME, MAX_NUMBER, MAX_PAYLOAD
+from antecede.wire.saved import restore, save
 
 __all__ = [
     "MAX_DATAGRAM",
@@ -22,6 +24,8 @@ __all__ = [
     "encode",
     "freeze",
     "measure",
+    "restore",
+    "save",
     "thaw",
     "weigh",
 ]

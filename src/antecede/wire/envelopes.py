@@ -54,7 +54,8 @@ __all__ = [
 pack = Encoder().encode
 
 OWN_NONE, OWN_SENDER, OWN_TOPICS, OWN_SEQ = 0, 1, 2, 3
-"""None (refused); (sender, seq); one per topic: one above what `covers` says of that stream, or the message's seq."""
+"""None (refused); (sender, seq); one per topic (or in the streams of `own_at`): one above what `covers` says of that
+stream, or the message's seq."""
 NEEDS_NONE, NEEDS_ALL = 0, 1
 
 
@@ -277,6 +278,8 @@ def _stamp_row(
             if not all(_is_of(stream, sender) for stream, _ in stamp.own):
                 raise InputError(f"{message.id} has an own mark in a stream of others")
             own_at = [index_of(stream) for stream, _ in stamp.own]
+            if own == [message.seq] * len(own):
+                own = OWN_SEQ
         elif own == [covers.get(stream, 0) + 1 for stream in streams]:
             own = OWN_TOPICS
         elif own == [message.seq] * len(own):
@@ -339,6 +342,10 @@ def _read_stamp(
         raise RemoteProtocolError("a stamp whose numbers do not fit its streams")
     covers = dict(zip(streams, numbers, strict=True))
     own: tuple[Mark, ...] = ()
+    if row.own_at is not None:
+        own_streams = tuple([_stream(streams, spare, index) for index in row.own_at])
+        if not all(_is_of(stream, message.series) for stream in own_streams):
+            raise RemoteProtocolError("an own mark in a stream of others")
     if row.own == OWN_SENDER:
         own = ((message.series, message.seq),)
     elif row.own == OWN_TOPICS:
@@ -346,14 +353,9 @@ def _read_stamp(
     elif row.own == OWN_SEQ:
         own = tuple([(stream, message.seq) for stream in own_streams])
     elif isinstance(row.own, list):
-        at = own_streams
-        if row.own_at is not None:
-            at = tuple([_stream(streams, spare, index) for index in row.own_at])
-            if not all(_is_of(stream, message.series) for stream in at):
-                raise RemoteProtocolError("an own mark in a stream of others")
         if min(row.own, default=0) < 0 or max(row.own, default=0) > MAX_NUMBER:
             raise RemoteProtocolError("an own mark outside 0..2^63-1")
-        own = tuple(zip(at, row.own, strict=True))
+        own = tuple(zip(own_streams, row.own, strict=True))
     if not _are_own(own):
         raise RemoteProtocolError("no own marks, an unknown form of them, or a stream twice")
     needs = _read_needs(row, streams, spare, covers, numbers) if row.needs else ()

@@ -26,6 +26,7 @@ from antecede.core.frames import (
     Grown,
     Item,
     Items,
+    Kept,
     Publish,
     Published,
     Received,
@@ -195,6 +196,12 @@ def _items_batch(frame: Items | Grown) -> BatchRow | Raw:
     return row
 
 
+def _top(row: tuple[int, ...]) -> Top:
+    if not 2 <= len(row) <= 3:
+        raise RemoteProtocolError(f"{len(row)} numbers where a TOP has two or three")
+    return Top(*row)
+
+
 def _items(row: tuple[ItemsRow, BatchRow]) -> Items:
     (attachment, indexes, after, gone), batch = row
     absent = set(sums(gone))
@@ -316,7 +323,7 @@ _kind(
     lambda r: Attached(r[0], _map(r[1]), read_ids(r[2]), tuple((group, read_ids(own)) for group, own in r[3])),
 )
 _kind(9, Items, lambda f: (_items_row(f), _items_batch(f)), tuple[ItemsRow, BatchRow], _items)
-_kind(10, Top, lambda f: (f.attachment, f.top), tuple[Number, Number], lambda r: Top(r[0], r[1]))
+_kind(10, Top, lambda f: (f.attachment, f.top, f.low) if f.low else (f.attachment, f.top), tuple[Number, ...], _top)
 _kind(
     11,
     Want,
@@ -387,5 +394,6 @@ _kind(
     tuple[Number, Number, IdsRow, ItemsRow, BatchRow | None],
     lambda r: Grown(r[3][0], r[0], r[1], read_ids(r[2]), _items((r[3], r[4])).items if r[4] is not None else ()),
 )
+_kind(26, Kept, lambda f: ids_row(f.ids), IdsRow, lambda r: Kept(read_ids(r)))
 for _one in NEWS_KINDS:
     _kind(*_one)

@@ -10,19 +10,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from antecede.spark.auditing import building, judging, table_tasks
-from antecede.spark.auditing.keys import keys_of
+from antecede.spark.auditing import work
+from antecede.spark.auditing.files import SETTINGS
+from antecede.spark.auditing.local import Local
 from antecede.spark.auditing.pieces import PIECE, RESULT, SHIPPED
+from antecede.spark.auditing.work import Engine, Traces
 from antecede.trace.parquet import to_batch
 from antecede.trace.record import Row, arrow_schema
 
-__all__ = ["Result", "audited", "cut_up", "renumbered", "table_audited", "with_faults"]
+__all__ = ["Result", "Shuffled", "audited", "cut_up", "renumbered", "table_audited", "with_faults"]
 
 Result = dict[str, list[dict[str, Any]]]
 """Rows by what they are: finding, doubt, tail, quarantine, counts, missing, absent."""
-
-PARTS = 3
-SETTINGS: dict[str, Any] = {"skew_us": None, "recipe": None, "exempt": []}
 
 
 def cut_up(rows: Sequence[Row], dice: random.Random, cuts: int = 3) -> list[pa.Table]:
@@ -32,85 +31,81 @@ def cut_up(rows: Sequence[Row], dice: random.Random, cuts: int = 3) -> list[pa.T
     return [pa.Table.from_batches([to_batch(rows[a:b], schema)]) for a, b in pairwise(borders)]
 
 
-def by_domain(pieces: Iterable[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    table = pa.Table.from_batches(list(pieces), schema=PIECE)
-    return table.sort_by("domain").to_batches(max_chunksize=2)
+class Parts(list[Any]):
+    """A frame in several parts."""
 
 
-def by_part(chunks: Iterable[pa.RecordBatch], dice: random.Random) -> Iterator[list[pa.RecordBatch]]:
-    """As a shuffle would: each part's chunks in any order."""
-    table = pa.Table.from_batches(list(chunks), schema=SHIPPED)
-    for part in range(PARTS):
-        rows = [n for n, p in enumerate(table.column("part").to_pylist()) if p == part]
-        dice.shuffle(rows)
-        yield table.take(pa.array(rows, pa.int64())).to_batches(max_chunksize=2)
+class Shuffled(Local):
+    """The engine that is not Spark, with parts as Spark has them, in any order; it remembers all results."""
+
+    parts = 3
+
+    def __init__(self, dice: random.Random | None = None) -> None:
+        super().__init__()
+        self.dice = dice or random.Random(0)
+        self.seen: list[pa.RecordBatch] = []
+
+    def mapped(self, frame: Any, function: Any, schema: pa.Schema) -> list[pa.RecordBatch]:
+        parts = frame if isinstance(frame, Parts) else [[one] for one in frame] if schema is not RESULT else [frame]
+        return [batch for part in parts for batch in function(iter(part))]
+
+    def by_domain(self, pieces: Any) -> list[pa.RecordBatch]:
+        return list(pa.Table.from_batches(pieces, schema=PIECE).sort_by("domain").to_batches(max_chunksize=2))
+
+    def by_part(self, chunks: Any) -> Parts:
+        """As a shuffle would: each part's chunks in any order."""
+        table = pa.Table.from_batches(chunks, schema=SHIPPED)
+        parts = Parts()
+        for part in range(self.parts):
+            rows = [n for n, p in enumerate(table.column("part").to_pylist()) if p == part]
+            self.dice.shuffle(rows)
+            parts.append(table.take(pa.array(rows, pa.int64())).to_batches(max_chunksize=2))
+        return parts
+
+    def kept(self, frame: Any) -> Any:
+        self.seen += frame
+        return frame
+
+    def result(self) -> Result:
+        result: Result = {}
+        for batch in self.seen:
+            for row in batch.to_pylist():
+                result.setdefault(row["what"], []).append(row)
+        result.pop("question", None)
+        result.setdefault("finding", [])
+        return result
 
 
-def sorted_out(batches: Iterable[pa.RecordBatch]) -> Result:
-    result: Result = {}
-    for batch in batches:
-        for row in batch.to_pylist():
-            result.setdefault(row["what"], []).append(row)
-    return result
+def read(tables: Any) -> Iterator[tuple[str, Any]]:
+    return (("", table) for table in tables)
+
+
+class Cut(Traces):
+    """Pieces of a trace."""
+
+    def __init__(self, tables: Sequence[pa.Table], settings: dict[str, Any]) -> None:
+        super().__init__(settings)
+        self.tables_of_rows = tables
+
+    def telling(self, engine: Engine, kinds: tuple[str, ...]) -> tuple[Any, Any]:
+        return self.tables_of_rows, read
+
+    def shipping(self, engine: Engine) -> tuple[Any, Any]:
+        return self.tables_of_rows, read
 
 
 def audited(tables: Sequence[pa.Table], scratch: Path, dice: random.Random | None = None, **settings: Any) -> Result:
     """Everything the audit says of these pieces of a trace."""
-    dice = dice or random.Random(0)
-    chosen = {**SETTINGS, **settings}
-
-    def read(batches: Any) -> Iterator[tuple[str, Any]]:
-        return (("", table) for table in batches)
-
-    results: list[pa.RecordBatch] = []
-    for deliveries in (False, True):
-        told = [b for t in tables for b in building.tell(read, str(scratch), deliveries)([t])]
-        results += building.build(str(scratch), chosen)(iter(by_domain(told)))
-    chunks = [b for t in tables for b in judging.ship(read, str(scratch), PARTS)([t])]
-    for part in by_part(chunks, dice):
-        results += judging.judge(str(scratch))(iter(part))
-    found = sorted_out(results)
-    asked = pa.RecordBatch.from_pylist(found.pop("question", []), schema=RESULT)
-    best: dict[Any, dict[str, Any]] = {}
-    for row in sorted_out(judging.answer(str(scratch))(iter([asked]))).get("question", []):
-        key = (row["domain"], row["verdict"], row["process"], row["message"], row["other"])
-        if key not in best or row["turn"] < best[key]["turn"]:
-            best[key] = row
-    found.setdefault("finding", []).extend(best.values())
-    return found
+    engine = Shuffled(dice)
+    work.audited(engine, Cut(tables, {**SETTINGS, **settings}), str(scratch))
+    return engine.result()
 
 
 def table_audited(tables: Sequence[pa.Table], scratch: Path, dice: random.Random | None = None) -> Result:
-    """Everything the audit says of a table with run, receiver, position, id, and parents or hosts, counts, sender."""
-    dice = dice or random.Random(0)
-
-    def read(batches: Any) -> Iterator[tuple[str, Any]]:
-        return (("", table) for table in batches)
-
-    keyed, parents, places = [], [], []
-    for table in tables:
-        table = table.append_column("key", pa.array(keys_of(table.column("id")).view("i8")))
-        if "parents" in table.column_names:
-            lists = table.column("parents").combine_chunks()
-            members = pa.array(keys_of(lists.flatten()).view("i8"))
-            keys = pa.ListArray.from_arrays(lists.offsets, members)
-            run = pa.array(
-                [r for r, p in zip(table.column("run").to_pylist(), lists.to_pylist(), strict=True) for _ in p],
-                pa.string(),
-            )
-            parents.append(pa.table({"run": run, "name": lists.flatten(), "key": members}))
-            table = table.drop_columns(["parents"]).append_column("parents", keys)
-        keyed.append(table)
-        good = pa.compute.and_(table.column("id").is_valid(), table.column("position").is_valid())
-        places.append(table.filter(good).select(["run", "receiver", "position", "key"]))
-    told = [b for t in keyed for b in table_tasks.tell_table(read)([t])]
-    results = list(table_tasks.build_table(str(scratch))(iter(by_domain(told))))
-    named = [b for t in parents for b in table_tasks.name_absent(read, str(scratch))([t])]
-    list(table_tasks.keep_names(str(scratch))(iter(by_domain(named))))
-    chunks = [b for t in places for b in table_tasks.ship_table(read, str(scratch), PARTS)([t])]
-    for part in by_part(chunks, dice):
-        results += table_tasks.judge_table(str(scratch))(iter(part))
-    return sorted_out(results)
+    """Everything the audit says of a table with columns named by their roles."""
+    engine = Shuffled(dice)
+    work.audited(engine, work.Table(tables, read), str(scratch))
+    return engine.result()
 
 
 # --- faults ----------------------------------------------------------------------------------------------------------

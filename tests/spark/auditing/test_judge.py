@@ -79,9 +79,9 @@ def test_a_successor_that_could_not_wait_excuses_a_gap() -> None:
 
 def test_lateness_within_the_skew_is_in_doubt() -> None:
     text = "q 0 join G\np 0 publish p:1 G due=100\nq 9 arrive p:1 from=p\nq 103 deliver p:1"
-    assert [(f.verdict, f.doubt) for f in judged(text, "q")[0].found] == [("late", False)]
-    assert [(f.verdict, f.doubt) for f in judged(text, "q", clock=False, skew_us=5)[0].found] == [("late", True)]
-    assert [(f.verdict, f.doubt) for f in judged(text, "q", clock=False, skew_us=2)[0].found] == [("late", False)]
+    assert [(f.verdict, f.doubt) for f in judged(text, "q")[0].found] == [("overdue", False)]
+    assert [(f.verdict, f.doubt) for f in judged(text, "q", clock=False, skew_us=5)[0].found] == [("overdue", True)]
+    assert [(f.verdict, f.doubt) for f in judged(text, "q", clock=False, skew_us=2)[0].found] == [("overdue", False)]
 
 
 def test_after_a_return_to_a_broker_what_is_stuck_depends_on_when_it_had_it() -> None:

@@ -17,11 +17,12 @@ from antecede.sim.run import simulate
 from antecede.trace.check import check
 from antecede.trace.record import Row
 from antecede.trace.report import Report
+from tests.papers.test_home_queues import drawn
 from tests.spark.auditing.rig import Result, audited, cut_up, renumbered, with_faults
 from tests.trace.causal import causal_run
 from tests.trace.tables import rows
 
-FIVE = ("inversion", "gap", "late", "duplicate", "stuck")
+FIVE = ("inversion", "gap", "overdue", "duplicate", "stuck")
 
 
 def same(report: Report, result: Result) -> None:
@@ -30,7 +31,7 @@ def same(report: Report, result: Result) -> None:
     found = result.get("finding", [])
     got = {(r["verdict"], r["process"], r["message"], r["other"], r["step"]) for r in found}
     assert got == want and len(found) == len(want)
-    doubts = {(f.process, f.message, f.step) for f in report.in_doubt if f.verdict == "late"}
+    doubts = {(f.process, f.message, f.step) for f in report.in_doubt if f.verdict == "overdue"}
     assert {(r["process"], r["message"], r["step"]) for r in result.get("doubt", [])} == doubts
     assert sorted(r["process"] for r in result.get("tail", [])) == sorted(report.unknown_tails)
     assert sum(r["rows"] or 0 for r in result["counts"] if r["verdict"] is None) == report.rows
@@ -62,6 +63,23 @@ def test_every_recipe_under_every_fault(recipe: str, tmp_path_factory: pytest.Te
             same(report, audited(cut_up(mine, dice), scratch, dice, skew_us=round(1000 * skew_ms)))
             judged += len(report.findings)
     assert judged > 20, "faults were planted, so something must have been found"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_queues_of_applications_and_later_lives(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Own messages, what was left in a queue for too long, what a broker had no room for."""
+    run, judged = drawn(seed), 0
+    for attempt in range(5):
+        dice = random.Random(f"{seed} {attempt}")
+        mine = run if attempt == 0 else with_faults(run, dice)
+        try:
+            report = check(mine, scenario={"recipe": "home"}, idle=False)
+        except InputError:
+            continue
+        assert attempt or report.clean
+        same(report, audited(cut_up(mine, dice), tmp_path_factory.mktemp("scratch"), dice))
+        judged += len(report.findings)
+    assert judged
 
 
 @pytest.mark.slow

@@ -12,11 +12,12 @@ import pytest
 
 from antecede.spark.auditing import building, judging
 from antecede.spark.auditing.chunks import EVENT_KINDS, REASON_CODES, unpack
+from antecede.spark.auditing.files import SETTINGS
 from antecede.spark.auditing.keys import spark_key
 from antecede.spark.auditing.numbers import KIND_BITS, REASON_BITS, ship_numbers, tables_of
 from antecede.spark.auditing.pieces import SHIPPED
 from antecede.trace.record import Row
-from tests.spark.auditing.rig import SETTINGS, by_domain, cut_up
+from tests.spark.auditing.rig import Shuffled, cut_up
 from tests.spark.auditing.test_judging import simulated
 
 
@@ -51,7 +52,7 @@ def told(rows: list[Row], scratch: Path, keyed: bool) -> None:
             table = table.drop_columns([name]).append_column(name, pa.array(lists, pa.list_(pa.int64())))
     for deliveries in (False, True):
         pieces = building.tell(lambda _: iter([("", table)]), str(scratch), deliveries)([])
-        list(building.build(str(scratch), SETTINGS)(iter(by_domain(pieces))))
+        list(building.build(str(scratch), SETTINGS)(iter(Shuffled().by_domain(pieces))))
 
 
 def events(batches: list[pa.RecordBatch]) -> dict[str, Any]:

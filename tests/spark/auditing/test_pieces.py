@@ -30,9 +30,9 @@ def test_pieces_by_domain() -> None:
 def test_results_are_rows_of_one_form() -> None:
     results = Results()
     assert list(results.batches()) == []
-    results.add("finding", domain_of("s", "r"), verdict="late", process="p", step=3)
+    results.add("finding", domain_of("s", "r"), verdict="overdue", process="p", step=3)
     assert list(results.batches(least=2)) == []
     [batch] = results.batches()
     assert batch.schema == RESULT and results.rows == []
     [row] = batch.to_pylist()
-    assert (row["source"], row["run"], row["verdict"], row["step"], row["other"]) == ("s", "r", "late", 3, None)
+    assert (row["source"], row["run"], row["verdict"], row["step"], row["other"]) == ("s", "r", "overdue", 3, None)

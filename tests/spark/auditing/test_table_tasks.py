@@ -1,4 +1,4 @@
-"""The steps for tables, run without Spark, say what `trace/foreign.py` says; what cannot be used is set aside."""
+"""The steps for tables, run without Spark, say what their slow twin says; what cannot be used is set aside."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antecede.trace.foreign import ForeignReport, Place, judge_places
 from tests.spark.auditing.graphs import random_parents
+from tests.spark.auditing.places_twin import Place, Verdicts, judge_places, told
 from tests.spark.auditing.rig import Result, table_audited
 from tests.spark.auditing.test_places import random_clocks
 
 
-def same(report: ForeignReport, result: Result) -> None:
-    def short(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-        return sorted((r["verdict"], r["process"], r["message"], r["other"] or "", r["step"]) for r in rows)
-
-    def told(findings: list[Any]) -> list[tuple[Any, ...]]:
-        return sorted((f.verdict, f.process, f.message, f.other or "", f.step) for f in findings)
-
-    assert short(result.get("finding", [])) == told(report.findings)
-    assert short(result.get("missing", [])) == told(report.missing)
+def same(report: Verdicts, result: Result) -> None:
+    assert sorted(told(result.get("finding", [])), key=str) == sorted(report.findings, key=str)
+    assert sorted(told(result.get("missing", [])), key=str) == sorted(report.missing, key=str)
+    assert {row["message"] for row in result.get("quarantine", [])} == report.aside
     counts = result["counts"]
-    assert sum(r["deliveries"] or 0 for r in counts) == report.rows
+    judged, refused, ties = (
+        sum(r["rows"] or 0 for r in counts if r["verdict"] == v) for v in (None, "refused", "ties")
+    )
+    assert judged + refused == report.rows and ties == report.ties
+    assert sum(r["deliveries"] or 0 for r in counts) == judged
     assert sum(r["processes"] or 0 for r in counts) == report.receivers
     assert sum(r["messages"] or 0 for r in counts if r["verdict"] is None) == report.messages
 
@@ -40,9 +39,9 @@ def tables_of(places: list[Place], dice: random.Random) -> list[pa.Table]:
         if p.clock is None:
             row["parents"] = list(p.parents)
         else:
-            row |= {"hosts": [h for h, _ in p.clock], "counts": [n for _, n in p.clock], "sender": None}
+            row["clock"] = list(p.clock)
         rows.append(row)
-    kinds = {"parents": pa.list_(pa.string()), "hosts": pa.list_(pa.string()), "counts": pa.list_(pa.int64())}
+    kinds = {"parents": pa.list_(pa.string()), "clock": pa.map_(pa.string(), pa.int64())}
     names = {"run": pa.string(), "receiver": pa.string(), "position": pa.int64(), "id": pa.string()}
     names |= {n: kinds.get(n, pa.string()) for n in rows[0] if n not in names}
     half = len(rows) // 2
@@ -56,12 +55,15 @@ def test_random_tables_with_parents(tmp_path_factory: pytest.TempPathFactory, se
     dice = random.Random(seed)
     parents = random_parents(dice, count)
     names = {n: tuple(f"m{p}" for p in row) for n, row in enumerate(parents)}
+    for _ in range(dice.choice([0, 0, 1, 2])):  # somebody names a later one, or itself
+        names[dice.randrange(count)] += (f"m{dice.randrange(count)}",)
+    step = dice.choice([1, 1, 3])  # deliveries at one position
     places = []
     for receiver in range(dice.randint(1, 4)):
         mine = [n for n in range(count) if dice.random() < 0.8]
         mine.sort(key=lambda n: n + dice.random() * dice.choice([0, 6]))
         mine += [dice.choice(mine)] if mine and dice.random() < 0.3 else []
-        places += [Place(f"r{receiver}", 10 * at, f"m{n}", names[n]) for at, n in enumerate(mine)]
+        places += [Place(f"r{receiver}", 10 * (at // step), f"m{n}", names[n]) for at, n in enumerate(mine)]
     if not places:
         return
     want = judge_places(places)
@@ -96,38 +98,63 @@ def reasons(result: Result) -> list[str]:
 
 def test_rows_without_an_id_or_a_position_are_set_aside(tmp_path: Path) -> None:
     result = table_audited(rows(("", "r", 1, None, []), ("", "r", None, "a", []), ("", "r", 2, "b", ["a"])), tmp_path)
-    assert reasons(result) == ["the row has no id", "the row has no position"]
+    assert reasons(result) == ["id is null", "position is null"]
     assert [(r["message"], r["other"]) for r in result["missing"]] == [("b", "a")]
 
 
-def test_a_history_that_is_cyclic_is_refused_and_another_is_judged(tmp_path: Path) -> None:
+def test_only_what_is_on_a_cycle_or_after_one_is_set_aside(tmp_path: Path) -> None:
     result = table_audited(
-        rows(("x", "r", 1, "a", ["b"]), ("x", "r", 2, "b", ["a"]), ("y", "r", 1, "b", ["a"]), ("y", "r", 2, "a", [])),
+        rows(
+            ("", "r", 1, "a", ["b"]), ("", "r", 2, "b", ["a"]), ("", "r", 3, "c", ["b", "y"]), ("", "r", 4, "d", ["c"]),
+            ("", "r", 5, "y", ["x"]), ("", "r", 6, "x", []), ("", "s", 1, "s", ["s"]), ("", "s", 2, "x", []),
+        ),
         tmp_path,
-    )
-    [reason] = reasons(result)
-    assert "is among its own causes" in reason
-    assert [(r["run"], r["verdict"], r["message"], r["other"]) for r in result["finding"]] == [
-        ("y", "inversion", "a", "b")
-    ]
-    assert sum(r["rows"] or 0 for r in result["counts"] if r["verdict"] in (None, "refused")) == 4
+    )  # fmt: skip
+    assert reasons(result) == [
+        "a is among its own causes", "b is among its own causes",
+        "c comes after b, which is among its own causes", "d comes after b, which is among its own causes",
+        "s is among its own causes",
+    ]  # fmt: skip
+    assert [(r["verdict"], r["message"], r["other"]) for r in result["finding"]] == [("inversion", "x", "y")]
+    assert "missing" not in result
+    assert sum(r["rows"] or 0 for r in result["counts"] if r["verdict"] is None) == 3
+    assert sum(r["rows"] or 0 for r in result["counts"] if r["verdict"] == "refused") == 5
 
 
 def test_clock_entries_of_steps_that_are_not_there(tmp_path: Path) -> None:
     schema = pa.schema(
-        [("run", pa.string()), ("receiver", pa.string()), ("position", pa.int64()), ("id", pa.string()),
-         ("hosts", pa.list_(pa.string())), ("counts", pa.list_(pa.int64())), ("sender", pa.string())]
+        [("position", pa.int64()), ("id", pa.string()), ("clock", pa.map_(pa.string(), pa.int64())),
+         ("sender", pa.string())]
     )  # fmt: skip
-    values = [
-        ("", "all", 0, "a:1", ["a"], [1], "a"),
-        ("", "all", 1, "b:1", ["a", "b"], [3, 1], "b"),
-    ]
+    values = [(0, "a:1", [("a", 1)], "a"), (1, "b:1", [("a", 3), ("b", 1)], "b")]
     table = pa.Table.from_pylist([dict(zip(schema.names, v, strict=True)) for v in values], schema=schema)
     result = table_audited([table], tmp_path)
     assert [r["text"] for r in result["absent"]] == ["the clock of b:1 counts step 3 of a, which is not in the table"]
 
 
-def test_several_deliveries_at_one_position_are_set_aside(tmp_path: Path) -> None:
-    result = table_audited(tables_of([Place("r", 0, "b", ("a",)), Place("r", 0, "a")], random.Random(1)), tmp_path)
-    [row] = result["quarantine"]
-    assert row["text"] == "receiver r has several deliveries at position 0: number its deliveries"
+def test_cells_that_cannot_be_read_are_set_aside_with_the_reason(tmp_path: Path) -> None:
+    table = pa.table({"id": ["a", "b", "c"], "clock": ['{"p": 1}', "p=1", '{"p": 2}'], "position": ["0", "1", "x"]})
+    result = table_audited([table], tmp_path)
+    assert reasons(result) == ["clock is not a vector clock: p=1", "position is not a whole number: x"]
+    table = pa.table({"id": ["b", "a", "c"], "parents": ['["a"]', "", '["a"'], "position": [0, 1, 2]})
+    result = table_audited([table], tmp_path / "other")
+    assert reasons(result) == ['parents cannot be read: ["a"']
+    assert [(r["verdict"], r["message"], r["other"]) for r in result["finding"]] == [("inversion", "a", "b")]
+
+
+def test_a_problem_known_before_is_the_reason(tmp_path: Path) -> None:
+    table = pa.table({"id": ["a", None], "parents": [[], []], "position": [0, 1], "problem": [None, "line 2 is torn"]})
+    assert reasons(table_audited([table], tmp_path)) == ["line 2 is torn"]
+
+
+def test_one_id_with_different_parents_or_clocks_is_in_doubt(tmp_path: Path) -> None:
+    result = table_audited(rows(("", "r", 1, "b", ["a"]), ("", "s", 1, "b", []), ("", "s", 2, "a", [])), tmp_path)
+    assert [r["text"] for r in result["doubt"]] == [
+        "b comes with different parents in different rows: all of them are taken"
+    ]
+    assert [(r["process"], r["message"], r["other"]) for r in result["finding"]] == [("s", "a", "b")]
+    places = [Place("x", 0, "a", clock=(("p", 1),)), Place("y", 1, "a", clock=(("p", 9),))]
+    result = table_audited(tables_of(places, random.Random(1)), tmp_path / "clocks")
+    assert [r["text"] for r in result["doubt"]] == [
+        "a comes with different clocks in different rows: that at the first position is taken"
+    ]

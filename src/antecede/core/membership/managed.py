@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from antecede.core.effects import Effect, Expelled, Send
+from antecede.core.entries import EACH, Groups
 from antecede.core.frames import Frame, Out, Ping, PingRequest, Pong, Sync
 from antecede.core.machine import Dice, Machine, Peer
 from antecede.core.membership.detector import Detector, Probing
@@ -35,13 +36,16 @@ every frame while there are any; lowering it, where so many come at once and go 
 
 
 class Managed:
-    def __init__(self, inner: Machine, peer: Peer, probing: Probing, dice: Dice, *, single: bool = False) -> None:
-        """`single`: a subscriber is at one broker, not at several."""
+    def __init__(
+        self, inner: Machine, peer: Peer, probing: Probing, dice: Dice, *, single: bool = False, groups: Groups = EACH
+    ) -> None:
+        """`single`: a subscriber is at one broker, not at several. `groups`: as the machine inside has them."""
         self.inner = inner
         self.name, self.role = inner.name, inner.role
         self.dice = dice
         self.probing = probing
         self.single = single
+        self.groups = groups
         self.clock = Steady(probing.period_us)
         self.table = Table(News(peer.name, peer.role, peer.groups, peer.site))
         self.out: list[Effect] = []
@@ -161,6 +165,7 @@ class Managed:
 
     def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
         self.clock.look(now_us)
+        self.groups.check_filters(filters)
         self.filters, self.at = tuple(filters), tuple(at)
         return [*self._subscribe(now_us), *self._flush()] if self.begun and not self.over else []
 
@@ -195,7 +200,7 @@ class Managed:
         left = tuple(name for name in self.at if name in there)
         if len(left) == len(self.at):
             return ()
-        return choose(there, self.filters, left, self.dice, single=self.single)
+        return choose(there, self.filters, left, self.dice, single=self.single, groups=self.groups)
 
     # -- in --------------------------------------------------------------------------------------------------------
 

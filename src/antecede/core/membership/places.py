@@ -8,29 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from antecede.core.entries import EACH, Groups
 from antecede.core.machine import Dice
-from antecede.core.topics import matches
 
 __all__ = ["carriers", "choose"]
 
 
-def carriers(brokers: Mapping[str, tuple[str, ...]], filters: Sequence[str]) -> list[str]:
-    """The brokers that carry all of `filters`: every group anywhere that one of them matches, and some for each."""
-    groups = dict.fromkeys(group for carried in brokers.values() for group in carried)
-    wanted = [group for group in groups if any(matches(f, group) for f in filters)]
-    return [
-        name
-        for name, carried in brokers.items()
-        if all(group in carried for group in wanted) and all(any(matches(f, g) for g in carried) for f in filters)
-    ]
+def carriers(brokers: Mapping[str, tuple[str, ...]], filters: Sequence[str], groups: Groups = EACH) -> list[str]:
+    """The brokers that carry all of `filters`."""
+    return groups.carrying(brokers, filters)
 
 
 def choose(
-    brokers: Mapping[str, tuple[str, ...]], filters: Sequence[str], left: Sequence[str], dice: Dice, *, single: bool
+    brokers: Mapping[str, tuple[str, ...]],
+    filters: Sequence[str],
+    left: Sequence[str],
+    dice: Dice,
+    *,
+    single: bool,
+    groups: Groups = EACH,
 ) -> tuple[str, ...]:
     """Where to attach, given the places that are `left`; () where nobody carries what is wanted. `single`: one broker,
     else the first of several."""
-    candidates = carriers(brokers, filters)
+    candidates = carriers(brokers, filters, groups)
     first = next((name for name in left if name in candidates), None)
     if first is None:
         if not candidates:

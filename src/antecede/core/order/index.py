@@ -5,11 +5,15 @@ indexes are its causes, all of them, as a bitmap. A lower index is not a cause b
 messages pass each other (H6) and keeps a missing one from taking innocent ones with it (H7b, trap 2). Plain mode leaves
 the bitmap out and takes every lower index for a cause.
 Reader: an index lies behind by itself, never by reaching past it.
+
+What waits for a client that does not acknowledge is bounded (`Log.shed`): the oldest numbers are let go of, and the
+client is told up to where none can be had any more. It passes those; what comes after them is delivered.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Mapping
 
 from antecede.core.frames import Grown, Item, Origins
@@ -25,6 +29,8 @@ INDEX = ""
 WINDOW = 512
 """So many items may be on their way that the client has not acknowledged: it bounds the bitmap of causes, and what a
 slow client is flooded with. Raising it costs both; lowering it costs throughput over long distances."""
+OVERHEAD = 256
+"""Bytes that an item costs beside its payload, about: its stamp, its names, its place in the log."""
 
 
 class IndexReader(Reader):
@@ -50,6 +56,18 @@ class IndexReader(Reader):
             self.over.setdefault(stream, set()).add(n)
             self._compact(stream)
             self._free(stream, n, n)
+
+    def pass_to(self, index: int) -> None:
+        """None up to here can be had any more. (Whoever holds some of them sees to it that they do not wait for each
+        other.)"""
+        before = self.front.get(INDEX, 0)
+        if index > before:
+            self.front[INDEX] = index
+            over = self.over.get(INDEX)
+            if over is not None:
+                over.difference_update([n for n in over if n <= index])
+                self._compact(INDEX)
+            self._free(INDEX, before + 1, self.front[INDEX])
 
     def restart(self) -> None:
         """A new attachment numbers from one again."""
@@ -79,15 +97,20 @@ class Log:
 
     __slots__ = (
         "_chains",
+        "_named",
+        "_numbers",
         "_safe",
+        "_turned",
         "acked",
         "began",
+        "bytes",
         "cut",
         "entries",
         "frontier",
         "grown",
         "hidden",
         "interest",
+        "low",
         "lowest",
         "missed",
         "number",
@@ -129,7 +152,16 @@ class Log:
         self.sent = 0
         """Up to here items are on their way, or have arrived; the others wait for acknowledgements."""
         self.acked = 0
+        self.low = 0
+        """Up to here nothing can be had any more: it is acknowledged, or was let go of."""
+        self.bytes = 0
+        """What the entries cost, about."""
+        self._named = 0
+        """Up to here items say which are their causes; the others say so when they are sent."""
         self._chains: dict[str, Chain] = {}
+        self._numbers: dict[str, deque[int]] = {}
+        """Per stream, what the entries hold of it, in their order, which is ascending, but for"""
+        self._turned: set[str] = set()
         self.lowest: dict[str, int] = {}
         """Per stream, the lowest that the client has not acknowledged."""
 
@@ -180,31 +212,41 @@ class Log:
             if all(n <= began.get(stream, 0) for stream, n in own if concerns(stream)):
                 return None
         self.top += 1
-        item = Item(self.top, self._after(envelope.stamp), envelope)
+        item = Item(self.top, 0, envelope)
         self.entries[self.top] = item
-        self._lower(own)
+        self.bytes += _cost(item)
+        for stream, n in own:
+            numbers = self._numbers.setdefault(stream, deque())
+            if numbers and n < numbers[-1]:
+                self._turned.add(stream)
+            numbers.append(n)
+            if n < self.lowest.get(stream, n + 1):
+                self.lowest[stream] = n
+        if self.top <= self.acked + WINDOW and self._named == self.top - 1:
+            self._name_causes(item)
+        return item
+
+    def _name_causes(self, item: Item) -> None:
+        """For each item once, in their order. (What waits beyond the window does without: the bitmap is as wide as
+        what is not acknowledged. What was sent and let go of since is named: the client may have it, and hold it.)"""
+        self._named, own = item.index, item.envelope.stamp.own
+        item.after = self._after(item.index, item.envelope.stamp)
         if not self.plain and not is_loose(own[0][0]):
             for stream, n in own:
                 chain = self._chains.get(stream)
                 if chain is None:
                     chain = self._chains[stream] = Chain()
-                chain.append(n, self.top, self.acked)
-        return item
+                chain.append(n, item.index, self.acked)
 
-    def _after(self, stamp: Stamp) -> int:
+    def _after(self, index: int, stamp: Stamp) -> int:
         if self.plain:
-            return (1 << (self.top - 1 - self.acked)) - 1
+            return (1 << (index - 1 - self.acked)) - 1
         after, covers = 0, stamp.covers
         for stream, chain in self._chains.items():
             newest = covers.get(stream)
             if newest is not None:
-                after |= chain.up_to(newest, self.top)
-        return after & ((1 << (self.top - 1 - self.acked)) - 1)
-
-    def _lower(self, own: tuple[Mark, ...]) -> None:
-        for stream, n in own:
-            if n < self.lowest.get(stream, n + 1):
-                self.lowest[stream] = n
+                after |= chain.up_to(newest, index)
+        return after & ((1 << (index - 1 - self.acked)) - 1)
 
     def due(self) -> list[Item]:
         """What may be sent now and was not yet: with the causes that are not acknowledged meanwhile."""
@@ -212,21 +254,47 @@ class Log:
         items = [self.entries[index] for index in range(self.sent + 1, until + 1)]
         self.sent = max(self.sent, until)
         for item in items:
+            if item.index > self._named:
+                self._name_causes(item)
             item.after &= (1 << (item.index - 1 - self.acked)) - 1
         return items
+
+    def shed(self, messages: int, size: int) -> list[Item]:
+        """Let go of the oldest until so many messages, and bytes, are left: they cannot be had any more."""
+        entries, shed = self.entries, list[Item]()
+        while len(entries) > messages or (self.bytes > size and len(entries) > 1):
+            self.low += 1
+            shed.append(self._let_go(self.low))
+        if shed:
+            self.sent, self._named = max(self.sent, self.low), max(self._named, self.low)
+        return shed
 
     def acknowledge(self, index: int) -> None:
         index = min(index, self.sent)
         if index <= self.acked:
             return
-        for done in range(self.acked + 1, index + 1):
-            del self.entries[done]
-        self.acked = index
-        self.lowest.clear()
-        for item in self.entries.values():
-            self._lower(item.envelope.stamp.own)
+        for done in range(self.low + 1, index + 1):
+            self._let_go(done)
+        self.acked, self.low = index, max(self.low, index)
         for stream in [stream for stream, chain in self._chains.items() if not chain.trim(self.acked)]:
             del self._chains[stream]
+
+    def _let_go(self, index: int) -> Item:
+        item = self.entries.pop(index)
+        self.bytes -= _cost(item)
+        for stream, _ in item.envelope.stamp.own:
+            numbers = self._numbers[stream]
+            numbers.popleft()  # entries are let go of in their order
+            if not numbers:
+                del self._numbers[stream], self.lowest[stream]
+                self._turned.discard(stream)
+            else:
+                self.lowest[stream] = min(numbers) if stream in self._turned else numbers[0]
+        return item
+
+
+def _cost(item: Item) -> int:
+    return OVERHEAD + len(item.envelope.message.payload)
 
 
 class Chain:

@@ -14,11 +14,14 @@ behind by itself, and `front` reaches it once the ones before it, which each of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose
 
-__all__ = ["AHEAD", "UNKNOWN", "Reader", "everything"]
+__all__ = ["AHEAD", "UNKNOWN", "Reader", "Unordered", "everything"]
+
+Unordered: TypeAlias = Mapping[str, tuple[int, tuple[tuple[int, int], ...]]]
+"""Per loose stream: up to where all lies behind, and beyond that each number that does, with the one before it."""
 
 AHEAD = 4096
 """Numbers that one frame makes a process look at one by one, and one more for each stream or range it names: who names
@@ -271,6 +274,20 @@ class Reader:
                     self._reach(stream, n)
                 else:
                     self._advance(stream, n)
+
+    def unordered(self) -> Unordered:
+        """What lies behind of loose streams, to go on from elsewhere."""
+        return {
+            stream: (self.front.get(stream, 0), tuple(sorted(self._before.get(stream, {}).items())))
+            for stream in sorted({*self.front, *self.over})
+            if is_loose(stream)
+        }
+
+    def take_over(self, unordered: Unordered) -> None:
+        for stream, (front, beyond) in unordered.items():
+            self.front[stream] = front
+            if beyond:
+                self.over[stream], self._before[stream] = {n for n, _ in beyond}, dict(beyond)
 
     def _advance(self, stream: str, n: int) -> None:
         before = self.front.get(stream, 0)

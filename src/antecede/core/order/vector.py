@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from antecede.core.entries import EACH, Groups
 from antecede.core.frames import Node
 from antecede.core.interest import Interest, group_of, stream_of
 from antecede.core.message import Envelope, Mark, Message, Stamp
@@ -23,10 +24,14 @@ __all__ = ["VectorWriter", "close"]
 
 class VectorWriter:
     cuts = False
-    __slots__ = ("_last", "_leaves", "_own", "_tips", "chain", "dense", "flat", "name", "rank", "retired", "stable")
+    __slots__ = (
+        "_last", "_leaves", "_own", "_tips", "chain", "dense", "flat", "groups", "name", "rank", "retired", "stable"
+    )  # fmt: skip
 
-    def __init__(self, name: str, *, flat: bool, chain: int = 1) -> None:
+    def __init__(self, name: str, *, flat: bool, chain: int = 1, groups: Groups = EACH) -> None:
         self.name = name
+        self.groups = groups
+        """Under which a message falls: it has a stream in each."""
         self.chain = chain
         """How many of its own previous messages a stamp names. More than one is for those who give up what is lost for
         good: they must know what it was. Costs a byte each."""
@@ -48,7 +53,8 @@ class VectorWriter:
 
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp:
         """`after`: stamps of the declared causes; None means everything learned so far."""
-        streams = (self.name,) if self.flat else tuple(stream_of(self.name, topic) for topic in message.topics)
+        groups = self.groups.of(message.topics)
+        streams = (self.name,) if self.flat else tuple(stream_of(self.name, group) for group in groups)
         own = tuple((stream, message.seq) for stream in streams)
         self.rank += 1
         needs = dict.fromkeys((stream, n) for stream, numbers in self._own.items() for n in reversed(numbers))

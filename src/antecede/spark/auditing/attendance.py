@@ -261,3 +261,10 @@ class Debts:
             if member.ended is None:
                 result |= self._owes(member, messages)
         return result
+
+    def ever(self, messages: Ints) -> Ints:
+        """Whether any membership ever owed it."""
+        result = np.zeros(len(messages), bool)
+        for member in self.mine.memberships:
+            result |= self._owes(member, messages)
+        return result

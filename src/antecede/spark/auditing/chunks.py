@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from antecede.spark.auditing.judge import DUPLICATE, FOREIGN, NO_TIME, OVERFLOW, PLAIN, Events
+from antecede.spark.auditing.judge import DUPLICATE, FOREIGN, NO_TIME, OVERFLOW, OWN, PLAIN, Events
 from antecede.spark.auditing.keys import keys_of, schema_of
 
 __all__ = ["CHUNK", "EVENT_KINDS", "REASON_CODES", "Coded", "Rows", "code_rows", "integers", "pack", "unpack"]
@@ -36,7 +36,7 @@ CHUNK = schema_of(
 )
 
 EVENT_KINDS = ("publish", "arrive", "deliver", "discard")
-REASON_CODES = {"duplicate": DUPLICATE, "foreign": FOREIGN, "overflow": OVERFLOW}
+REASON_CODES = {"duplicate": DUPLICATE, "foreign": FOREIGN, "overflow": OVERFLOW, "own": OWN}
 WIDE_AT, WIDE_TRUE, HAS_TRUE, SAME_TRUE, ALL_STEPS, FEW_NAMES = 1, 2, 4, 8, 16, 32
 """Bits of `form`: times that do not fit into 32 bits as differences; whether there is a simulator's clock, and whether
 it is the process's own; steps without a hole between them, of which the first is enough; peers that fit into a byte."""

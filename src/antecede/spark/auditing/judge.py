@@ -1,4 +1,4 @@
-"""The verdicts at one process: inversion, gap, late, duplicate, stuck; the same as `trace/check.py` gives, vectorised.
+"""The verdicts at one process: inversion, gap, overdue, duplicate, stuck; those of `trace/check.py`, vectorised.
 
 Decided in this file: each verdict starts from a column of candidates (what was covered before it was out, what came and
 never went out), and only what remains of them is looked at one by one. What another process must say first - a broker
@@ -18,13 +18,32 @@ from antecede.spark.auditing.attendance import Attendance, Debts
 from antecede.spark.auditing.cover import NEVER
 from antecede.spark.auditing.messages import NONE_US, Messages
 
-__all__ = ["ARRIVE", "DELIVER", "DISCARD", "NO_TIME", "PUBLISH", "Events", "Found", "Judge", "Question", "places_of"]
+__all__ = [
+    "ARRIVE",
+    "DELIVER",
+    "DISCARD",
+    "DUPLICATE",
+    "FOREIGN",
+    "NO_TIME",
+    "OVERFLOW",
+    "OWN",
+    "PLAIN",
+    "PUBLISH",
+    "Events",
+    "Found",
+    "Judge",
+    "Question",
+    "places_of",
+]
 
 Ints = NDArray[Any]
 
 PUBLISH, ARRIVE, DELIVER, DISCARD = range(4)
 PLAIN, DUPLICATE, FOREIGN, OVERFLOW = range(4)
-"""Reasons of a discard, as far as they matter here."""
+"""Reasons of a discard, as far as they matter here. One that names a peer tells of a queue: `overflow` of the client's
+at its broker, any other (`late`) of this process's own application."""
+OWN = 1
+"""Of a delivery: the application asked for what this process publishes, too."""
 
 NO_TIME = np.int64(-(2**63))
 """The simulator's clock where there is none."""
@@ -82,7 +101,8 @@ class Verdicts:
 def places_of(events: Events, count: int) -> Ints:
     """Message -> the step at which it was first out (delivered or published) here."""
     out = np.full(count, NEVER, np.int32)
-    rows = np.flatnonzero((events.kind == DELIVER) | (events.kind == PUBLISH))[::-1]
+    delivered = (events.kind == DELIVER) & (events.reason != OWN)
+    rows = np.flatnonzero(delivered | (events.kind == PUBLISH))[::-1]
     out[events.message[rows]] = events.step[rows]  # backwards: the first one stays
     return out
 
@@ -119,7 +139,8 @@ class Judge:
 
     def judge(self) -> Verdicts:
         events = self.events
-        rows = np.flatnonzero(events.kind == DELIVER)
+        self._own()
+        rows = np.flatnonzero((events.kind == DELIVER) & (events.reason != OWN))
         messages, steps = events.message[rows], events.step[rows]
         again = self.out[messages] != steps
         if again.any():
@@ -144,6 +165,19 @@ class Judge:
             message = events.message[row]
             own = " (it is its own)" if self.debts.own[message] else ""
             self._find("duplicate", message, -1, events.step[row], f"delivered {{m}} a second time{own}")
+
+    def _own(self) -> None:
+        """What its application asked for of its own: once each, and in time."""
+        events = self.events
+        rows = np.flatnonzero((events.kind == DELIVER) & (events.reason == OWN))
+        if not len(rows):
+            return
+        self._late(rows, events.message[rows])
+        rows = rows[self.out[events.message[rows]] < events.step[rows]]
+        rows = rows[self.debts.own[events.message[rows]]]
+        _, first = np.unique(events.message[rows], return_index=True)
+        for row in np.delete(rows, first):
+            self._find("duplicate", events.message[row], -1, events.step[row], "was handed its own {m} a second time")
 
     def _inversions(self, rows: Ints) -> None:
         events = self.events
@@ -170,7 +204,7 @@ class Judge:
             text = f"delivered {{m}} {over[which]} us after its deadline"
             if not certain:
                 text = f"delivered {{m}} within {self.skew_us} us of its deadline, which is the skew of the clocks"
-            self._find("late", events.message[row], -1, events.step[row], text, doubt=not certain)
+            self._find("overdue", events.message[row], -1, events.step[row], text, doubt=not certain)
 
     # --- gap -----------------------------------------------------------------------------------------------------
 
@@ -202,7 +236,8 @@ class Judge:
         """Message -> step of its first discard here that is final."""
         if not hasattr(self, "_discarded"):
             events = self.events
-            rows = np.flatnonzero((events.kind == DISCARD) & np.isin(events.reason, (PLAIN, OVERFLOW)))[::-1]
+            mine = (events.reason == PLAIN) | ((events.reason == OVERFLOW) & (events.peer < 0))
+            rows = np.flatnonzero((events.kind == DISCARD) & mine)[::-1]
             self._discarded = np.full(self.messages.count, NEVER, np.int32)
             self._discarded[events.message[rows]] = events.step[rows]
         return self._discarded
@@ -301,8 +336,11 @@ class Judge:
         in_time = (due == NONE_US) | (events.at_us[rows] <= due - mine.guard_us(steps))
         rows = rows[in_time & self.debts.at(messages, steps)]
         rows = rows[mine.listens(events.step[rows], events.peer[rows], events.peers)]
-        overflowed = events.message[(events.kind == DISCARD) & (events.reason == OVERFLOW)]
-        rows = rows[~np.isin(events.message[rows], overflowed)]
+        by_its_application = np.where(
+            events.reason == OVERFLOW, events.peer < 0, (events.reason == PLAIN) & (events.peer >= 0)
+        )
+        excused = events.message[(events.kind == DISCARD) & by_its_application]
+        rows = rows[~np.isin(events.message[rows], excused)]
         order = np.argsort(events.message[rows], kind="stable")
         rows = rows[order]
         for mine_only in np.split(rows, np.flatnonzero(np.diff(events.message[rows])) + 1):

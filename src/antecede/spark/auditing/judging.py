@@ -16,7 +16,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -24,12 +24,23 @@ import pyarrow as pa
 from antecede.spark.auditing import cover
 from antecede.spark.auditing.attendance import Attendance, Control
 from antecede.spark.auditing.chunks import code_rows, pack, unpack
-from antecede.spark.auditing.judge import DELIVER, NO_TIME, PUBLISH, Events, Found, Judge, Question, places_of
+from antecede.spark.auditing.judge import (
+    DELIVER,
+    DISCARD,
+    NO_TIME,
+    OVERFLOW,
+    PUBLISH,
+    Events,
+    Found,
+    Judge,
+    Question,
+    places_of,
+)
 from antecede.spark.auditing.messages import Messages
 from antecede.spark.auditing.pieces import SHIPPED, Batches, Results, Source, by_run, unknown_tail
 from antecede.spark.auditing.tables import Shelf, domain_of
 
-__all__ = ["TABLE_CELLS", "Spool", "add_note", "answer", "chunks_of", "judge", "ship", "shipped_note"]
+__all__ = ["Case", "Judged", "Maker", "answer", "chunks_of", "judge", "named_in", "ship", "shipped_note"]
 
 TABLE_CELLS = 16 * 2**20
 """Messages x receivers taken together where many messages are missing: four tables of 64 MB."""
@@ -112,20 +123,44 @@ class Spool:
                 yield domain, process, chunks
 
 
-def judge(scratch: str) -> Callable[[Batches], Batches]:
+class Judged(Protocol):
+    """One process or receiver, ready to be judged."""
+
+    domain: str
+    messages: Messages
+    matters: bool
+    """Whether there is anything to judge."""
+    out: Any
+    """Message -> the place at which it was out there."""
+    rows: int
+
+    def quick(self, results: Results) -> bool:
+        """Judge it by itself, if that is quick; else it waits for others of its domain."""
+        ...
+
+    def judge(self, covered: Any, results: Results) -> None: ...
+
+
+Maker = Callable[[str, str, list[dict[str, Any]], Shelf, Results], Judged]
+"""From domain, process and its chunks."""
+
+
+def judge(scratch: str, make: Maker) -> Callable[[Batches], Batches]:
+    """`make` says what is judged: a process of a trace, or a receiver of a table."""
+
     def run(batches: Batches) -> Batches:
         spool, results = Spool(), Results()
         for batch in batches:
             for domain, note in spool.take(batch):
                 add_note(domain, note, results)
         shelf = Shelf(scratch)
-        waiting: list[Case] = []
+        waiting: list[Judged] = []
         for domain, process, chunks in spool.chunks():
-            case = Case(domain, process, chunks, shelf, results)
+            case = make(domain, process, chunks, shelf, results)
             if waiting and full(waiting, case):
                 together(waiting, results)
                 waiting = []
-            if case.judgeable and case.matters and not case.quick(results):
+            if case.matters and not case.quick(results):
                 waiting.append(case)
             yield from results.batches(10_000)
         together(waiting, results)
@@ -155,14 +190,14 @@ class Case:
         about = self.messages.about
         self.events: Events
         self.events, wrong = unpack(chunks)
-        rows = sum(chunk["rows"] for chunk in chunks)
+        self.rows = rows = sum(chunk["rows"] for chunk in chunks)
         deliveries = int((self.events.kind == DELIVER).sum())
         results.add("counts", domain, rows=rows, deliveries=deliveries)
         self.mine = attendance(about, process)
         if wrong is None and self.mine.lasts and self.mine.lasts[0] < rows - 1:
             wrong = f"rows after step {self.mine.lasts[0]}, which is its last by what it says"
-        self.judgeable = wrong is None
         self.matters = False
+        self.out: Any = None
         if wrong is not None:
             results.add("quarantine", domain, process=process, text=f"process {process} has {wrong}")
             return
@@ -173,6 +208,9 @@ class Case:
         self.out = places_of(self.events, self.messages.count)
         if about["asked"]:
             events = self.events
+            shed = (events.kind == DISCARD) & (events.reason == OVERFLOW) & (events.peer >= 0)
+            if shed.any():
+                shelf.leave_shed(domain, process, events.message[shed], events.peer[shed], events.peers)
             which = (events.kind == DELIVER) | (events.kind == PUBLISH)
             which &= self.out[events.message] == events.step
             time_us = np.where(events.true_us == NO_TIME, events.at_us, events.true_us)[which]
@@ -202,13 +240,13 @@ class Case:
         message = self.messages.name(found.message)
         other = self.messages.name(found.other) if found.other >= 0 else None
         return {
-            "verdict": found.verdict,
-            "process": self.process,
-            "message": message,
-            "other": other,
-            "step": found.step,
-            "text": found.text.replace("{m}", message).replace("{o}", other or ""),
-        }
+            "verdict": found.verdict, "process": self.process, "message": message, "other": other,
+            "step": found.step, "text": named_in(found.text, message, other),
+        }  # fmt: skip
+
+
+def named_in(text: str, message: str, other: str | None) -> str:
+    return text.replace("{m}", message).replace("{o}", other or "")
 
 
 def asked(question: Question) -> dict[str, Any]:
@@ -220,14 +258,14 @@ def attendance(about: dict[str, Any], process: str) -> Attendance:
     return Attendance.of(about["roles"].get(process, "member"), rows)
 
 
-def full(waiting: list[Case], case: Case) -> bool:
+def full(waiting: list[Judged], case: Judged) -> bool:
     """Whether those who wait must be judged before this one joins them."""
-    rows = sum(len(one.events.step) for one in waiting)
+    rows = sum(one.rows for one in waiting)
     cells = (len(waiting) + 1) * case.messages.count
     return waiting[0].domain != case.domain or cells > TABLE_CELLS or rows > WAITING_ROWS
 
 
-def together(cases: list[Case], results: Results) -> None:
+def together(cases: list[Judged], results: Results) -> None:
     """Many processes at once, where so much is missing that the quick way is none."""
     if not cases:
         return
@@ -246,14 +284,20 @@ def answer(scratch: str) -> Callable[[Batches], Batches]:
         shelf = Shelf(scratch)
         outs: dict[tuple[str, str], Any] = {}
         for batch in batches:
-            columns = [batch.column(name).to_pylist() for name in ("domain", "peer", "first", "then", "after_us")]
+            names = ("domain", "process", "peer", "first", "then", "after_us")
+            columns = [batch.column(name).to_pylist() for name in names]
             holds = []
-            for domain, peer, first, then, after_us in zip(*columns, strict=True):
-                if peer is not None and (domain, peer) not in outs:
+            for domain, process, peer, first, then, after_us in zip(*columns, strict=True):
+                if peer is None:
+                    holds.append(True)
+                    continue
+                if (domain, peer) not in outs:
                     if len(outs) > 64:
                         outs.clear()
-                    outs[domain, peer] = shelf.out(domain, peer)
-                holds.append(peer is None or true_at(outs[domain, peer], first, then, after_us))
+                    outs[domain, peer] = shelf.out(domain, peer), shelf.shed(domain, peer)
+                out, shed = outs[domain, peer]
+                told = then >= 0 and (process, first) in shed  # it had no more room for it, and says so itself
+                holds.append(not told and true_at(out, first, then, after_us))
             yield batch.filter(pa.array(holds, pa.bool_()))
 
     return run

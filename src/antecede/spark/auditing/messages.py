@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from antecede.errors import InputError
 from antecede.spark.auditing.cover import Graph
+from antecede.spark.auditing.cyclic import on_cycle
 from antecede.spark.auditing.keys import Finder
 
 __all__ = ["NONE_US", "Messages", "build_messages", "causes_of", "number"]
@@ -180,7 +181,7 @@ def ordinal(process: Ints, step: Ints) -> Ints:
 
 
 def number(time_us: Ints, parent: Ints, child: Ints) -> Ints:
-    """A causal order close to that of time: for each message its number. Raises InputError(number) on a cycle."""
+    """A causal order close to that of time: for each message its number; -1: it lies on a cycle, or after one."""
     count = len(time_us)
     order = np.argsort(time_us, kind="stable")
     rank = np.empty(count, np.int64)
@@ -209,7 +210,10 @@ def too_early(height: Ints, parent: Ints, child: Ints) -> Ints:
 
 
 def walked(count: int, rank: Ints, parent: Ints, child: Ints) -> Ints:
-    """The same by taking away, again and again, what has no cause left; near the given rank where there is a choice."""
+    """The same by taking away, again and again, what has no cause left; near the given rank where there is a choice.
+
+    What is never without a cause lies on a cycle or after one.
+    """
     from heapq import heapify, heappop, heappush
 
     order = np.argsort(parent, kind="stable")
@@ -219,7 +223,7 @@ def walked(count: int, rank: Ints, parent: Ints, child: Ints) -> Ints:
     waits: Any
     places: Any
     below, waits, places = (memoryview(view) for view in views)
-    result = np.empty(count, np.int64)
+    result = np.full(count, -1, np.int64)
     ready = [(places[m], m) for m in range(count) if not waits[m]]
     heapify(ready)
     done = 0
@@ -232,8 +236,6 @@ def walked(count: int, rank: Ints, parent: Ints, child: Ints) -> Ints:
             waits[other] -= 1
             if not waits[other]:
                 heappush(ready, (places[other], other))
-    if done < count:
-        raise InputError(str(int(np.flatnonzero(np.asarray(waits) > 0)[0])))
     return result
 
 
@@ -271,14 +273,17 @@ def build_messages(
     sets: list[list[str]] | None = None,
     processes: list[str] | None = None,
     about: dict[str, Any] | None = None,
+    rank: Ints | None = None,
 ) -> Messages:
-    """The table from messages in any order (keys all different) and edges between them; InputError on a cycle."""
+    """The table from messages in any order (keys all different) and edges between them; InputError on a cycle.
+
+    `rank` is what `number` says, where that is known already.
+    """
     count = len(key)
-    try:
-        rank = number(time_us, parent, child)
-    except InputError as error:
-        name = names[int(str(error))].as_py()
-        raise InputError(f"the records contradict themselves: {name} is among its own causes") from None
+    rank = number(time_us, parent, child) if rank is None else rank
+    if (rank < 0).any():
+        name = names[int(on_cycle(rank < 0, parent, child)[0])].as_py()
+        raise InputError(f"the records contradict themselves: {name} is among its own causes")
     old = np.empty(count, np.int64)
     old[rank] = np.arange(count)
     sorting = np.argsort(key)

@@ -88,9 +88,11 @@ def by_run(source: str, table: Any) -> Iterator[tuple[str, Any]]:
     if len(run.words) == 1 and not (run.codes < 0).any():
         yield domain_of(source, run.words[0]), table
         return
-    for number in np.unique(run.codes):
+    order = np.argsort(run.codes, kind="stable")
+    sorted_rows, codes = table.take(pa.array(order)), run.codes[order]
+    for number, start, size in zip(*np.unique(codes, return_index=True, return_counts=True), strict=True):
         word = run.words[number] if number >= 0 else ""
-        yield domain_of(source, word), table.filter(pa.array(run.codes == number))
+        yield domain_of(source, word), sorted_rows.slice(int(start), int(size))
 
 
 def pieces(rows: list[tuple[str, str, bytes]]) -> pa.RecordBatch:

@@ -1,9 +1,13 @@
 """Tables of other systems: who delivered what in which order, and what each message came after, by parents or clocks.
 
-Decided in this file: the verdicts of `trace/foreign.py` (inversion, duplicate, and parents that never came, which are
-no violation), and how vector clocks become parents: of every host a clock names, the last step up to that count which
-the table holds; steps it does not hold are said to be absent. That is exact where clocks are what vector clocks are; it
-is verified edge by edge, and where it fails all pairs are compared, or the table is refused as too large for that.
+Decided in this file: inversions and duplicates are violations; a parent that a receiver never got is listed as missing
+and is none, since such a table says neither what the receiver asked for nor until when it had to wait. Deliveries at
+one position have no order among themselves, so none of them overtook another. What is among its own causes, or comes
+after such, is set aside by name, and the rest is judged.
+
+Vector clocks become parents so: of every host a clock names, the last step up to that count which the table holds;
+steps it does not hold are said to be absent. That is exact where clocks are what vector clocks are; it is verified edge
+by edge, and where it fails all pairs are compared, or the table is refused as too large for that.
 """
 
 from __future__ import annotations
@@ -17,9 +21,11 @@ from numpy.typing import NDArray
 
 from antecede.errors import InputError
 from antecede.spark.auditing.cover import NEVER, Graph
+from antecede.spark.auditing.cyclic import reasons
 from antecede.spark.auditing.judge import Found
 from antecede.spark.auditing.keys import Finder
-from antecede.spark.auditing.messages import Messages, build_messages
+from antecede.spark.auditing.messages import Messages, build_messages, number
+from antecede.spark.auditing.part import Part
 
 __all__ = ["COMPARED", "Clocks", "TableMessages", "clock_edges", "judge_places", "table_messages"]
 
@@ -41,6 +47,8 @@ class TableMessages:
     absent_keys: Ints
     aside: list[tuple[str, str]] = field(default_factory=list)
     """(id, why) of what was set aside."""
+    doubts: list[tuple[str, str]] = field(default_factory=list)
+    """(id, what) of what the rows leave open."""
 
 
 def table_messages(names: Any, key: Ints, position: Ints, parent_at: Ints, parents: Ints) -> TableMessages:
@@ -50,27 +58,34 @@ def table_messages(names: Any, key: Ints, position: Ints, parent_at: Ints, paren
     first = np.ones(len(key), bool)
     first[1:] = key[1:] != key[:-1]
     row_of = np.cumsum(first) - 1
-    keys, names = key[first], names.take(pa.array(order[first]))
+    keys, names, position = key[first], names.take(pa.array(order[first])), position[first]
     sizes = np.diff(parent_at)[order]
     starts = parent_at[:-1][order]
     places = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
     parents, child = parents[places], np.repeat(row_of, sizes)
-    aside = [(names[int(one)].as_py(), reason) for one, reason in differing(row_of, sizes, child, parents)]
+    doubts = [(names[int(one)].as_py(), reason) for one, reason in differing(row_of, sizes, parents)]
     spot = Finder(keys).find(parents) if len(keys) else np.zeros(0, np.int64)
-    own = spot == child
-    aside += [(names[int(one)].as_py(), "names itself among its parents") for one in np.unique(child[own])]
-    known = (spot >= 0) & ~own
-    messages = build_messages(key=keys, names=names, time_us=position[first], parent=spot[known], child=child[known])
-    rank = messages.find(keys).astype(np.int64)
-    unknown = spot < 0
-    absent_keys, which = np.unique(parents[unknown], return_inverse=True)
-    pairs = np.unique(rank[child[unknown]] * max(1, len(absent_keys)) + which)
+    known = spot >= 0
+    absent_keys, which = np.unique(parents[~known], return_inverse=True)
+    lacking = child[~known]
+    rank, parent, child = number(position, spot[known], child[known]), spot[known], child[known]
+    aside: list[tuple[str, str]] = []
+    left = rank < 0
+    if left.any():
+        aside = list(reasons(left, parent, child, lambda one: str(names[one].as_py())))
+        here = np.cumsum(~left) - 1
+        inner = ~left[child]
+        parent, child = here[parent[inner]], here[child[inner]]
+        which, lacking = which[~left[lacking]], here[lacking[~left[lacking]]]
+        keys, position, rank, names = keys[~left], position[~left], rank[~left], names.filter(pa.array(~left))
+    messages = build_messages(key=keys, names=names, time_us=position, parent=parent, child=child, rank=rank)
+    pairs = np.unique(rank[lacking] * max(1, len(absent_keys)) + which)
     owner, absent = pairs // max(1, len(absent_keys)), pairs % max(1, len(absent_keys))
     absent_at = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(keys)))])
-    return TableMessages(messages, absent_at, absent, absent_keys, aside)
+    return TableMessages(messages, absent_at, absent, absent_keys, aside, doubts)
 
 
-def differing(row_of: Ints, sizes: Ints, child: Ints, parents: Ints) -> list[tuple[int, str]]:
+def differing(row_of: Ints, sizes: Ints, parents: Ints) -> list[tuple[int, str]]:
     """Messages whose rows name different parents."""
     if not len(row_of):
         return []
@@ -115,7 +130,8 @@ def clock_edges(clocks: Clocks, names: Any) -> tuple[Ints, Ints, list[tuple[int,
     named = np.flatnonzero(absent)
     _, firsts = np.unique(codes[named], return_index=True)
     missing = [(int(event[i]), int(clocks.host[i]), int(clocks.count[i])) for i in named[firsts]]
-    if len(np.unique(event[mine])) < size or not covered(clocks, parent, child):
+    twice = bool((steps[1:] == steps[:-1]).any())  # two messages that are the same step of a host
+    if twice or len(np.unique(event[mine])) < size or not covered(clocks, parent, child):
         parent, child = compared(clocks, names)
     return parent, child, missing
 
@@ -135,8 +151,11 @@ def owners(clocks: Clocks, event: Ints) -> Ints:
 
 
 def covered(clocks: Clocks, parent: Ints, child: Ints) -> bool:
-    """Whether every parent's clock is at most its child's, in every entry."""
+    """Whether every parent's clock is at most its child's in every entry, and they differ."""
     size = len(clocks.at) - 1
+    total = np.bincount(np.repeat(np.arange(size), np.diff(clocks.at)), clocks.count, minlength=size)
+    if (total[parent] >= total[child]).any():
+        return False
     hosts = int(clocks.host.max()) + 1 if len(clocks.host) else 1
     codes = np.repeat(np.arange(size), np.diff(clocks.at)) * hosts + clocks.host
     order = np.argsort(codes)
@@ -185,33 +204,39 @@ def direct(graph: Graph, out: Ints) -> Ints:
     return least
 
 
-def judge_places(table: TableMessages, message: Ints, position: Ints, out: Ints, covered: Ints) -> list[Found]:
-    """`message` and `position` in the order of delivery, `out` and `covered` in places of that order.
+def judge_places(
+    table: TableMessages, part: Part, message: Ints, position: Ints, out: Ints, covered: Ints
+) -> list[Found]:
+    """`message` (numbers of the part) and `position` in the order of delivery; `out` and `covered` in places of it.
 
-    A parent the table does not hold has the number -2 less its number among `absent_keys`.
+    What is found has the numbers of the table. A parent that the table does not hold has the number -2 less its number
+    among `absent_keys`.
     """
     found = []
+    whole = message if part.numbers is None else part.numbers[message]
     first = out[message] == np.arange(len(message))
     for place in np.flatnonzero(~first).tolist():
         text = "delivered {m} a second time"
-        found.append(Found("duplicate", int(message[place]), -1, int(position[place]), text))
-    for place in np.flatnonzero(first & (covered[message] < np.arange(len(message)))).tolist():
-        one, other = int(message[place]), int(message[covered[message[place]]])
-        text = "delivered {m} after {o}, although {m} -> {o}"
-        found.append(Found("inversion", one, other, int(position[place]), text))
+        found.append(Found("duplicate", int(whole[place]), -1, int(position[place]), text))
+    overtaking = covered[message]
+    places = np.flatnonzero(first & (overtaking != NEVER))
+    places = places[position[overtaking[places]] < position[places]]
+    text = "delivered {m} after {o}, although {m} -> {o}"
+    for place, other in zip(places.tolist(), overtaking[places].tolist(), strict=True):
+        found.append(Found("inversion", int(whole[place]), int(whole[other]), int(position[place]), text))
     if table.messages.about.get("clocks"):
         return found  # a clock names nobody's parents
     text = "delivered {m}, but never its parent {o}"
-    least = direct(table.messages.graph, out)
+    least = direct(part.graph, out)
     for one in np.flatnonzero((out == NEVER) & (least != NEVER)).tolist():
         spot = int(least[one])
-        found.append(Found("missing", int(message[spot]), one, int(position[spot]), text))
+        found.append(Found("missing", int(whole[spot]), part.outside(one), int(position[spot]), text))
     if len(table.absent):
-        sizes = np.diff(table.absent_at)[message]
-        starts = table.absent_at[message]
+        sizes = np.diff(table.absent_at)[whole]
+        starts = table.absent_at[whole]
         spots = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
-        absent, place_of = table.absent[spots], np.repeat(np.arange(len(message)), sizes)
+        absent, place_of = table.absent[spots], np.repeat(np.arange(len(whole)), sizes)
         which, heads = np.unique(absent, return_index=True)
         for one, spot in zip(which.tolist(), place_of[heads].tolist(), strict=True):
-            found.append(Found("missing", int(message[spot]), -2 - one, int(position[spot]), text))
+            found.append(Found("missing", int(whole[spot]), -2 - one, int(position[spot]), text))
     return found

@@ -24,7 +24,18 @@ from antecede.spark.auditing.telling import odd_reasons
 from antecede.trace.parquet import open_parquet, read_batches, readable, silent, trace_files, validated
 from antecede.trace.record import COLUMNS, KINDS, arrow_schema
 
-__all__ = ["MAIN", "TELLING", "Silent", "Split", "read_split", "read_telling", "run_directories", "shared", "splits_of"]
+__all__ = [
+    "MAIN",
+    "TELLING",
+    "Silent",
+    "Split",
+    "read_columns",
+    "read_split",
+    "read_telling",
+    "run_directories",
+    "shared",
+    "splits_of",
+]
 
 Ints = NDArray[Any]
 
@@ -220,13 +231,26 @@ def parts_of(split: Split) -> Iterator[tuple[Any, list[int]]]:
         parquet = pq.ParquetFile(file, read_dictionary=TEXTS, page_checksum_verification=True, pre_buffer=True)
         validated(parquet.schema_arrow, file)
     with parquet:
-        groups = range(parquet.num_row_groups)
-        mine = groups[len(groups) * split.number // split.of : len(groups) * (split.number + 1) // split.of]
-        held: list[int] = []
-        rows = 0
-        for group in mine:
-            held.append(group)
-            rows += parquet.metadata.row_group(group).num_rows
-            if rows >= ROWS_AT_ONCE or group == mine[-1]:
-                yield parquet, held
-                held, rows = [], 0
+        for groups in shares(parquet, split):
+            yield parquet, groups
+
+
+def shares(parquet: Any, split: Split) -> Iterator[list[int]]:
+    """The row groups of this split, up to about ROWS_AT_ONCE rows at a time."""
+    groups = range(parquet.num_row_groups)
+    mine = groups[len(groups) * split.number // split.of : len(groups) * (split.number + 1) // split.of]
+    held: list[int] = []
+    rows = 0
+    for group in mine:
+        held.append(group)
+        rows += parquet.metadata.row_group(group).num_rows
+        if rows >= ROWS_AT_ONCE or group == mine[-1]:
+            yield held
+            held, rows = [], 0
+
+
+def read_columns(split: Split, columns: Sequence[str]) -> Iterator[Any]:
+    """These columns of any Parquet file."""
+    with sentences(split), pq.ParquetFile(split.file, page_checksum_verification=True, pre_buffer=True) as parquet:
+        for groups in shares(parquet, split):
+            yield parquet.read_row_groups(groups, columns=list(columns), use_threads=False)

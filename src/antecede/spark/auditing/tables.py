@@ -11,7 +11,8 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ def domain_of(source: str, run: str) -> str:
     return json.dumps([source, run])
 
 
+@lru_cache(maxsize=1024)
 def run_of(domain: str) -> tuple[str, str]:
     source, run = json.loads(domain)
     return source, run
@@ -132,6 +134,20 @@ class Shelf:
             rows: Ints = np.load(self._out(domain, process), allow_pickle=False)
             return rows
         return None
+
+    def leave_shed(self, domain: str, process: str, message: Ints, client: Ints, names: Sequence[str]) -> None:
+        """What this broker had no more room for, for which of `names`."""
+        file = self._out(domain, process).with_suffix(".shed")
+        file.parent.mkdir(exist_ok=True)
+        rows = [[names[one], int(which)] for one, which in zip(client, message, strict=True)]
+        self._write(file, json.dumps(rows).encode())
+
+    def shed(self, domain: str, process: str) -> frozenset[tuple[str, int]]:
+        """(client, message), as far as it was left."""
+        with contextlib.suppress(FileNotFoundError):
+            rows = json.loads(self._out(domain, process).with_suffix(".shed").read_text("utf-8"))
+            return frozenset((client, message) for client, message in rows)
+        return frozenset()
 
     def _write(self, file: Path, content: bytes) -> None:
         temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")

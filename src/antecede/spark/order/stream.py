@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from antecede.collector import collecting_rarely
+from antecede.spark.metrics import OUTPUT, Tallied, asking, observed
 from antecede.spark.order.arrow import table_bytes, table_of, together
 from antecede.spark.order.batch import out_schema
 from antecede.spark.order.behind import NEVER
@@ -57,16 +58,20 @@ def order_stream(read: DataFrame, columns: Columns, schema: StructType) -> DataF
         read = read.withColumn("_clock", f.timestamp_micros("_at")).withWatermark("_clock", "0 seconds").drop("_clock")
     key = f.lit(0) if work.group is None else f.pmod(f.xxhash64(work.group), f.lit(KEYS)).cast("int")
     out = out_schema(read.schema)
-    chunks = work.narrow(read).withColumn("_key", key).mapInArrow(into_chunks, "_key int, chunk binary")
+    keys = 1 if work.group is None else KEYS
+    into = asking(into_chunks, keys)
+    chunks = work.narrow(read).withColumn("_key", key).mapInArrow(into, "_key int, chunk binary")
     if timed:
         chunks = chunks.withColumn("silent", silent_clock())
+    clock = columns.arrived or columns.time
+    arrived = None if clock is None else f"c{schema.names.index(clock)}"
     told = chunks.groupBy("_key").transformWithStateInPandas(
-        OrderProcessor(columns, work),
-        outputStructType="chunk binary",
+        Tallied(OrderProcessor(columns, work), arrived, timed),
+        outputStructType=OUTPUT,
         outputMode="Append",
         timeMode="EventTime" if timed else "None",
     )
-    return told.mapInArrow(out_of_chunks, out).toDF(*schema.names, *ADDED)
+    return observed(told, keys).mapInArrow(out_of_chunks, out).toDF(*schema.names, *ADDED)
 
 
 def silent_clock() -> Column:
@@ -154,6 +159,7 @@ class OrderProcessor(StatefulProcessor):
             if wanted is not None:
                 self.handle.registerTimer(wanted)
         saved, waiting = bucket.frozen()
+        self.left = bucket.rows.chunks, wanted  # what waits, and until when: see `metrics`
         self.state.update((saved, waiting, wanted))
         WARM.leave(bucket, saved, waiting)
         return [pd.DataFrame({"chunk": [table_bytes(batch) for batch in out]})] if out else []

@@ -1,0 +1,67 @@
+"""`antecede broker`: runs one broker until it is told to stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from antecede.live.broker import Broker
+
+__all__ = ["broker"]
+
+
+def broker(
+    listen: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Where to listen [127.0.0.1:7400].")] = None,
+    name: Annotated[str | None, typer.Option(help="What it is called in records [b and its port].")] = None,
+    join: Annotated[
+        list[str] | None, typer.Option(metavar="HOST:PORT", help="A broker to join; may be given several times.")
+    ] = None,
+    carry: Annotated[
+        list[str] | None, typer.Option(metavar="FILTER", help="Topics the cluster carries [every topic].")
+    ] = None,
+    http: Annotated[int | None, typer.Option(help="Port for /metrics, /health, /ready and /status.")] = None,
+    records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,
+    log: Annotated[str | None, typer.Option(help="text or json.")] = None,
+    log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
+    drain: Annotated[str | None, typer.Option(help="How long to wait for clients to go when it is stopped.")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings in TOML; flags win.")] = None,
+) -> None:
+    """Run a broker: clients publish through it, subscribers read from it, several of them form a cluster.
+
+    It runs until it is stopped (ctrl-C or SIGTERM); then it sends its clients to other brokers and waits until nothing
+    it accepted is only here. Settings: flags, then ANTECEDE_* in the environment, then --config; `antecede config`
+    shows each with its source, and SIGHUP reads them again.
+    """
+    import asyncio
+    import os
+
+    from antecede.live.config import BrokerConfig, load
+    from antecede.live.logs import set_up
+    from antecede.live.serve import serve
+
+    flags: dict[str, Any] = {
+        "listen": listen, "name": name, "join": join or None, "carry": carry or None, "http": http, "records": records,
+        "log": log, "log_level": log_level, "drain": drain,
+    }  # fmt: skip
+
+    def again() -> BrokerConfig:
+        return load(config, os.environ, flags)
+
+    settings = again()
+    set_up(settings["log"], settings["log_level"])
+    asyncio.run(serve(settings, on_ready=show, again=again))
+
+
+def show(broker: Broker) -> None:
+    from antecede.live.address import text_of
+
+    print(f"{broker.name} listens on {broker.url}", flush=True)
+    at = "" if broker.address == ("127.0.0.1", 7400) else f" --at {broker.url}"
+    print(f"Next, in another terminal:  antecede sub 'room/#'{at}")
+    print(f"and in a third one:         antecede pub room/1 'where shall we meet?' --within 500ms{at}")
+    if broker.http_port is not None:
+        print(f"Watch it:                   antecede top {text_of(broker.pages.address)}")
+    print("Stop it with ctrl-C.", flush=True)

@@ -1,0 +1,68 @@
+"""`antecede cluster N`: several brokers on the loopback, in one process and one terminal, until it is stopped."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from antecede.live.broker import Broker
+
+__all__ = ["cluster"]
+
+NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def cluster(
+    count: Annotated[int, typer.Argument(metavar="N", min=1, max=len(NAMES), help="How many brokers.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON with `addresses` and `http`.")] = False,
+    records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,
+    port: Annotated[int, typer.Option(help="The first broker's port, the others follow; 0: any free ones.")] = 0,
+) -> None:
+    """Run N brokers on this machine and print one address for each, until ctrl-C or SIGTERM.
+
+    They carry every topic and know each other; any address will do for `antecede sub --at` and `antecede.connect`.
+    """
+    import asyncio
+
+    from antecede.live.logs import set_up
+
+    set_up("text", "warning")
+    asyncio.run(run(count, as_json, records, port))
+
+
+async def run(count: int, as_json: bool, records: str | None, port: int) -> None:
+    from antecede.live.broker import Broker
+    from antecede.live.serve import until_stopped
+
+    brokers: list[Broker] = []
+    try:
+        for n in range(count):
+            join = [brokers[0].url] if brokers else []
+            listen = f"127.0.0.1:{port + n if port else 0}"
+            broker = Broker(listen, name=NAMES[n], join=join, records=records, http=0)
+            await broker.start()
+            brokers.append(broker)
+        show(brokers, as_json)
+        await until_stopped()
+    finally:
+        for broker in reversed(brokers):  # one after the other: what is safe nowhere else goes to those that stay
+            await broker.stop(1.0)
+
+
+def show(brokers: list[Broker], as_json: bool) -> None:
+    from antecede.live.address import text_of
+
+    if as_json:
+        http = [f"http://{text_of(broker.pages.address)}" for broker in brokers]
+        print(json.dumps({"addresses": [broker.url for broker in brokers], "http": http}), flush=True)
+        return
+    for broker in brokers:
+        print(f"{broker.name}  {broker.url}")
+    last = brokers[-1].url
+    print(f"Next, in another terminal:  antecede sub 'room/#' --at {brokers[0].url}")
+    print(f"and in a third one:         antecede pub room/1 'where shall we meet?' --within 500ms --at {last}")
+    print(f"Watch them:                 antecede top {' '.join(text_of(broker.pages.address) for broker in brokers)}")
+    print("Stop them with ctrl-C.", flush=True)

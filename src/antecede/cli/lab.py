@@ -1,0 +1,131 @@
+"""`antecede lab`: the papers' claims and figures, measured on Spark; what is printed, and what is refused.
+
+Decided here: tasks run on the Spark session of `--master`; `--master none` runs them in this process. The exit code
+says whether the lab worked, not what it found: a claim that does not hold is a result.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from antecede.errors import InputError
+
+if TYPE_CHECKING:
+    from antecede.lab.claim import Claim, Effort
+    from antecede.spark.sweep import Progress
+
+__all__ = ["lab"]
+
+Option = typer.Option
+ACTIONS = ("list", "run", "all")
+
+
+def lab(
+    action: Annotated[str, typer.Argument(metavar="list|run|all", help="List the claims, run some, or all.")],
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="Claims to run.")] = None,
+    quick: Annotated[bool, Option("--quick", help="Few seeds and points: minutes; more is undecided.")] = False,
+    seeds: Annotated[
+        int | None, Option(help="Seeds per point. [500 vectorised, 20 event-driven; quick: 100, 4]")
+    ] = None,
+    master: Annotated[str | None, Option(help="Where Spark runs; none: in this process. [local[*]]")] = None,
+    out: Annotated[Path, Option(metavar="DIR", help="Where tables, figures and the page go.")] = Path("runs/lab"),
+    resume: Annotated[bool, Option("--resume", help="Go on with what an interrupted run left in DIR.")] = False,
+    cell: Annotated[int | None, Option(metavar="I", help="Measure one cell of one claim again and print it.")] = None,
+    as_json: Annotated[bool, Option("--json", help="One JSON object, for programs.")] = False,
+) -> None:
+    """The papers' claims and figures, on Spark: each sentence, what was measured, and the verdict.
+
+    \b
+    Examples:
+    antecede lab list
+    antecede lab run log-rounds --quick --out runs/lab
+    antecede lab all --quick --out runs/lab      (report.html is the page to open)
+    """
+    if action not in ACTIONS:
+        raise InputError(f"antecede lab cannot {action!r}: it can list, run NAME... or all.")
+    if seeds is not None and seeds < 2:
+        raise InputError(f"--seeds is {seeds}: an interval needs at least 2.")
+    from antecede.lab.claim import Effort
+    from antecede.lab.claims import all_claims, claim_named
+
+    effort = Effort(quick, seeds)
+    if action == "list":
+        _list(all_claims(), effort, as_json)
+        return
+    if action == "run" and not names:
+        raise InputError("antecede lab run needs a name: `antecede lab list` shows them, `antecede lab all` runs all.")
+    if action == "all" and names:
+        raise InputError("antecede lab all takes no names: use `antecede lab run`.")
+    claims = all_claims() if action == "all" else [claim_named(name) for name in names or ()]
+    if cell is not None:
+        _one(claims, effort, cell)
+        return
+    _run(claims, effort, master, out, resume, as_json)
+
+
+def _list(claims: list[Claim], effort: Effort, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([
+            {"name": c.name, "papers": c.papers, "place": c.place, "sentence": c.sentence, "asks": c.asks,
+             "cells": len(c.cells(effort))} for c in claims
+        ]))  # fmt: skip
+        return
+    for claim in claims:
+        print(f"{claim.name:<15} {claim.place:<24} {claim.asks}")
+
+
+def _one(claims: list[Claim], effort: Effort, number: int) -> None:
+    from antecede.lab.run import measure_one
+
+    if len(claims) != 1 or not 0 <= number < len(claims[0].cells(effort)):
+        raise InputError("--cell I goes with one claim, and a cell that it has: cells.parquet numbers them.")
+    cell, row = measure_one(claims[0], effort, number)
+    print(json.dumps({"knobs": dict(cell.knobs), "seed": cell.seed, "row": row}))
+
+
+def _run(claims: list[Claim], effort: Effort, master: str | None, out: Path, resume: bool, as_json: bool) -> None:
+    from antecede.lab.claims import all_claims
+    from antecede.lab.run import run_claim
+    from antecede.report.claims import write_page
+
+    for claim in claims:
+        if not resume and (out / claim.name / "cells.jsonl").exists():
+            raise InputError(f"{out} holds {claim.name} already: add --resume to go on, or choose another --out.")
+    spark: Any = None
+    if master != "none":
+        from antecede.spark.sessions import session
+
+        spark = session(master, app="antecede lab")
+    begun = time.monotonic()
+    said: list[dict[str, Any]] = []
+    for claim in claims:
+        result = run_claim(
+            claim, effort, out, spark, clock=time.monotonic, resume=resume, progress=_teller(claim.name, as_json)
+        )
+        said.append({"claim": claim.name, "word": result.verdict.word, "verdict": str(result.verdict),
+                     "cells": result.cells, "failed": len(result.failed)})  # fmt: skip
+        if not as_json:
+            print(f"{claim.name:<15} {result.verdict}", flush=True)
+    page = write_page(out, [claim.name for claim in all_claims()])
+    if as_json:
+        print(json.dumps({"claims": said, "page": str(page)}))
+    else:
+        print(f"{len(claims)} claims in {time.monotonic() - begun:.0f} s; open {page}")
+
+
+def _teller(name: str, silent: bool) -> Any:
+    if silent or not sys.stderr.isatty():
+        return None
+
+    def tell(progress: Progress) -> None:
+        left = "" if not progress.left_s else f", {progress.left_s:.0f} s left"
+        end = "\r" if progress.done < progress.count else "\r\033[K"
+        print(f"{name}: {progress.done} of {progress.count} cells{left}   ", end=end, file=sys.stderr, flush=True)
+
+    return tell

@@ -1,0 +1,53 @@
+"""`antecede pub`: publishes one message, or each line that comes in, and says when it is safe."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+__all__ = ["pub"]
+
+
+def pub(
+    topic: Annotated[str, typer.Argument(help="Where to, for example room/1.")],
+    payload: Annotated[str, typer.Argument(help="What; - reads lines from standard input, one message each.")],
+    within: Annotated[str | None, typer.Option(help="Not to be shown later than this from now, such as 500ms.")] = None,
+    at: Annotated[
+        list[str] | None, typer.Option(metavar="ADDRESS", help="A broker [antecede://127.0.0.1:7400]; several times.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What this client is called [made up].")] = None,
+    header: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A header; several times.")] = None,
+    order: Annotated[str, typer.Option(help="causal, fifo or none.")] = "causal",
+    records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,
+) -> None:
+    """Publish a message; prints its id once it is safe: another broker has it too, or there is no other."""
+    import asyncio
+
+    from antecede.errors import InputError
+    from antecede.live.client import connect
+    from antecede.live.when import parse_duration
+
+    seconds = None if within is None else parse_duration(within)
+    headers = {}
+    for one in header or ():
+        key, equals, value = one.partition("=")
+        if not equals:
+            raise InputError(f"A header is KEY=VALUE, not {one!r}.")
+        headers[key] = value
+
+    async def publish() -> None:
+        async with connect(*(at or ()), name=name, records=records) as node:
+            if payload != "-":
+                print(await node.publish(topic, payload.encode(), within=seconds, headers=headers, order=order))
+                return
+            for line in sys.stdin:
+                node.publish_nowait(topic, line.rstrip("\n").encode(), within=seconds, headers=headers, order=order)
+                if node.pending > 1000:
+                    await node.flush()
+            await node.flush()
+
+    asyncio.run(publish())
+    where = "".join(f" --at {one}" for one in at or ())
+    print(f"Safe. Subscribers see it as it comes:  antecede sub '{topic}'{where}", file=sys.stderr)

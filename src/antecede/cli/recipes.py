@@ -1,0 +1,82 @@
+"""`antecede recipes`: which protocols there are, what each promises, its paper and how that can be read."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from antecede.core.recipes import Recipe
+
+__all__ = ["recipes"]
+
+WIDTH = 80
+ORDERS = {
+    "causal": "causal order",
+    "fifo": "the order of each sender",
+    "none": "no order",
+}
+ENDS = {
+    "yes": "every message has a deadline",
+    "same": "every message has the same deadline",
+    "optional": "with deadlines or without",
+    "none": "no deadlines",
+    "lifetime": "every message lives a number of rounds",
+}
+
+
+def recipes(
+    plugin: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Python that registers recipes; it is run.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+) -> None:
+    """List the recipes: what each promises, which paper it is from, and how that paper can be read.
+
+    A recipe is a protocol: the papers' own, baselines to compare with, or yours with --plugin. Every one runs in the
+    simulator (`antecede simulate --recipe NAME --reading READING`) and is judged by the same oracle; what a recipe
+    does not promise the oracle does not look for, and says so.
+    """
+    from antecede.core.recipes import RECIPES
+    from antecede.sim.plugin import load
+
+    load(plugin or ())
+    if as_json:
+        print(json.dumps([told(recipe) for recipe in RECIPES.values()], indent=2))
+        return
+    for recipe in RECIPES.values():
+        facts = told(recipe)
+        print(f"{recipe.name:<18} {'paper ' * recipe.paper[0].isdigit()}{recipe.paper}")
+        print(textwrap.fill("; ".join(promises(recipe)), WIDTH, initial_indent="    ", subsequent_indent="    "))
+        if facts["not_promised"]:
+            print(f"    not promised, so not looked for: {', '.join(facts['not_promised'])}")
+        if len(recipe.readings) > 1:
+            print(f"    readings: {', '.join(recipe.readings)}")
+    print("\nPapers 000 to 004, sentence by sentence: docs/papers.md.")
+
+
+def promises(recipe: Recipe) -> list[str]:
+    who = "all are members" if recipe.flat else "clients publish" if recipe.clients_publish else "brokers publish"
+    lost = "; whom chance leaves out misses it" if recipe.chance else ""
+    if not recipe.recovers and not recipe.chance:
+        lost = "; what is lost is not asked for"
+    return [ORDERS[recipe.orders[0]], ENDS[recipe.deadlines], who + lost]
+
+
+def told(recipe: Recipe) -> dict[str, Any]:
+    from antecede.trace.check import EXEMPT
+
+    return {
+        "recipe": recipe.name,
+        "paper": recipe.paper,
+        "orders": list(recipe.orders),
+        "deadlines": recipe.deadlines,
+        "spread": recipe.spread,
+        "recovers": recipe.recovers,
+        "not_promised": list(EXEMPT.get(recipe.name, ())),
+        "readings": list(recipe.readings),
+    }

@@ -1,0 +1,82 @@
+"""`antecede sub`: prints what comes, in causal order and before its deadline."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from antecede.live.inbox import Fate
+    from antecede.live.message import Message
+
+__all__ = ["sub"]
+
+
+def sub(
+    filters: Annotated[list[str], typer.Argument(help="What to see, for example 'room/#'; several may be given.")],
+    at: Annotated[
+        list[str] | None, typer.Option(metavar="ADDRESS", help="A broker [antecede://127.0.0.1:7400]; several times.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What this client is called [made up].")] = None,
+    count: Annotated[int | None, typer.Option(help="Stop after so many messages.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for programs.")] = False,
+    records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,
+) -> None:
+    """Subscribe and print what comes: nothing before its causes, nothing after its deadline, until ctrl-C.
+
+    What was left out is said on standard error, with its fate: late, superseded, expired, overflow or lost.
+    """
+    import asyncio
+
+    from antecede.live.client import connect
+    from antecede.live.serve import until_stopped
+
+    async def take() -> None:
+        async with (
+            connect(*(at or ()), name=name, records=records, on_state=say_state, on_fate=left_out) as node,
+            node.subscribe(*filters) as inbox,
+        ):
+            where = "".join(f" --at {one}" for one in at or ())
+            topic = filters[0].replace("#", "1").replace("+", "1")
+            hint = f"antecede pub {topic} 'where shall we meet?' --within 500ms{where}"
+            print(f"Waiting for {' '.join(filters)}. Next, in another terminal:  {hint}", file=sys.stderr, flush=True)
+            stopped = asyncio.ensure_future(until_stopped())
+            taken = 0
+            while count is None or taken < count:
+                waiting = asyncio.ensure_future(inbox.get())
+                await asyncio.wait((waiting, stopped), return_when=asyncio.FIRST_COMPLETED)
+                if not waiting.done():
+                    waiting.cancel()
+                    break
+                print(as_line(waiting.result()) if as_json else as_text(waiting.result()), flush=True)
+                taken += 1
+            stopped.cancel()
+
+    asyncio.run(take())
+
+
+def left_out(fate: Fate) -> None:
+    because = f", for want of {', '.join(fate.missing)}" if fate.missing else ""
+    print(f"{fate.id} was {fate.fate}{because}", file=sys.stderr)
+
+
+def say_state(state: str, broker: str) -> None:
+    if state == "away":
+        print(f"The connection to {broker} is lost: looking for another broker.", file=sys.stderr)
+
+
+def as_text(message: Message) -> str:
+    return f"{message.topic}  {message.sender}  {message.text}"
+
+
+def as_line(message: Message) -> str:
+    sent, deadline = message.sent_at, message.deadline
+    fields: dict[str, Any] = {
+        "id": message.id, "topic": message.topic, "payload": message.text, "headers": dict(message.headers),
+        "sender": message.sender, "sent_at": sent and sent.isoformat(), "deadline": deadline and deadline.isoformat(),
+        "causes": list(message.causes),
+    }  # fmt: skip
+    return json.dumps(fields, ensure_ascii=False)

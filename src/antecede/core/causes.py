@@ -1,0 +1,55 @@
+"""What a client may declare as causes (`after=`): messages that it had, delivered or published by itself.
+
+Decided here: their stamps are kept for so many of the newest. One that was had and is forgotten widens to everything
+delivered so far; one that was never had is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from antecede.core.message import Envelope, Stamp, is_loose, raise_to, split_id
+from antecede.core.names import short
+from antecede.errors import InputError
+
+__all__ = ["REMEMBERED", "Causes"]
+
+REMEMBERED = 16_384
+"""Stamps of delivered messages kept for `after=`; older ones widen to everything delivered. Costs memory only."""
+
+
+class Causes:
+    __slots__ = ("_stamps", "forgotten", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._stamps: dict[str, Stamp] = {}
+        self.forgotten: dict[str, int] = {}
+        """Per sender, the newest that was had and is forgotten: of older ones nobody can tell whether they were."""
+
+    def remember(self, envelope: Envelope) -> None:
+        stamps = self._stamps
+        stamps[envelope.message.id] = envelope.stamp
+        if len(stamps) > REMEMBERED:
+            oldest = next(iter(stamps))
+            del stamps[oldest]
+            raise_to(self.forgotten, dict((split_id(oldest),)))
+
+    def known(self, message_id: str) -> Stamp | None:
+        return self._stamps.get(message_id)
+
+    def stamps(self, after: Sequence[str]) -> list[Stamp] | None:
+        """Of those that a message may follow (unordered ones it cannot); None: one of them is forgotten."""
+        known = [self._stamps.get(one) for one in after]
+        for one, stamp in zip(after, known, strict=True):
+            if stamp is None and not self._was_had(one):
+                raise InputError(
+                    f"{self.name} never had {short(one)}: `after` names messages that were delivered or published here."
+                )
+        if None in known:
+            return None
+        return [stamp for stamp in known if stamp is not None and not is_loose(stamp.own[0][0])]
+
+    def _was_had(self, message_id: str) -> bool:
+        series, _, seq = str(message_id).rpartition(":")
+        return seq.isascii() and seq.isdigit() and int(seq) <= self.forgotten.get(series, 0)

@@ -1,0 +1,162 @@
+"""What one cell measures, by name: each function takes knobs and a seed and gives one row of plain values.
+
+Decided here: what is read from a run. Knobs are those of the model that is run, under the same names; a row holds
+counts and means, never lists, but for curves by round, which are lists of equal meaning.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from antecede.sim.causes import Chains, run_chains
+from antecede.sim.epidemic import Epidemic, broadcast
+from antecede.sim.run import Run, simulate
+from antecede.sim.scenario import Scenario
+from antecede.sim.sweep import judge
+from antecede.trace.check import check
+
+__all__ = ["causes", "drawn", "events", "nothing", "paired", "spread"]
+
+Row = dict[str, Any]
+
+CURVE = 24
+"""Rounds of a curve."""
+
+
+def spread(knobs: Mapping[str, Any], seed: int) -> Row:
+    """One broadcast of the vectorised simulator. `label` and other words of the design are left alone."""
+    known = {name: value for name, value in knobs.items() if name in Epidemic.__dataclass_fields__}
+    outcome = broadcast(Epidemic(**known), seed)
+    return {
+        "correct": outcome.correct,
+        "reached": outcome.reached[-1],
+        "to_most": outcome.rounds_to(0.99),
+        "to_all": outcome.rounds_to(),
+        "rounds_run": len(outcome.reached) - 1,
+        "copies": sum(outcome.copies),
+        "requests": sum(outcome.requests),
+        "crossings": sum(outcome.crossings),
+        "curve": [outcome.share(r) for r in range(CURVE)],
+    }
+
+
+def causes(knobs: Mapping[str, Any], seed: int) -> Row:
+    """One run of chains of causes over gossip."""
+    known = {name: value for name, value in knobs.items() if name in Chains.__dataclass_fields__}
+    result = run_chains(Chains(**known), seed)
+    return {
+        "arrived": result.arrived,
+        "delivered": result.delivered,
+        "delay_rounds": result.rounds,
+        "follows": result.causes,
+        "pulls": result.pulls,
+    }
+
+
+def _run(knobs: Mapping[str, Any], seed: int) -> Run:
+    known = {name: value for name, value in knobs.items() if name in Scenario.__dataclass_fields__}
+    return simulate(Scenario.from_knobs({**known, "seed": seed}, "the cell"))
+
+
+def _delays_ms(run: Run) -> dict[tuple[str, str], float]:
+    """(message, process) -> from publication to delivery."""
+    published = {row[6]: row[14] for row in run.rows if row[5] == "publish"}
+    return {(row[6], row[1]): (row[14] - published[row[6]]) / 1000 for row in run.rows if row[5] == "deliver"}
+
+
+def _quantile(values: Sequence[float], q: float) -> float | None:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(q * len(ordered)))] if ordered else None
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return statistics.fmean(values) if values else None
+
+
+def _most_kept(run: Run) -> int:
+    """The most messages any process keeps at once: delivered or published, and not collected."""
+    kept: dict[str, set[str]] = {}
+    most = 0
+    for row in sorted(run.rows, key=lambda row: (row[14], row[3])):
+        mine = kept.setdefault(row[1], set())
+        if row[5] in ("deliver", "publish"):
+            mine.add(row[6])
+        elif row[5] == "collect":
+            mine.discard(row[6])
+        most = max(most, len(mine))
+    return most
+
+
+def events(knobs: Mapping[str, Any], seed: int) -> Row:
+    """One event-driven run, judged by the oracle: fates and verdicts as shares of pairs, delays, frames, bytes."""
+    run = _run(knobs, seed)
+    report = check(run.rows, scenario=run.body())
+    pairs = max(1, report.pairs)
+    delays = list(_delays_ms(run).values())
+    frames = {"data": 0, "control": 0}
+    sent = {"bytes": 0, "control_bytes": 0}
+    for kinds in run.totals.values():
+        for kind, total in kinds.items():
+            payload = kind in ("data", "items", "publish", "rumours")
+            frames["data" if payload else "control"] += total["frames"]
+            sent["bytes"] += total["bytes"]
+            sent["control_bytes"] += total["control_bytes"] if payload else total["bytes"]
+    arrived = {role: [row for row in run.rows if row[5] == "arrive" and row[2] == role] for role in
+               ("broker", "subscriber", "member")}  # fmt: skip
+    stamps = {role: _mean([row[17] or 0 for row in rows]) for role, rows in arrived.items()}
+    copies = sum(map(len, arrived.values()))
+    members = len({row[1] for row in run.rows})
+    return {
+        "pairs": report.pairs,
+        **{f"fate_{name}": count / pairs for name, count in report.fates.items()},
+        "undelivered": 1 - report.fates["delivered"] / pairs,
+        **{f"found_{name}": count / pairs for name, count in report.counts.items()},
+        "p50_ms": _quantile(delays, 0.5),
+        "p95_ms": _quantile(delays, 0.95),
+        "copies_per_pair": copies / pairs,
+        "data_frames_per_pair": frames["data"] / pairs,
+        "control_frames_per_pair": frames["control"] / pairs,
+        "bytes_per_pair": sent["bytes"] / pairs,
+        "overhead_per_pair": sent["control_bytes"] / pairs,
+        "bytes_per_member": sent["bytes"] / members,
+        "frames_per_member": (frames["data"] + frames["control"]) / members,
+        "stamp_to_broker": stamps["broker"],
+        "stamp_to_subscriber": stamps["subscriber"],
+        "stamp_to_member": stamps["member"],
+        "most_kept": _most_kept(run),
+        "quiet": run.quiet,
+    }
+
+
+def paired(knobs: Mapping[str, Any], seed: int) -> Row:
+    """Two recipes on the same seed, over pairs that both deliver: `ours` and `theirs` name them. Only where nobody
+    replies (`reply` 0) do both publish the same messages."""
+    runs = {
+        who: _delays_ms(_run({**knobs, "recipe": knobs[who], "reply": 0.0}, seed)) for who in ("ours", "theirs")
+    }  # fmt: skip
+    both = sorted(runs["ours"].keys() & runs["theirs"].keys())
+    row: Row = {"both": len(both), "either": len(runs["ours"].keys() | runs["theirs"].keys())}
+    for who, delays in runs.items():
+        shared = [delays[pair] for pair in both]
+        row |= {f"{who}_p50_ms": _quantile(shared, 0.5), f"{who}_p95_ms": _quantile(shared, 0.95),
+                f"{who}_mean_ms": _mean(shared), f"{who}_delivered": len(delays)}  # fmt: skip
+    return row
+
+
+def drawn(knobs: Mapping[str, Any], seed: int) -> Row:
+    """One drawn scenario of a recipe - losses, crashes, partitions, moves - simulated and judged."""
+    judged = judge(seed, str(knobs["recipe"]), str(knobs.get("reading", "repaired")), 0)
+    return {
+        "pairs": judged.pairs,
+        "what": judged.what,
+        "inversions": judged.verdicts.get("inversion", 0),
+        "undelivered": judged.verdicts.get("undelivered", 0) + judged.verdicts.get("stuck", 0),
+        "other": sum(n for name, n in judged.verdicts.items() if name not in ("inversion", "undelivered", "stuck")),
+    }
+
+
+def nothing(knobs: Mapping[str, Any], seed: int) -> Row:
+    """A point of a model, or of what a text gives: the knobs are the row."""
+    return {}

@@ -1,0 +1,71 @@
+"""From cells to tidy tables: means with their intervals, and differences in pairs.
+
+Decided here: intervals are 95 %, by the normal approximation over seeds; what a cell did not reach (None) is left out
+of a mean and reported as a share of its own; pairs share their seed.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from antecede.lab.claim import Row, Table
+
+__all__ = ["by_points", "difference", "interval", "summarise"]
+
+Z = 1.96
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """(mean, half of its 95 % interval).
+
+    >>> interval([1.0, 1.0, 1.0])
+    (1.0, 0.0)
+    """
+    mean = statistics.fmean(values)
+    half = Z * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+    return mean, half
+
+
+def by_points(rows: Iterable[Row], by: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
+    """Rows of each point, in the order in which points appear."""
+    points: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        points.setdefault(tuple(row[name] for name in by), []).append(row)
+    return points
+
+
+def summarise(rows: Iterable[Row], by: Sequence[str], values: Sequence[str]) -> Table:
+    """One row per point: for every value its mean, `_low` and `_high`, and of how many (`runs`); where some cells have
+    no value, `_share` says how many have."""
+    table: Table = []
+    for point, group in by_points(rows, by).items():
+        out: Row = {**dict(zip(by, point, strict=True)), "runs": len(group)}
+        for name in values:
+            known = [float(row[name]) for row in group if row[name] is not None]
+            mean, half = interval(known) if known else (math.nan, math.nan)
+            out[name], out[f"{name}_low"], out[f"{name}_high"] = mean, mean - half, mean + half
+            out[f"{name}_share"] = len(known) / len(group)
+        table.append(out)
+    return table
+
+
+def difference(
+    rows: Iterable[Row], by: Sequence[str], which: str, ours: str, theirs: str, value: str
+) -> Table:  # fmt: skip
+    """Per point the mean of ours - theirs over seeds that both have: `difference`, with `_low` and `_high`."""
+    table: Table = []
+    for point, group in by_points(rows, by).items():
+        found = {(row[which], row["seed"]): row[value] for row in group if row[value] is not None}
+        seeds = sorted(
+            {seed for name, seed in found if name == ours} & {seed for name, seed in found if name == theirs}
+        )
+        if seeds:
+            mean, half = interval([float(found[ours, s]) - float(found[theirs, s]) for s in seeds])
+            table.append(
+                {**dict(zip(by, point, strict=True)), "runs": len(seeds), "difference": mean,
+                 "difference_low": mean - half, "difference_high": mean + half}
+            )  # fmt: skip
+    return table

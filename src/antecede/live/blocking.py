@@ -1,0 +1,168 @@
+"""The client for programs without an event loop: the same calls, each of which waits until it is done.
+
+Decided here: one thread runs an event loop with one client on it; every call is handed to that loop, so that a blocking
+node may be used from several threads; and a program that ends without closing it takes the thread along.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from datetime import datetime
+from types import TracebackType
+from typing import Any, TypeVar
+
+from antecede.errors import InputError
+from antecede.live.client import After, Client, connect
+from antecede.live.inbox import Fate, Inbox
+from antecede.live.message import Message
+
+__all__ = ["BlockingInbox", "BlockingNode", "connect_blocking"]
+
+T = TypeVar("T")
+
+
+def connect_blocking(
+    *addresses: str,
+    name: str | None = None,
+    records: str | None = None,
+    on_state: Callable[[str, str], None] | None = None,
+    on_fate: Callable[[Fate], None] | None = None,
+) -> BlockingNode:
+    """`with antecede.connect_blocking("antecede://127.0.0.1:7400") as node:`; as `connect`, without await.
+    `on_state` and `on_fate` are called in another thread."""
+    return BlockingNode(lambda: connect(*addresses, name=name, records=records, on_state=on_state, on_fate=on_fate))
+
+
+class BlockingNode:
+    def __init__(self, make: Callable[[], Client]) -> None:
+        self._make = make
+        self._client: Client | None = None
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="antecede", daemon=True)
+
+    def __enter__(self) -> BlockingNode:
+        self._thread.start()
+        try:
+            self._client = self._do(self._enter())
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    async def _enter(self) -> Client:
+        return await self._make().__aenter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._client is not None and self._thread.is_alive():
+            self._do(self._client.aclose())
+            self._end()
+
+    def _end(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _do(self, work: Coroutine[Any, Any, T]) -> T:
+        if not self._thread.is_alive():
+            work.close()
+            raise InputError("This node is closed: connect again, in a `with` statement.")
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    @property
+    def client(self) -> Client:
+        if self._client is None:
+            raise InputError("Use it in `with`.")
+        return self._client
+
+    @property
+    def name(self) -> str:
+        return self.client.name
+
+    def publish(
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        within: float | None = None,
+        deadline: datetime | None = None,
+        after: After = None,
+        order: str = "causal",
+        headers: Mapping[str, str] | None = None,
+    ) -> str:
+        """Returns the id once the message is safe."""
+        return self._do(
+            self.client.publish(
+                topic, payload, within=within, deadline=deadline, after=after, order=order, headers=headers
+            )
+        )
+
+    def request(
+        self, topic: str, payload: bytes, *, within: float, headers: Mapping[str, str] | None = None
+    ) -> Message:
+        return self._do(self.client.request(topic, payload, within=within, headers=headers))
+
+    def reply(self, message: Message, payload: bytes, *, within: float | None = None) -> str:
+        return self._do(self.client.reply(message, payload, within=within))
+
+    def flush(self, within: float | None = None) -> None:
+        self._do(self.client.flush(within))
+
+    def subscribe(
+        self,
+        *filters: str,
+        queue: int = 1000,
+        overflow: str = "drop_oldest",
+        own: bool = False,
+        since: bytes | None = None,
+    ) -> BlockingInbox:
+        """`with node.subscribe("room/#") as inbox: for message in inbox: ...`"""
+        inbox = self.client.subscribe(*filters, queue=queue, overflow=overflow, own=own, since=since)
+        return BlockingInbox(self, inbox)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Let the node's own event loop do something, and wait for it."""
+        return self._do(work)
+
+
+class BlockingInbox:
+    def __init__(self, node: BlockingNode, inbox: Inbox) -> None:
+        self._node, self._inbox = node, inbox
+
+    def __enter__(self) -> BlockingInbox:
+        self._node.run(self._inbox.__aenter__())
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._node.run(self._inbox.aclose())
+
+    def get(self, within: float | None = None) -> Message:
+        return self._node.run(self._inbox.get(within))
+
+    def __iter__(self) -> Iterator[Message]:
+        while True:
+            try:
+                yield self._node.run(self._next())
+            except _Over:
+                return
+
+    async def _next(self) -> Message:
+        try:
+            return await self._inbox.__anext__()
+        except StopAsyncIteration:
+            raise _Over from None
+
+    def fates(self) -> dict[str, int]:
+        return self._inbox.fates()
+
+    @property
+    def frontier(self) -> bytes:
+        return self._inbox.frontier
+
+
+class _Over(Exception):
+    """Nothing more comes (a coroutine cannot raise StopIteration)."""

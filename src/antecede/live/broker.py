@@ -1,0 +1,367 @@
+"""A broker on a network: the `home` machine inside membership, its port, its clients, its beginning and its end.
+
+Decided here: a broker asks the addresses it was told to join who is there, and takes over their execution's name and
+clock; a name that was used before comes back as its next incarnation, and a name that somebody else has is refused. A
+broker that others have declared dead begins again, empty, under its next name, behind the same port. One that is told
+to stop sends its clients elsewhere, waits until nothing that it accepted is only here, and says good-bye.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+
+from antecede.core.effects import Effect, Expelled
+from antecede.core.entries import Entries
+from antecede.core.home_broker import HomeBroker
+from antecede.core.machine import Peer
+from antecede.core.membership.managed import Managed
+from antecede.core.membership.news import split_name
+from antecede.core.message import Message
+from antecede.core.names import check_process
+from antecede.core.recipes import build
+from antecede.errors import InputError
+from antecede.live.address import Address, parse_address, text_of, url_of
+from antecede.live.calling import Turned, call
+from antecede.live.http import Pages
+from antecede.live.hub import Hub
+from antecede.live.network import Network, Place, SocketNetwork
+from antecede.live.node import Clock, Node
+from antecede.live.records import Records
+from antecede.live.session import CLIENT, VERSION, VISITOR, Control, Hello, Session, Welcome
+from antecede.live.tally import Tally
+from antecede.live.timing import PROBING, SETTINGS, machine_id, run_name
+
+__all__ = ["Broker"]
+
+log = logging.getLogger("antecede.broker")
+
+JOIN_S = 3.0
+"""How long the addresses to join are tried before a broker begins alone."""
+DRAIN_S = 5.0
+"""How long a broker that stops waits for its clients to go and for others to have what it accepted."""
+
+
+class Broker:
+    def __init__(
+        self,
+        listen: str = "127.0.0.1:7400",
+        *,
+        name: str | None = None,
+        join: Sequence[str] = (),
+        table: Mapping[str, Sequence[str]] | None = None,
+        records: str | None = None,
+        http: int | None = None,
+        network: Network | None = None,
+    ) -> None:
+        """Port 0: the system chooses. `start` binds it; `address` says which. `table`: filter -> the brokers that carry
+        it (none named: all of them), the same at every broker; left out, all carry every topic."""
+        self.listen = parse_address(listen)
+        self.seeds = [parse_address(one) for one in join]
+        self.entries = Entries(table)
+        if name is not None:
+            check_process(name)
+            if split_name(name)[1]:
+                raise InputError(f"{name!r} ends like an incarnation: name the broker {split_name(name)[0]!r}.")
+        self.asked_name = name
+        self.network = network or SocketNetwork()
+        self.clock: Clock = self.network.clock()
+        self.run = ""
+        self.directory = records
+        self.ready = False
+        self.stopping = False
+        self.tally = Tally()
+        self.http_port = http
+        self.pages = Pages(self)
+        self._place: Place | None = None
+        self._hub: Hub | None = None
+        self._node: Node | None = None
+        self._records: Records | None = None
+        self._watching: asyncio.Task[None] | None = None
+
+    # -- what it is ------------------------------------------------------------------------------------------------
+
+    @property
+    def address(self) -> Address:
+        assert self._place is not None, "not started"
+        return self._place.address
+
+    @property
+    def url(self) -> str:
+        return url_of(self.address)
+
+    @property
+    def hub(self) -> Hub:
+        assert self._hub is not None, "not started"
+        return self._hub
+
+    @property
+    def node(self) -> Node:
+        assert self._node is not None, "not started"
+        return self._node
+
+    @property
+    def managed(self) -> Managed:
+        assert isinstance(self.node.machine, Managed)
+        return self.node.machine
+
+    @property
+    def machine(self) -> HomeBroker:
+        assert isinstance(self.managed.inner, HomeBroker)
+        return self.managed.inner
+
+    @property
+    def name(self) -> str:
+        return self.node.machine.name
+
+    # -- beginning -------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        base = self.asked_name or (f"b{self.listen[1]}" if self.listen[1] else "b0")
+        self._place = await self.network.listen(base, self.listen, self._connected)
+        if self.asked_name is None:
+            base = f"b{self._place.address[1]}"
+        self._dice = self.network.dice(base)
+        self._hub = Hub(self._place.datagrams)
+        self._place.datagrams.where = self._where
+        try:
+            if self.http_port is not None:
+                await self.pages.open(self.http_port)
+            name, contacts = await self._find_others(base)
+            self._begin(name, contacts, restarted=False)
+        except BaseException:
+            self.pages.close()
+            self._place.close()
+            self._hub.shut()
+            raise
+        self._watching = asyncio.create_task(self._watch())
+        log.info("broker %s listens on %s, run %s", self.name, self.url, self.run)
+
+    async def _find_others(self, base: str) -> tuple[str, dict[str, str]]:
+        """What this broker is called, and whom it may ask who is there: name -> address."""
+        loop = asyncio.get_running_loop()
+        seeds = [seed for seed in self.seeds if seed != self.address]
+        until_s = loop.time() + JOIN_S
+        while seeds:
+            for seed in seeds:
+                try:
+                    said = await self._visit(seed, base)
+                except (OSError, TimeoutError) as fault:
+                    log.debug("nobody answers at %s: %s", text_of(seed), fault)
+                    continue
+                except Turned as refusal:
+                    raise InputError(str(refusal)) from None
+                return said.name, {said.broker: text_of(seed), **said.brokers}
+            if loop.time() > until_s:
+                log.warning("nobody answers at %s: begin alone", ", ".join(map(text_of, seeds)))
+                break
+            await asyncio.sleep(0.2)
+        self.run = run_name()
+        return base, {}
+
+    async def _visit(self, seed: Address, name: str) -> Welcome:
+        hello = Hello(VERSION, VISITOR, name, self._node is None, text_of(self.address), self._table())
+        answered = await call(self.network, seed, hello, self.clock, timeout_s=1.0)
+        answered.session.close()
+        if not self.run:
+            self.run = answered.welcome.run
+            bound_us = answered.adopt_clock(self.clock)
+            log.info("took over the clock of %s, within %d us", answered.welcome.broker, bound_us)
+        return answered.welcome
+
+    def _begin(self, name: str, contacts: dict[str, str], *, restarted: bool) -> None:
+        """A new machine, empty, under this name."""
+        site, carried = text_of(self.address), self.entries.carried_by(name)
+        inner = build(
+            "home", "repaired", name=name, role="broker", groups=carried, settings=SETTINGS, dice=self._dice,
+            table=self.entries,
+        )  # fmt: skip
+        me = Peer(name, "broker", carried, site)
+        machine = Managed(inner, me, PROBING, self._dice, groups=self.entries)
+        self.hub.rename(name)
+        self._records = None if self.directory is None else Records(self.directory, name)
+        self._node = Node(
+            machine, self.hub, run=self.run, records=self._records, on_deliver=self._delivered, on_effect=self._said,
+            clock=self.clock,
+        )  # fmt: skip
+        if split_name(name)[1]:
+            self._node.note("restart")
+        others = {
+            other: Peer(other, "broker", self.entries.carried_by(other), where)
+            for other, where in contacts.items()
+            if other != name
+        }
+        self._seed_sites = {other: parse_address(peer.site) for other, peer in others.items()}
+        self._node.start({name: me, **others}, joining=bool(others) or restarted)
+        self.ready = True
+
+    def _where(self, name: str) -> Address | None:
+        """Membership knows where brokers listen: each says so in the news of itself."""
+        known = self.managed.table.entries.get(name) if self._node is not None else None
+        if known is not None and known.site and known.role == "broker":
+            return parse_address(known.site)
+        return self._seed_sites.get(name)
+
+    def _delivered(self, message: Message) -> None:
+        self.tally.delivered(message, self.clock.now_us())
+
+    def _said(self, effect: Effect) -> None:
+        self.tally.said(effect)
+        if isinstance(effect, Expelled) and not self.stopping:
+            asyncio.get_running_loop().call_soon(self._begin_again, effect.by)
+
+    def _begin_again(self, by: str) -> None:
+        """Others go on without this broker: it comes back empty, and its clients with it."""
+        base, life = split_name(self.name)
+        others = {n.name: n.site for n in self.managed.table.present() if n.role == "broker" and n.name != self.name}
+        name = f"{base}.{life + 1}"
+        log.warning("%s was declared dead by %s and begins again as %s", self.name, by, name)
+        self.ready = False
+        self.node.close("expelled", kind="crash")
+        self._close_records()
+        self.hub.drop_clients()
+        where = self._where(by)
+        if where is not None:
+            others[by] = text_of(where)
+        self._begin(name, others, restarted=True)
+
+    async def _watch(self) -> None:
+        """What a driver does for membership: whoever is alone, or might be, asks the addresses it was given."""
+        periods = 0
+        while True:
+            await asyncio.sleep(PROBING.period_us / 1e6)
+            periods += 1
+            managed = self.managed
+            lonely = not managed.begun or managed.alone()
+            if not self.seeds or (not lonely and periods % PROBING.sync):
+                continue
+            names = []
+            for seed in [seed for seed in self.seeds if seed != self.address]:
+                try:
+                    said = await self._visit(seed, self.name)
+                except (OSError, TimeoutError, Turned):
+                    continue
+                if said.broker != self.name:
+                    names.append(said.broker)
+                    self._seed_sites[said.broker] = seed
+            if managed is self.managed and names:
+                managed.met(names)
+                if lonely:
+                    self.node.tell(lambda now_us, names=tuple(names): self.managed.contact(names, now_us))  # type: ignore[misc]
+
+    # -- clients ---------------------------------------------------------------------------------------------------
+
+    def _connected(self) -> Session:
+        return Session(self._heard, lambda session, frames: self.hub.from_client(session, frames), self._lost)
+
+    def _lost(self, session: Session) -> None:
+        self.hub.lost(session)
+        if session.peer:
+            log.debug("connection of %s ended%s", session.peer, f": {session.fault}" if session.fault else "")
+
+    def _heard(self, session: Session, said: Control) -> None:
+        if not isinstance(said, Hello) or session.peer:
+            session.refuse("expected HELLO, once")
+        elif said.version != VERSION:
+            session.refuse(f"This broker speaks version {VERSION}, not {said.version}: install the same antecede.")
+        elif self._node is None or self.stopping:
+            session.refuse("This broker is not ready: try another, or again in a moment.")
+        elif said.role == VISITOR:
+            self._tell_visitor(session, said)
+        elif said.role == CLIENT:
+            self._admit(session, said)
+        else:
+            session.refuse(f"nobody has the role {said.role!r}")
+
+    def _tell_visitor(self, session: Session, said: Hello) -> None:
+        if said.table != self._table():
+            session.refuse("Brokers of one cluster have one table, and this one has another: give all the same.")
+            return
+        known = self._known_life(split_name(said.name)[0])
+        news = None if known is None else self.managed.table.entries.get(known)
+        if said.fresh and news is not None and not news.final and news.site != said.site:
+            session.refuse(f"There is a broker {news.name} at {news.site or '?'}: choose another --name.")
+            return
+        session.say(self._welcome(self._next_name(said.name) if said.fresh else said.name))
+
+    def _admit(self, session: Session, said: Hello) -> None:
+        try:
+            check_process(said.name)
+        except InputError as fault:
+            session.refuse(str(fault))
+            return
+        name = self._next_name(said.name) if said.fresh else said.name
+        session.peer = name
+        session.say(self._welcome(name))
+        self.hub.welcome(session)
+        log.debug("client %s connected", name)
+
+    def _welcome(self, name: str) -> Welcome:
+        brokers = {n.name: n.site for n in self.managed.table.present() if n.role == "broker" and n.site}
+        return Welcome(
+            VERSION, name, self.name, self._table(), self.run, self.clock.now_us(), brokers, machine_id(),
+            self.clock.base_us,
+        )  # fmt: skip
+
+    def _table(self) -> dict[str, list[str]]:
+        return {filter: list(brokers) for filter, brokers in self.entries.table.items()}
+
+    def _known_life(self, base: str) -> str | None:
+        return next((name for name in self.managed.table.entries if split_name(name)[0] == base), None)
+
+    def _next_name(self, name: str) -> str:
+        """A name that nobody had before: the one asked for, or its next incarnation."""
+        base = split_name(name)[0]
+        known = self._known_life(base)
+        lives = [split_name(one)[1] for one in (known, *self.hub.sessions) if one and split_name(one)[0] == base]
+        return f"{base}.{max(lives) + 1}" if lives else base
+
+    # -- the end ---------------------------------------------------------------------------------------------------
+
+    async def stop(self, drain_s: float = DRAIN_S) -> None:
+        """Hand the clients to others, wait until others have what was accepted here, say good-bye."""
+        if self._node is None or self.stopping:
+            return
+        self.stopping = True
+        self.ready = False
+        assert self._place is not None and self._watching is not None
+        self._watching.cancel()
+        self._place.close()
+        if self.machine.all_brokers:
+            log.info("%s stops: %d clients are sent elsewhere", self.name, len(self.hub.sessions))
+            self.hub.say_leaving("it stops")
+            until_s = asyncio.get_running_loop().time() + drain_s
+            while (self.hub.sessions or self.machine.aside()) and asyncio.get_running_loop().time() < until_s:
+                await asyncio.sleep(0.02)
+            if self.machine.aside():
+                log.warning("%d messages that only %s has are lost", len(self.machine.aside()), self.name)
+        self.node.tell(self.managed.leave)
+        self.node.close("left", kind="crash")
+        self._close_records()
+        self.pages.close()
+        self.hub.shut()
+        log.info("%s has stopped", self.name)
+
+    def crash(self) -> None:
+        """Stop at once and say nothing, as if the process had been killed: for tests."""
+        assert self._place is not None and self._watching is not None
+        self.stopping = True
+        self._watching.cancel()
+        self._place.close()
+        self.pages.close()
+        self.node.close(None, kind="crash")
+        self._close_records()
+        self.hub.abort()
+
+    def _close_records(self) -> None:
+        if self._records is not None:
+            self._records.close()
+            self._records = None
+
+    async def __aenter__(self) -> Broker:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()

@@ -1,0 +1,90 @@
+"""How a process calls a broker: it connects, says HELLO, and is welcomed or refused.
+
+Decided here: a call that is not answered in time has failed like one that could not connect; what was said about the
+clock is kept with the two moments around it, so that the offset can be bounded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+
+from antecede.core.frames import Frame
+from antecede.errors import AntecedeError
+from antecede.live.address import Address
+from antecede.live.network import Network
+from antecede.live.node import Clock
+from antecede.live.session import VERSION, Control, Hello, Refused, Session, Welcome
+from antecede.live.timing import adopt, machine_id
+
+__all__ = ["Answered", "Turned", "call"]
+
+
+class Turned(AntecedeError):
+    """A broker answered and refused: the sentence says why."""
+
+
+class Answered(NamedTuple):
+    session: Session
+    welcome: Welcome
+    asked_us: int
+    answered_us: int
+
+    def adopt_clock(self, clock: Clock) -> int:
+        """Go by the broker's clock from now on; returns how far off that may be, in microseconds."""
+        said = self.welcome
+        same = said.base_us if said.machine and said.machine == machine_id() else None
+        return adopt(clock, said.clock_us, self.asked_us, self.answered_us, same)
+
+    def offset_us(self) -> int:
+        """How far the broker's clock is ahead of this one, as well as can be told."""
+        return self.welcome.clock_us - (self.asked_us + self.answered_us) // 2
+
+
+def _nothing(*_: object) -> None:
+    """For a call that only asks."""
+
+
+async def call(
+    network: Network,
+    address: Address,
+    hello: Hello,
+    clock: Clock,
+    *,
+    on_control: Callable[[Session, Control], None] = _nothing,
+    on_frames: Callable[[Session, list[Frame]], None] = _nothing,
+    on_lost: Callable[[Session], None] = _nothing,
+    timeout_s: float = 2.0,
+) -> Answered:
+    """Raises OSError (nobody there, or no answer) or Turned."""
+    answer: asyncio.Future[Welcome] = asyncio.get_running_loop().create_future()
+
+    def control(session: Session, said: Control) -> None:
+        if answer.done():
+            on_control(session, said)
+        elif isinstance(said, Welcome) and said.version == VERSION:
+            session.peer = said.broker
+            answer.set_result(said)
+        else:
+            reason = said.reason if isinstance(said, Refused) else "it does not speak this version"
+            answer.set_exception(Turned(reason))
+
+    def lost(session: Session) -> None:
+        if answer.done():
+            on_lost(session)
+        else:
+            answer.set_exception(ConnectionResetError("the connection was closed before a welcome"))
+
+    session = Session(control, on_frames, lost)
+    try:
+        async with asyncio.timeout(timeout_s):
+            await network.call(address, session)
+            asked_us = clock.now_us()
+            session.say(hello)
+            welcome = await answer
+    except BaseException:
+        answer.cancel()
+        session.abort()
+        raise
+    return Answered(session, welcome, asked_us, clock.now_us())

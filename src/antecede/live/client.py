@@ -1,0 +1,334 @@
+"""A client as an application holds it in its hand: publish, subscribe, request. `antecede.connect` makes one.
+
+Decided here: a client attaches when it first publishes or subscribes; publishing returns when the message is safe, or
+says that it was not by its deadline; a request is a message whose reply comes to a topic of its own; and whoever leaves
+says good-bye after what it published is safe. Everything about order, deadlines and queues is the machine's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+
+from antecede.core.effects import Discard, Dropped, Effect
+from antecede.core.frontier import Frontier
+from antecede.core.message import Message as CoreMessage
+from antecede.core.names import check_process
+from antecede.errors import EnvironmentFault, InputError, RemoteProtocolError
+from antecede.live.address import Address, parse_address
+from antecede.live.connection import Connection
+from antecede.live.inbox import Fate, Inbox
+from antecede.live.message import Message, check_topic, ids_of, pack_content, read_message
+from antecede.live.network import Network, SocketNetwork
+from antecede.live.when import deadline_of
+from antecede.wire import restore
+
+__all__ = ["OUTBOX", "REPLY_TO", "Client", "connect"]
+
+log = logging.getLogger("antecede.client")
+
+OUTBOX = 10_000
+"""Messages published and not yet safe; then `publish_nowait` refuses and `publish` waits. Costs memory."""
+LEAVE_S = 5.0
+"""How long a client that leaves waits until all it published is safe."""
+REPLY_TO = "reply-to"
+"""The header of a request: the topic its reply is published to."""
+
+After = Message | str | Iterable[Message | str] | None
+
+
+def connect(
+    *addresses: str,
+    name: str | None = None,
+    records: str | None = None,
+    on_state: Callable[[str, str], None] | None = None,
+    on_fate: Callable[[Fate], None] | None = None,
+    network: Network | None = None,
+) -> Client:
+    """`async with antecede.connect("antecede://127.0.0.1:7400") as node:`
+
+    `name`: what this client is called in ids (`name:1`); left out, one is made up. `records`: a directory to write what
+    this client did, for `antecede check`. `on_state(state, broker)`: `connected`, `away`, `closed`. `on_fate(fate)`:
+    called for every message that was not delivered here (`fate.id`, `fate.fate`, `fate.missing`, `fate.blocked_by`).
+    """
+    if name is not None:
+        check_process(name)
+    places = [parse_address(one) for one in addresses or ("antecede://127.0.0.1:7400",)]
+    return Client(places, name or f"c{os.urandom(5).hex()}", records, on_state, on_fate, network or SocketNetwork())
+
+
+class Client(Connection):
+    def __init__(
+        self,
+        addresses: list[Address],
+        name: str,
+        records: str | None,
+        on_state: Callable[[str, str], None] | None,
+        on_fate: Callable[[Fate], None] | None,
+        network: Network,
+    ) -> None:
+        super().__init__(addresses, name, records, on_state, network)
+        self._on_fate = on_fate
+        self._inboxes: list[Inbox] = []
+        self._opened = 0
+        self._safe: dict[str, asyncio.Future[None]] = {}
+        self._fates: Counter[str] = Counter()
+        self._replies: asyncio.Task[None] | None = None
+        self._requests = 0
+        self._asked: dict[str, asyncio.Future[Message]] = {}
+
+    async def __aenter__(self) -> Client:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    # -- publishing ------------------------------------------------------------------------------------------------
+
+    def publish_nowait(
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        within: float | None = None,
+        deadline: datetime | None = None,
+        after: After = None,
+        order: str = "causal",
+        headers: Mapping[str, str] | None = None,
+    ) -> str:
+        """Returns the id at once; `flush` waits until all is safe. Refuses when too much is not safe yet."""
+        if self.pending >= OUTBOX:
+            raise EnvironmentFault(f"{OUTBOX} messages are not safe yet: await node.flush(), or publish with await.")
+        return self._publish(topic, payload, within, deadline, after, order, headers).id
+
+    async def publish(
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        within: float | None = None,
+        deadline: datetime | None = None,
+        after: After = None,
+        order: str = "causal",
+        headers: Mapping[str, str] | None = None,
+    ) -> str:
+        """Returns the id once the message is safe: another broker has it too, or there is no other.
+
+        `within`: seconds from now, or `deadline`: a moment, after which nobody is to be shown it. `after`: the messages
+        it answers; left out, everything this client has delivered. `order`: `causal`, `fifo` or `none`.
+        """
+        node = self.node
+        if self.pending >= OUTBOX:
+            await self.until(lambda: self.closed or self.pending < OUTBOX)
+        message = self._publish(topic, payload, within, deadline, after, order, headers)
+        if message.id in self.machine.outbox.unacked:
+            safe = self._safe[message.id] = asyncio.get_running_loop().create_future()
+            left_s = None if message.deadline_us is None else (message.deadline_us - node.clock.now_us()) / 1e6
+            try:
+                async with asyncio.timeout(left_s):
+                    await safe
+            except TimeoutError:
+                raise EnvironmentFault(
+                    f"{message.id} was not known to be safe by its deadline: some may have got it in time."
+                ) from None
+            finally:
+                self._safe.pop(message.id, None)
+        return message.id
+
+    def _publish(
+        self,
+        topic: str,
+        payload: bytes,
+        within: float | None,
+        deadline: datetime | None,
+        after: After,
+        order: str,
+        headers: Mapping[str, str] | None,
+    ) -> CoreMessage:
+        node = self.node
+        now_us = node.clock.now_us()
+        deadline_us = deadline_of(within, deadline, now_us)
+        content = pack_content(payload, headers, now_us)
+        named, topics = ids_of(after), (check_topic(topic),)
+        if not self.attached:
+            self.attach(())
+        return node.publish(topics, content, deadline_us=deadline_us, after=named, order=order)
+
+    @property
+    def pending(self) -> int:
+        """How many published messages are not safe yet."""
+        return len(self.machine.outbox.unacked) if self._node is not None else 0
+
+    def published(self, ids: Sequence[str]) -> None:
+        for message_id in ids:
+            safe = self._safe.get(message_id)
+            if safe is not None and not safe.done():
+                safe.set_result(None)
+
+    async def flush(self, within: float | None = None) -> None:
+        """Wait until everything published so far is safe; TimeoutError when it is not `within` so many seconds."""
+        mine = set(self.machine.outbox.unacked)
+        async with asyncio.timeout(within):
+            await self.until(lambda: self.closed or mine.isdisjoint(self.machine.outbox.unacked))
+
+    # -- subscribing -----------------------------------------------------------------------------------------------
+
+    def subscribe(
+        self,
+        *filters: str,
+        queue: int = 1000,
+        overflow: str = "drop_oldest",
+        own: bool = False,
+        since: bytes | None = None,
+    ) -> Inbox:
+        """`async with node.subscribe("room/#") as inbox: async for message in inbox: ...`
+
+        `queue`: how many messages may wait to be taken; `overflow`: `drop_oldest`, `drop_newest` or `block`. `own`:
+        whether this client's own messages are handed to it too. `since`: the `inbox.frontier` of an earlier life of
+        this client, under the same name: everything after it that some broker still holds is delivered.
+        """
+        self.node  # noqa: B018 - a closed node says so here
+        return Inbox(self, filters, queue, overflow, own, since)
+
+    async def open_inbox(self, inbox: Inbox) -> None:
+        filters, app = self._filters(inbox), self.machine.application
+        self.managed.groups.check_filters(filters)
+        if inbox.since is not None:
+            app.resume(restored(inbox.since))
+        self._opened += 1
+        inbox.name = f"inbox-{self._opened}"
+        app.open(inbox.name, inbox.filters, size=inbox.size, policy=inbox.policy, own=inbox.own)
+        self._inboxes.append(inbox)
+        self.attach(filters)
+        await self.until(lambda: self.closed or set(inbox.filters) <= set(self.machine.growing.owed.filters))
+
+    def close_inbox(self, inbox: Inbox) -> None:
+        if inbox in self._inboxes:
+            self._inboxes.remove(inbox)
+            if not self.closed:
+                self.node.tell(lambda now_us: self.machine.application.close(inbox.name, now_us))
+                self.attach(self._filters())
+
+    def _filters(self, *more: Inbox) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(f for inbox in (*self._inboxes, *more) for f in inbox.filters))
+
+    def ready(self, inbox: Inbox) -> int:
+        return self.machine.application.ready(inbox.name)
+
+    def take(self, inbox: Inbox, limit: int) -> list[Message]:
+        """The next ones of a queue: they are delivered now."""
+        if not self.ready(inbox):
+            return []
+        taken: list[CoreMessage] = []
+
+        def hand_over(now_us: int) -> list[Effect]:
+            messages, effects = self.machine.application.hand_over(inbox.name, limit, now_us)
+            taken.extend(messages)
+            return effects
+
+        self.node.tell(hand_over)
+        return [read_message(one, partial(self.machine.causes_of, one.id)) for one in taken]
+
+    def turned(self) -> None:
+        for inbox in self._inboxes:
+            if inbox.waited_for and self.ready(inbox):
+                inbox.wake()
+
+    def said(self, effect: Effect) -> None:
+        if isinstance(effect, Dropped):
+            for inbox in [one for one in self._inboxes if one.name == effect.queue]:
+                inbox.counts[effect.reason] += 1
+        elif isinstance(effect, Discard) and effect.reason in _FATES:
+            fate = Fate(effect.message, _FATES[effect.reason], effect.missing)
+            self._fates[fate.fate] += 1
+            if self._on_fate is not None:
+                self._on_fate(fate)
+
+    def fates(self) -> dict[str, int]:
+        """What was not delivered at this node, by fate."""
+        return dict(self._fates)
+
+    # -- asking ----------------------------------------------------------------------------------------------------
+
+    async def request(
+        self, topic: str, payload: bytes, *, within: float, headers: Mapping[str, str] | None = None
+    ) -> Message:
+        """Publish a question and wait for the first reply, an ordinary message (see `reply`); TimeoutError when none
+        comes `within` so many seconds."""
+        if self._replies is None:
+            inbox = self.subscribe(f"$reply/{self.name}/+")
+            await self.open_inbox(inbox)
+            self._replies = asyncio.create_task(self._take_replies(inbox))
+        self._requests += 1
+        place = f"$reply/{self.name}/{self._requests}"
+        answer = self._asked[place] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(within):
+                await self.publish(topic, payload, within=within, headers={**(headers or {}), REPLY_TO: place})
+                said: Message = await answer
+                return said
+        finally:
+            del self._asked[place]
+
+    async def _take_replies(self, inbox: Inbox) -> None:
+        async for message in inbox:
+            answer = self._asked.get(message.topic)
+            if answer is not None and not answer.done():
+                answer.set_result(message)
+
+    async def reply(self, message: Message, payload: bytes, *, within: float | None = None) -> str:
+        """Answer a request: publishes to the topic that it names, after it."""
+        place = message.headers.get(REPLY_TO)
+        if place is None:
+            raise InputError(f"{message.id} asks for no reply: publish to a topic instead.")
+        return await self.publish(place, payload, within=within, after=message)
+
+    # -- the end ---------------------------------------------------------------------------------------------------
+
+    async def drain(self, within: float | None = None) -> None:
+        """Take no more in, and wait until all that was published is safe. What was queued can still be taken."""
+        for inbox in list(self._inboxes):
+            inbox.keep_all()
+            await inbox.aclose()
+        await self.flush(within)
+
+    async def aclose(self) -> None:
+        """Leave: what was published is made safe first, as far as that is possible in a few seconds."""
+        if self.closed:
+            return
+        if self._node is not None and self.pending:
+            try:
+                await self.flush(LEAVE_S)
+            except TimeoutError:
+                log.error("%s left though %d messages were not safe", self.name, self.pending)
+        if self._node is not None and not self.closed:
+            self._node.tell(self.managed.leave)
+        await self.stop()
+        if self._replies is not None:
+            await self._replies
+
+    def ended(self) -> None:
+        for safe in self._safe.values():
+            if not safe.done():
+                safe.set_exception(EnvironmentFault("This node was closed before the message was safe."))
+        for inbox in self._inboxes:
+            inbox.wake()
+
+
+def restored(frontier: bytes) -> Frontier:
+    if not isinstance(frontier, bytes):
+        raise InputError(f"since= takes an inbox.frontier, which is bytes, not {type(frontier).__name__}.")
+    try:
+        return restore(frontier)
+    except RemoteProtocolError as fault:
+        raise InputError(f"since= takes an inbox.frontier as it was saved: {fault}.") from None
+
+
+_FATES = {"late": "late", "superseded": "superseded", "expired": "expired", "gone": "lost", "overflow": "overflow"}
+"""Reasons why a message was discarded that are its fate here; the others mean another copy of it."""

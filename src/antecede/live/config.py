@@ -1,0 +1,137 @@
+"""A broker's settings: which there are, what each means, and where a value came from.
+
+Decided here: flags win over the environment (`ANTECEDE_LISTEN` and so on), the environment over the file (TOML), the
+file over the defaults; an unknown key or a value of the wrong kind is one sentence that names its source; and which
+settings can change while a broker runs (SIGHUP), for the others need a restart and say so.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from antecede.core.entries import Entries
+from antecede.errors import InputError, one_line
+from antecede.live.address import parse_address
+from antecede.live.when import parse_duration
+
+__all__ = ["SETTINGS", "BrokerConfig", "Setting", "Value", "load"]
+
+
+class Setting(NamedTuple):
+    key: str
+    kind: str
+    """`text`, `list`, `table`, `port` or `duration`."""
+    default: Any
+    meaning: str
+    reloads: bool = False
+    """Whether SIGHUP changes it in a running broker."""
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("listen", "text", "127.0.0.1:7400", "HOST:PORT for clients (TCP) and brokers (UDP); port 0: any free one"),
+    Setting("name", "text", "", "what the broker is called in records; left out: b and its port"),
+    Setting("join", "list", [], "HOST:PORT of brokers to join; several may be given, one that answers is enough", True),
+    Setting("carry", "list", [], "filters of the topics that all brokers of the cluster carry; none: every topic"),
+    Setting(
+        "table", "table", {}, "filter -> names of the brokers that carry it, instead of carry; the same everywhere"
+    ),
+    Setting("http", "port", 0, "port for /metrics, /health, /ready and /status; 0: none"),
+    Setting("records", "text", "", "directory for the records of what the broker did; left out: none are written"),
+    Setting("log", "text", "text", "how log lines look: text or json", True),
+    Setting("log_level", "text", "info", "what is logged: debug, info, warning or error", True),
+    Setting("drain", "duration", 5.0, "how long a broker that is told to stop waits for its clients to go", True),
+)
+
+
+class Value(NamedTuple):
+    value: Any
+    source: str
+    """`default`, the file, `environment NAME` or `flag`."""
+
+
+@dataclass(slots=True, frozen=True)
+class BrokerConfig:
+    """All settings of one broker, with where each came from."""
+
+    values: Mapping[str, Value]
+
+    def __getitem__(self, key: str) -> Any:
+        return self.values[key].value
+
+    def changed(self, other: BrokerConfig) -> list[Setting]:
+        return [one for one in SETTINGS if self[one.key] != other[one.key]]
+
+
+def load(
+    file: str | Path | None = None, environ: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None
+) -> BrokerConfig:
+    """`flags`: what was given, None where it was not.
+
+    >>> config = load(environ={"ANTECEDE_JOIN": "127.0.0.1:7400,127.0.0.1:7401"}, flags={"name": "B"})
+    >>> config["join"], config.values["name"].source
+    (['127.0.0.1:7400', '127.0.0.1:7401'], 'flag')
+    """
+    environ, flags = environ or {}, flags or {}
+    told = _read(Path(file)) if file else {}
+    values = {}
+    for one in SETTINGS:
+        variable = f"ANTECEDE_{one.key.upper()}"
+        if flags.get(one.key) is not None:
+            values[one.key] = Value(_checked(one, flags[one.key], "--" + one.key.replace("_", "-")), "flag")
+        elif variable in environ and one.kind != "table":
+            given: Any = environ[variable]
+            if one.kind == "list":
+                given = [part.strip() for part in given.split(",") if part.strip()]
+            values[one.key] = Value(_checked(one, given, variable), f"environment {variable}")
+        elif one.key in told:
+            values[one.key] = Value(_checked(one, told[one.key], f"{file}: {one.key}"), str(file))
+        else:
+            values[one.key] = Value(one.default, "default")
+    return BrokerConfig(values)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        told = tomllib.loads(path.read_text("utf-8"))
+    except OSError as fault:
+        raise InputError(f"The settings in {path} cannot be read: {fault.strerror}.") from fault
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise InputError(f"{path} is not TOML: {one_line(fault)}.") from fault
+    known = [one.key for one in SETTINGS]
+    for key in told:
+        if key not in known:
+            raise InputError(f"{path} sets {key!r}, which no broker has: there are {', '.join(known)}.")
+    return told
+
+
+def _checked(one: Setting, given: Any, where: str) -> Any:
+    if one.kind == "list":
+        if not isinstance(given, Sequence) or isinstance(given, str) or not all(isinstance(x, str) for x in given):
+            raise InputError(f"{where} is a list of texts, not {given!r}.")
+        if one.key == "join":
+            for address in given:
+                parse_address(address)
+        return list(given)
+    if one.kind == "table":
+        if not isinstance(given, Mapping) or not all(isinstance(names, list) for names in given.values()):
+            raise InputError(f"{where} is a table such as 'room/#' = ['A', 'B'], not {given!r}.")
+        Entries(given or None)
+        return dict(given)
+    if one.kind == "port":
+        if isinstance(given, bool) or not str(given).isdigit() or int(given) > 65_535:
+            raise InputError(f"{where} is a port, 0 to 65535, not {given!r}.")
+        return int(given)
+    if one.kind == "duration":
+        return float(given) if isinstance(given, int | float) else parse_duration(str(given))
+    if not isinstance(given, str):
+        raise InputError(f"{where} is text, not {given!r}.")
+    if one.key == "listen":
+        parse_address(given)
+    allowed = {"log": ("text", "json"), "log_level": ("debug", "info", "warning", "error")}.get(one.key)
+    if allowed and given not in allowed:
+        raise InputError(f"{where} is one of {', '.join(allowed)}, not {given!r}.")
+    return given

@@ -1,0 +1,241 @@
+"""One client process: its machine, its link to a home, its turns, its beginning and its end.
+
+Decided here: a client exists once its first broker has welcomed it, under the name, by the clock and with the table
+that broker says; whenever it is connected to another broker it moves there and asks it who is there; and when the
+machine itself wants another home, the connection follows. What an application does with it is in `client`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+
+from antecede.core.client import Client as ClientMachine
+from antecede.core.effects import Effect, Expelled
+from antecede.core.entries import Entries
+from antecede.core.machine import Peer
+from antecede.core.membership.managed import Managed
+from antecede.core.recipes import build
+from antecede.errors import EnvironmentFault, InputError
+from antecede.live.address import Address, parse_address, text_of
+from antecede.live.calling import Answered
+from antecede.live.link import Link
+from antecede.live.network import Network
+from antecede.live.node import Node
+from antecede.live.records import Records
+from antecede.live.timing import CLIENT_SETTINGS, PROBING
+
+__all__ = ["Connection"]
+
+log = logging.getLogger("antecede.client")
+
+FIRST_S = 5.0
+"""How long the first broker is looked for before `connect` gives up."""
+
+
+class Connection:
+    def __init__(
+        self,
+        addresses: list[Address],
+        name: str,
+        records: str | None,
+        on_state: Callable[[str, str], None] | None,
+        network: Network,
+    ) -> None:
+        self._addresses = addresses
+        self._directory = records
+        self._on_state = on_state
+        self.clock = network.clock()
+        self._dice = network.dice(name)
+        self.clock_bound_us = 0
+        """How far this client's clock may be from its first broker's."""
+        self.closed = False
+        self.state = "away"
+        self.attached = False
+        """Whether it has to be at some broker: it publishes, or subscribes."""
+        self._link = Link(
+            network, self.clock, name, places=self._places, on_linked=self._linked, on_away=self._away,
+            on_published=self.published,
+        )  # fmt: skip
+        self._node: Node | None = None
+        self._records: Records | None = None
+        self._keeping: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
+
+    # -- what it is ------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return self._link.name
+
+    @property
+    def home(self) -> str | None:
+        """The broker it is attached to."""
+        return self.machine.home if self._node is not None else None
+
+    @property
+    def node(self) -> Node:
+        if self.closed or self._node is None:
+            raise InputError("This node is closed: connect again." if self.closed else "Use it in `async with`.")
+        return self._node
+
+    @property
+    def managed(self) -> Managed:
+        assert self._node is not None and isinstance(self._node.machine, Managed)
+        return self._node.machine
+
+    @property
+    def machine(self) -> ClientMachine:
+        assert isinstance(self.managed.inner, ClientMachine)
+        return self.managed.inner
+
+    # -- what an application adds ----------------------------------------------------------------------------------
+
+    def published(self, ids: Sequence[str]) -> None:
+        """These are safe now."""
+
+    def said(self, effect: Effect) -> None:
+        """The machine says something that is no frame."""
+
+    def turned(self) -> None:
+        """The machine has finished a turn."""
+
+    def ended(self) -> None:
+        """Nothing is received or sent any more."""
+
+    # -- the beginning ---------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        self._keeping = asyncio.create_task(self._link.keep())
+        try:
+            async with asyncio.timeout(FIRST_S):
+                await self.until(lambda: self._node is not None and self.managed.begun)
+        except TimeoutError:
+            await self.stop()
+            places = ", ".join(map(text_of, self._addresses))
+            raise EnvironmentFault(
+                self._link.refusal or f"No broker answers at {places}: start one with `antecede broker`."
+            ) from None
+        self._watching = asyncio.create_task(self._watch())
+
+    def _linked(self, answered: Answered) -> None:
+        said = answered.welcome
+        if self._node is None:
+            self.clock_bound_us = answered.adopt_clock(self.clock)
+            self._begin(said.name, said.run, Entries(said.table), said.broker, said.brokers.get(said.broker, ""))
+        else:
+            node = self._node
+            node.tell(lambda now_us: self.managed.contact((said.broker,), now_us))
+            if not self.attached:
+                self.managed.detector.say(at=(said.broker,))
+            elif self.managed.at != (said.broker,):
+                node.move((said.broker,))
+        self._say_state("connected", said.broker)
+
+    def _begin(self, name: str, run: str, table: Entries, broker: str, site: str) -> None:
+        inner = build(
+            "home", "repaired", name=name, role="subscriber", groups=(), settings=CLIENT_SETTINGS, dice=self._dice,
+            table=table,
+        )  # fmt: skip
+        me, there = Peer(name, "subscriber", ()), Peer(broker, "broker", table.carried_by(broker), site)
+        machine = Managed(inner, me, PROBING, self._dice, single=True, groups=table)
+        self._records = None if self._directory is None else Records(self._directory, name)
+        self._node = Node(
+            machine, self._link, run=run, records=self._records, on_effect=self._heard, on_turn=self._wake,
+            clock=self.clock,
+        )  # fmt: skip
+        machine.detector.say(at=(broker,))  # others need not look after it
+        self._node.start({name: me, broker: there}, joining=True)
+
+    def _away(self, broker: str) -> None:
+        if not self.closed:
+            self._say_state("away", broker)
+
+    def _say_state(self, state: str, broker: str) -> None:
+        self.state = state
+        log.info("%s: %s%s", self.name, state, broker and f" ({broker})")
+        if self._on_state is not None:
+            self._on_state(state, broker)
+        self._changed.set()
+
+    def _places(self) -> Iterator[tuple[str, Address]]:
+        """Whom to call, the best first: its home, others that carry what it wants, others, the addresses given."""
+        if self._node is not None:
+            managed = self.managed
+            there = managed.brokers()
+            sites = {n.name: n.site for n in managed.table.present() if n.name in there and n.site}
+            good = set(managed.groups.carrying(there, managed.filters))
+            others = [name for name in sites if name not in managed.at]
+            self._dice.shuffle(others)
+            others.sort(key=lambda name: name not in good)
+            for name in (*(name for name in managed.at if name in sites), *others):
+                yield name, parse_address(sites[name])
+        for address in self._addresses:
+            yield text_of(address), address
+
+    # -- turns -----------------------------------------------------------------------------------------------------
+
+    def attach(self, filters: Sequence[str]) -> None:
+        """Attach, or say that something else is wanted now."""
+        at = self.managed.at or (self._link.peer or next(iter(self.managed.brokers()), ""),)
+        if set(at).isdisjoint(self.managed.groups.carrying(self.managed.brokers(), filters)):
+            at = self._elsewhere(filters) or at
+        self.attached = True
+        self.node.subscribe(filters, at)
+
+    def _elsewhere(self, filters: Sequence[str]) -> tuple[str, ...]:
+        """Another broker, one that carries these filters."""
+        carriers = self.managed.groups.carrying(self.managed.brokers(), filters)
+        return (self._dice.choice(carriers),) if carriers else ()
+
+    def _heard(self, effect: Effect) -> None:
+        if isinstance(effect, Expelled):
+            log.error("%s was declared dead by %s, or another client has its name", self.name, effect.by)
+            asyncio.get_running_loop().call_soon(self.end)
+        else:
+            self.said(effect)
+
+    def _wake(self) -> None:
+        """The machine has done something: whoever waits looks again."""
+        self._changed.set()
+        self.turned()
+        at, peer = self.managed.at, self._link.peer
+        if at and peer is not None and at[0] != peer:
+            self._link.go_elsewhere()
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        while not condition():
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def _watch(self) -> None:
+        """Whoever hears of nobody asks the broker it is connected to who is there."""
+        while not self.closed:
+            await asyncio.sleep(PROBING.period_us / 1e6)
+            peer = self._link.peer
+            if peer is not None and not self.closed and (not self.managed.begun or self.managed.alone()):
+                self.node.tell(lambda now_us, peer=peer: self.managed.contact((peer,), now_us))  # type: ignore[misc]
+
+    # -- the end ---------------------------------------------------------------------------------------------------
+
+    async def stop(self) -> None:
+        self.end()
+        for task in (self._keeping, self._watching):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+    def end(self) -> None:
+        if self.closed:
+            return
+        self.closed = True
+        if self._node is not None:
+            expelled = self.managed.detector.expelled_by is not None
+            self._node.close("expelled" if expelled else "left", kind="crash")
+        self._link.close()
+        if self._records is not None:
+            self._records.close()
+        self.ended()
+        self._say_state("closed", "")

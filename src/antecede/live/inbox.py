@@ -1,0 +1,136 @@
+"""What one subscription hands to the application: the face of a queue that the machine keeps.
+
+Decided here: a message is taken from the machine's queue at the moment the application asks for the next one, neither
+earlier nor several at a time, because that is when it counts as delivered; and what was not handed over is counted
+under its name. What a full queue does is the machine's to decide (`core/handover`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from antecede.core.handover import POLICIES
+from antecede.core.message import split_id
+from antecede.errors import InputError
+from antecede.live.message import Message, check_filter
+from antecede.wire import save
+
+if TYPE_CHECKING:
+    from antecede.live.client import Client
+
+__all__ = ["Fate", "Inbox"]
+
+
+class Fate(NamedTuple):
+    """What became of a message that was not delivered here."""
+
+    id: str
+    fate: str
+    """`late`, `superseded`, `expired`, `overflow` or `lost`."""
+    missing: tuple[str, ...] = ()
+    """With `late`: what it waited for. With `superseded`: what follows it and was delivered before."""
+
+    @property
+    def blocked_by(self) -> tuple[str, ...]:
+        """The senders of what was missing."""
+        return tuple(dict.fromkeys(split_id(one)[0] for one in self.missing))
+
+
+class Inbox:
+    """`async with node.subscribe(...) as inbox: async for message in inbox: ...`"""
+
+    def __init__(
+        self, node: Client, filters: tuple[str, ...], queue: int, overflow: str, own: bool, since: bytes | None
+    ) -> None:
+        if not filters:
+            raise InputError("Say what to subscribe to, for example node.subscribe('room/#').")
+        if overflow not in POLICIES:
+            raise InputError(f"overflow is one of {', '.join(POLICIES)}, not {overflow!r}.")
+        if not isinstance(queue, int) or queue < 1:
+            raise InputError(f"A queue holds at least one message, not {queue!r}.")
+        self.filters = tuple(dict.fromkeys(map(check_filter, filters)))
+        self.size, self.policy, self.own, self.since = queue, overflow, own, since
+        self.name = ""
+        """What the machine calls its queue."""
+        self.closed = False
+        self._node = node
+        self._kept: deque[Message] = deque()
+        """Taken already, since the node drains."""
+        self._waiters: set[asyncio.Future[None]] = set()
+        self.counts: Counter[str] = Counter()
+
+    def wake(self) -> None:
+        """There may be something to take, or nothing more to wait for."""
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    @property
+    def waited_for(self) -> bool:
+        return bool(self._waiters)
+
+    # -- for the application ---------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Inbox:
+        await self._node.open_inbox(self)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """No more is wanted; what still waits is dropped."""
+        if not self.closed:
+            self.closed = True
+            self._node.close_inbox(self)
+            self.wake()
+
+    def keep_all(self) -> None:
+        """Take all that is ready now, for the application to come and get after the queue is closed."""
+        self._kept.extend(self._node.take(self, len(self)))
+
+    def __aiter__(self) -> Inbox:
+        return self
+
+    async def __anext__(self) -> Message:
+        while True:
+            if self._kept:
+                self.counts["delivered"] += 1
+                return self._kept.popleft()
+            if self.closed or self._node.closed:
+                raise StopAsyncIteration
+            taken = self._node.take(self, 1)
+            if taken:
+                self.counts["delivered"] += 1
+                return taken[0]
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.add(waiter)
+            try:
+                await waiter
+            finally:
+                self._waiters.discard(waiter)
+
+    async def get(self, within: float | None = None) -> Message:
+        """The next message; TimeoutError when none comes `within` so many seconds."""
+        async with asyncio.timeout(within):
+            try:
+                return await self.__anext__()
+            except StopAsyncIteration:
+                raise InputError("This inbox is closed: nothing more comes.") from None
+
+    def __len__(self) -> int:
+        """Messages that wait to be taken."""
+        return len(self._kept) + (0 if self.closed or self._node.closed else self._node.ready(self))
+
+    @property
+    def frontier(self) -> bytes:
+        """How far this node has got, as a small value to save with one's own results: `subscribe(since=frontier)` goes
+        on from there after a restart, under the same name."""
+        return save(self._node.machine.application.frontier())
+
+    def fates(self) -> dict[str, int]:
+        """How many messages had which fate: `delivered`, `late` and `overflow` in this inbox; `superseded`, `expired`
+        and `lost` at the whole node, for what never came is not known by its topic; `queued` wait here."""
+        return {**self._node.fates(), **self.counts, "queued": len(self)}

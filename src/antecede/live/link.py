@@ -1,0 +1,173 @@
+"""A client's connection to its home: which broker it calls, and what it does when the connection is lost.
+
+Decided here: the home it had is called first, for a connection may break though the broker lives; then the brokers that
+membership knows, in a random order; then the addresses the application gave. When nobody answers it waits, twice as
+long each time and never exactly as long as others. A broker that says it is leaving is not called again before others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+
+from antecede.core.frames import Frame, Published
+from antecede.live.address import Address, text_of
+from antecede.live.calling import Answered, Turned, call
+from antecede.live.datagram import MAX_BODY, Outgoing
+from antecede.live.network import Network
+from antecede.live.node import Clock
+from antecede.live.session import CLIENT, VERSION, Control, Hello, Leaving, Refused, Session
+from antecede.live.transport import Counts, Received, encoded
+
+__all__ = ["Link"]
+
+log = logging.getLogger("antecede.client")
+
+FIRST_PAUSE_S, LAST_PAUSE_S = 0.05, 2.0
+"""Between two rounds of calls that nobody answers."""
+
+
+class Link:
+    """A Transport with one peer at a time."""
+
+    def __init__(
+        self,
+        network: Network,
+        clock: Clock,
+        name: str,
+        *,
+        places: Callable[[], Iterable[tuple[str, Address]]],
+        on_linked: Callable[[Answered], None],
+        on_away: Callable[[str], None],
+        on_published: Callable[[Sequence[str]], None],
+    ) -> None:
+        self.network, self.clock, self.name = network, clock, name
+        self.counts = Counts()
+        self._dice = network.dice(f"{name} link")
+        self.session: Session | None = None
+        self.fresh = True
+        """Whether this client has never been welcomed."""
+        self.moves = 0
+        self.refusal = ""
+        """Why the last broker that answered refused."""
+        self._places, self._on_linked, self._on_away = places, on_linked, on_away
+        self._on_published = on_published
+        self._on_batch: Callable[[Received], None] | None = None
+        self._leaving: set[str] = set()
+        self._cut = asyncio.Event()
+        self.is_closed = False
+
+    @property
+    def peer(self) -> str | None:
+        """The broker at the other end."""
+        return None if self.session is None else self.session.peer
+
+    # -- the transport of a node -----------------------------------------------------------------------------------
+
+    def open(self, on_batch: Callable[[Received], None]) -> None:
+        self._on_batch = on_batch
+
+    def send(self, frames: Sequence[Outgoing]) -> None:
+        session = self.session
+        records: list[bytes] = []
+        for to, frame in frames:
+            if session is None or session.peer not in to:
+                self.counts.unsent += 1
+            else:
+                records += encoded(frame, MAX_BODY, self.counts)
+        if records and session is not None:
+            if session.send(records):
+                self.counts.sent += len(records)
+                self.counts.bytes_sent += sum(map(len, records))
+            else:
+                self.counts.unsent += len(records)
+
+    def close(self) -> None:
+        self.is_closed = True
+        self._cut.set()
+        if self.session is not None:
+            self.session.close()
+
+    # -- the connection --------------------------------------------------------------------------------------------
+
+    async def keep(self) -> None:
+        """Until it is closed: be connected."""
+        pause_s = FIRST_PAUSE_S
+        while not self.is_closed:
+            if await self._connect():
+                pause_s = FIRST_PAUSE_S
+                await self._cut.wait()
+            else:
+                self._leaving.clear()
+                await asyncio.sleep(pause_s * (0.5 + self._dice.random()))
+                pause_s = min(2 * pause_s, LAST_PAUSE_S)
+
+    def _closing(self) -> bool:
+        """Asked anew after every wait."""
+        return self.is_closed
+
+    def go_elsewhere(self) -> None:
+        """The machine wants another home than this one."""
+        if self.session is not None:
+            self.session.close()
+            self._lost(self.session)
+
+    async def _connect(self) -> bool:
+        tried: set[Address] = set()
+        places = list(self._places())
+        for broker, address in [p for p in places if p[0] not in self._leaving] + [
+            p for p in places if p[0] in self._leaving
+        ]:
+            if address in tried or self.is_closed:
+                continue
+            tried.add(address)
+            try:
+                answered = await call(
+                    self.network, address, Hello(VERSION, CLIENT, self.name, self.fresh), self.clock,
+                    on_control=self._heard, on_frames=self._frames, on_lost=self._lost,
+                )  # fmt: skip
+            except (OSError, TimeoutError) as fault:
+                log.debug("%s: nobody answers at %s (%s)", self.name, text_of(address), fault or broker)
+                continue
+            except Turned as refusal:
+                self.refusal = str(refusal)
+                log.info("%s: refused by %s: %s", self.name, text_of(address), refusal)
+                continue
+            if self._closing():
+                answered.session.close()
+                return False
+            self._cut.clear()
+            self.session = answered.session
+            self.name = answered.welcome.name
+            self.fresh = False
+            self.moves += 1
+            self._on_linked(answered)
+            return self.session is not None
+        return False
+
+    def _frames(self, session: Session, frames: list[Frame]) -> None:
+        if session is not self.session or self._on_batch is None:
+            return
+        self.counts.received += len(frames)
+        self._on_batch([(session.peer, frame) for frame in frames])
+        for frame in frames:
+            if isinstance(frame, Published):
+                self._on_published(frame.ids)
+
+    def _heard(self, session: Session, said: Control) -> None:
+        if session is not self.session:
+            return
+        if isinstance(said, Leaving):
+            log.info("%s: %s is leaving", self.name, session.peer)
+            self._leaving.add(session.peer)
+            self.go_elsewhere()
+        elif isinstance(said, Refused):
+            self.refusal = said.reason
+            log.warning("%s: %s closed the connection: %s", self.name, session.peer, said.reason)
+
+    def _lost(self, session: Session) -> None:
+        if session is self.session:
+            self.session = None
+            self._on_away(session.peer)
+            self._cut.set()

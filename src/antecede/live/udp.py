@@ -1,0 +1,157 @@
+"""Datagrams between brokers: one UDP socket, read in batches, written at a pace.
+
+Decided here: datagrams are read in a loop until the socket is empty, into one buffer, and handed on as one batch; who
+sent one listens where it came from; what would overflow the receiver's buffer waits its turn, up to a bound; and
+nothing but the loopback is bound, because frames carry no keys yet. On the loopback a datagram may have 60,000 bytes,
+elsewhere what fits every path.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import deque
+from collections.abc import Callable, Mapping
+
+from antecede.errors import EnvironmentFault
+from antecede.live.address import Address, check_host
+from antecede.live.arriving import Arriving
+from antecede.live.transport import DatagramSender, Received
+from antecede.wire import MAX_DATAGRAM
+
+__all__ = ["UdpTransport"]
+
+DRAIN = 128
+"""Datagrams read in one turn. Raising it makes batches larger and timers later."""
+RECEIVE_BUFFER = 4 * 2**20
+"""Bytes asked of the kernel (granted up to net.core.rmem_max). Raising it costs memory, lowering it loses bursts."""
+PATH = 1_200
+"""Bytes of a datagram that fits every path beyond the loopback, with room for headers of tunnels."""
+BURST = 160_000
+"""Bytes that leave at once: less than the receive buffer that Linux grants by default."""
+PACE = 150_000
+"""Bytes a millisecond from then on. Raising it costs losses at receivers that are slower than this."""
+WAITING = 32 * 2**20
+"""Bytes that may wait for their turn; what is beyond is dropped and counted."""
+
+PEERS = 4096
+"""Names whose addresses are remembered from their datagrams. Others are asked for by `where`."""
+
+
+class UdpTransport(DatagramSender):
+    """One socket, no asyncio datagram endpoint: that one allocates 256 KiB per read, which is most of its cost."""
+
+    def __init__(
+        self,
+        name: str,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        *,
+        loss: float = 0.0,
+        seed: int = 0,
+        size: int | None = None,
+        beyond_loopback: bool = False,
+    ) -> None:
+        """Port 0: the system chooses; `address` says which. `loss`: injected on sending, for tests."""
+        check_host(host, beyond_loopback=beyond_loopback)
+        super().__init__(name, loss, seed, size or (PATH if beyond_loopback else MAX_DATAGRAM))
+        self._socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
+        try:
+            self._socket.bind((host, port))
+        except OSError as fault:
+            self._socket.close()
+            raise EnvironmentFault(f"cannot listen on {host}:{port}: {fault.strerror}") from None
+        self.address: Address = self._socket.getsockname()[:2]
+        self.where: Callable[[str], Address | None] = lambda name: None
+        """Asked where a peer listens whose datagrams never came; membership knows."""
+        self._peers: dict[str, Address] = {}
+        self._buffer = bytearray(65_536)
+        self._arriving = Arriving(self)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._on_batch: Callable[[Received], None] | None = None
+        self._left, self._left_at = float(BURST), 0.0
+        self._queue: deque[tuple[Address, bytes]] = deque()
+        self._queued = 0
+
+    def know(self, peers: Mapping[str, Address]) -> None:
+        """Where others listen; asked for by name in `send`."""
+        self._peers.update(peers)
+
+    def forget(self, name: str) -> None:
+        self._peers.pop(name, None)
+
+    def open(self, on_batch: Callable[[Received], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._on_batch = on_batch
+        self._loop.add_reader(self._socket.fileno(), self._readable)
+
+    def close(self) -> None:
+        self._arriving.close()
+        while self._queue:
+            self._put(*self._queue.popleft())
+        if self._loop is not None:
+            self._loop.remove_reader(self._socket.fileno())
+            self._loop = None
+        self._socket.close()
+
+    # -- out -------------------------------------------------------------------------------------------------------
+
+    def _post(self, peer: str, datagram: bytes) -> bool:
+        address = self._peers.get(peer) or self.where(peer)
+        if address is None:
+            return False
+        if self._loop is None or (not self._queue and self._has_turn(len(datagram))):
+            return self._put(address, datagram)
+        if self._queued > WAITING:
+            return False
+        if not self._queue:
+            self._loop.call_later(0.001, self._take_turns)
+        self._queue.append((address, datagram))
+        self._queued += len(datagram)
+        return True
+
+    def _has_turn(self, size: int) -> bool:
+        assert self._loop is not None
+        now_s = self._loop.time()
+        self._left = min(float(BURST), self._left + (now_s - self._left_at) * 1000 * PACE)
+        self._left_at = now_s
+        if self._left < size:
+            return False
+        self._left -= size
+        return True
+
+    def _take_turns(self) -> None:
+        while self._queue and self._loop is not None and self._has_turn(len(self._queue[0][1])):
+            address, datagram = self._queue.popleft()
+            self._queued -= len(datagram)
+            if not self._put(address, datagram):
+                self.counts.sent -= 1
+                self.counts.unsent += 1
+        if self._queue and self._loop is not None:
+            self._loop.call_later(0.001, self._take_turns)
+
+    def _put(self, address: Address, datagram: bytes) -> bool:
+        try:
+            self._socket.sendto(datagram, address)
+        except OSError:  # full, unreachable, closed: on a network that loses, one more loss
+            return False
+        return True
+
+    # -- in --------------------------------------------------------------------------------------------------------
+
+    def _readable(self) -> None:
+        receive_into, buffer, take, peers = self._socket.recvfrom_into, self._buffer, self._arriving.take, self._peers
+        view = memoryview(buffer)
+        batch: Received = []
+        for _ in range(DRAIN):
+            try:
+                size, source = receive_into(buffer)
+            except OSError:  # mostly BlockingIOError: nothing left
+                break
+            sender = take(view[:size], batch)
+            if sender is not None and peers.get(sender) != source[:2] and len(peers) < PEERS:
+                peers[sender] = source[:2]
+        if batch and self._on_batch is not None:
+            self._on_batch(batch)

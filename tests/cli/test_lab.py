@@ -1,0 +1,54 @@
+"""`antecede lab`: what it lists, runs, prints and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from antecede.cli import main
+from antecede.lab.claims import all_claims
+
+
+def test_list_names_every_claim(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [claim.name for claim in all_claims()]
+    assert main(["lab", "list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert listed[0]["name"] == lines[0].split()[0] and listed[0]["cells"] > 0 and listed[0]["sentence"]
+
+
+def test_run_leaves_a_page_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["lab", "run", "acks", "atomic", "--quick", "--master", "none", "--out", str(tmp_path)]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "acks            holds" in said and "report.html" in said
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+    assert main(words) == 2
+    assert "--resume" in capsys.readouterr().err
+    assert main([*words, "--resume", "--json"]) == 0
+    body = json.loads(capsys.readouterr().out)
+    assert [claim["claim"] for claim in body["claims"]] == ["acks", "atomic"] and body["claims"][0]["failed"] == 0
+
+
+def test_one_cell_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "run", "convergence", "--quick", "--cell", "3"]) == 0
+    assert json.loads(capsys.readouterr().out)["row"]["correct"] > 100
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["dance"], "cannot 'dance'"),
+        (["run"], "needs a name"),
+        (["run", "nonsense"], "There is no claim 'nonsense'"),
+        (["all", "acks"], "takes no names"),
+        (["list", "--seeds", "1"], "at least 2"),
+        (["run", "acks", "--cell", "999"], "--cell I"),
+    ],
+)
+def test_what_cannot_work_is_refused(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", *words]) == 2
+    assert said in capsys.readouterr().err

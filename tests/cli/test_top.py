@@ -1,0 +1,38 @@
+"""`antecede top`: brokers in a table, those that do not answer too."""
+
+from __future__ import annotations
+
+import io
+import json
+
+from rich.console import Console
+
+from antecede.cli.top import look, table_of
+from tests.cli.processes import antecede, cluster
+
+
+def shown(table: object) -> str:
+    console = Console(width=200, file=io.StringIO())
+    with console.capture() as capture:
+        console.print(table)
+    return capture.get()
+
+
+def test_two_brokers_and_one_that_is_away() -> None:
+    with cluster(2) as (_, told):
+        places = [url.removeprefix("http://") for url in told["http"]]
+        looks = {place: look(place) for place in [*places, "127.0.0.1:9"]}
+        text = shown(table_of(looks, looks, 1.0))
+        assert "A B" in text and "refused" in text
+        result = antecede("top", *places, "--once", "--json")
+        assert [json.loads(result.stdout)[place]["name"] for place in places] == ["A", "B"]
+
+
+def test_rates_and_what_was_left_out() -> None:
+    said = {
+        "name": "A", "address": "antecede://127.0.0.1:1", "brokers": {"A": {"state": "alive"}, "B": {"state": "dead"}},
+        "connections": 2, "held": 1, "gap_age_s": 0.25, "unsafe": 0, "stored": 7, "fates": {"delivered": 30, "late": 2},
+    }  # fmt: skip
+    before = {**said, "fates": {"delivered": 10}}
+    text = shown(table_of({"x": said}, {"x": before}, 2.0))
+    assert " 10 " in text and "late:2" in text and "0.25" in text and " B " not in text

@@ -1,0 +1,33 @@
+"""The live examples do what they say: order and deadlines hold in each."""
+
+from __future__ import annotations
+
+import pytest
+
+from examples import auction, chat, watch_party
+
+
+def table(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines()]
+
+
+def test_in_the_chat_no_reply_comes_before_its_question_unless_order_is_given_up(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert chat.main([]) == 0
+    rows = [row for row in table(capsys.readouterr().out) if row[0] in ("causal", "none")]
+    assert [row[2:] for row in rows[:2]] == [["120", "0"], ["120", "0"]]
+    assert sum(int(row[3]) for row in rows[2:]) > 0  # else the story would show nothing
+
+
+def test_in_the_watch_party_nothing_is_overdue_or_inverted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert watch_party.main() == 0
+    rows = table(capsys.readouterr().out)[1:]
+    assert [row[0] for row in rows] == list(watch_party.PEOPLE)
+    assert all(int(row[1]) > watch_party.COMMANDS // 2 for row in rows)
+
+
+def test_in_the_auction_all_see_the_same_winner_and_no_price_falls(capsys: pytest.CaptureFixture[str]) -> None:
+    assert auction.main() == 0
+    sold, _, *rows = table(capsys.readouterr().out)
+    assert {row[1] for row in rows} == {sold[-1]} and all(int(row[2]) > 0 for row in rows)

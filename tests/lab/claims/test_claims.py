@@ -1,0 +1,62 @@
+"""The claims as a whole: names, order, quotations, and that each can be found."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from antecede.errors import InputError
+from antecede.lab.claim import WORDS, Claim, Effort
+from antecede.lab.claims import MODULES, all_claims, claim_named
+from antecede.lab.figures import figure
+from antecede.spark.sweep import measure_cell
+
+PAPERS = Path("/work/shared/papers")
+
+
+def test_names_are_different_and_can_be_found() -> None:
+    claims = all_claims()
+    assert len({claim.name for claim in claims}) == len(claims) == len(MODULES)
+    assert all(claim_named(claim.name) is claim for claim in claims)
+    with pytest.raises(InputError, match="There is no claim 'nonsense'"):
+        claim_named("nonsense")
+
+
+def test_claims_stand_in_the_order_of_the_papers() -> None:
+    first = [claim.papers.split(",")[0] for claim in all_claims()]
+    rank = {"000": 0, "002": 0, "001": 1, "003": 2, "004": 3, "ours": 4}
+    assert [rank[paper] for paper in first] == sorted(rank[paper] for paper in first)
+
+
+@pytest.mark.parametrize("claim", all_claims(), ids=lambda claim: claim.name)
+def test_every_cell_can_be_measured_and_quick_measures_less(claim: Claim) -> None:
+    quick, full = claim.cells(Effort(quick=True)), claim.cells(Effort())
+    assert 0 < len(quick) <= len(full)
+    module, _, name = claim.measure.partition(":")
+    assert callable(getattr(importlib.import_module(module), name))
+    assert all(text.endswith((".", "…")) for text in (claim.asks, claim.design, claim.caption))
+
+
+@pytest.mark.parametrize("claim", all_claims(), ids=lambda claim: claim.name)
+def test_from_what_a_cell_measures_come_a_table_a_verdict_and_a_figure(claim: Claim) -> None:
+    """One cell is measured; its row stands for those of all cells of the quick design."""
+    cells = claim.cells(Effort(quick=True, seeds=2))
+    row = measure_cell(claim.measure, cells[0].knobs, 1)
+    table = claim.table([{**cell.knobs, "seed": cell.seed, **row} for cell in cells])
+    assert claim.rule(table).word in WORDS
+    figure(claim.size, lambda drawing: claim.draw(drawing, table))
+
+
+@pytest.mark.parametrize("claim", [c for c in all_claims() if c.papers != "ours"], ids=lambda claim: claim.name)
+def test_the_sentence_stands_in_the_paper(claim: Claim) -> None:
+    if not PAPERS.is_dir():
+        pytest.skip("the papers are not on this machine")
+
+    def plain(text: str) -> str:
+        return re.sub(r"[^a-z0-9]", "", re.sub(r"\$\\?|<[^>]*>", "", text.lower()).replace("log n", "logn"))
+
+    texts = [plain(path.read_text("utf-8")) for path in sorted(PAPERS.glob("*.txt")) if path.name[:3] in claim.papers]
+    assert any(plain(claim.sentence) in text for text in texts)

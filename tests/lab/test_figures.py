@@ -1,0 +1,60 @@
+"""Figures: every series is told apart without colour, ticks stand where something was measured, files are written."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from antecede.lab.claim import Table
+from antecede.lab.figures import bars, curves, figure, save, ticks_at
+
+TABLE: Table = [
+    {"x": x, "y": x * k, "y_low": x * k - 1, "y_high": x * k + 1, "by": name}
+    for k, name in enumerate(("one", "two", "three"), 1) for x in (1, 10)
+]  # fmt: skip
+
+
+def test_lines_differ_by_mark_and_dash_and_name_themselves() -> None:
+    kept: list[Any] = []
+
+    def draw(drawing: Any) -> None:
+        axes = drawing.subplots()
+        curves(axes, TABLE, "x", "y", "by")
+        ticks_at(axes, TABLE, "x")
+        kept.append(axes)
+
+    figure((4, 3), draw)
+    lines = kept[0].get_lines()
+    assert len({(line.get_marker(), line.get_linestyle()) for line in lines}) == 3
+    assert [line.get_label() for line in lines] == ["one", "two", "three"]
+    assert len(kept[0].collections) == 3 and list(kept[0].get_xticks()) == [1, 10]
+
+
+def test_points_without_a_value_are_left_out() -> None:
+    kept: list[Any] = []
+
+    def draw(drawing: Any) -> None:
+        kept.append(drawing.subplots())
+        curves(kept[0], [*TABLE[:2], {**TABLE[1], "x": 20, "y": float("nan")}], "x", "y", "by")
+
+    figure((4, 3), draw)
+    assert list(kept[0].get_lines()[0].get_xdata()) == [1, 10]
+
+
+def test_bars_are_hatched_and_files_lie_beside_each_other(tmp_path: Path) -> None:
+    kept: list[Any] = []
+
+    def draw(drawing: Any) -> None:
+        kept.append(drawing.subplots())
+        bars(kept[0], TABLE, "x", "y", "by")
+
+    made = figure((4, 3), draw)
+    assert len({patch.get_hatch() for patch in kept[0].patches}) == 3
+    files = save(made, tmp_path, TABLE)
+    assert all(file.stat().st_size > 0 for file in files)
+    with files[2].open() as file:
+        assert [row["y"] for row in csv.DictReader(file)] == ["1", "10", "2", "20", "3", "30"]
+    before = files[1].read_bytes()
+    save(made, tmp_path, TABLE)
+    assert files[1].read_bytes() == before  # equal figures are equal files

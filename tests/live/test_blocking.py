@@ -1,0 +1,73 @@
+"""The client without await: the same messages, from plain threads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from antecede.errors import EnvironmentFault, InputError
+from antecede.live import connection
+from antecede.live.blocking import connect_blocking
+from antecede.live.broker import Broker
+
+
+@pytest.fixture
+def broker() -> Iterator[Broker]:
+    """One in a thread of its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    broker = Broker("127.0.0.1:0", name="A")
+    asyncio.run_coroutine_threadsafe(broker.start(), loop).result(10)
+    yield broker
+    asyncio.run_coroutine_threadsafe(broker.stop(), loop).result(10)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+def test_published_and_taken_without_await(broker: Broker) -> None:
+    with (
+        connect_blocking(broker.url, name="ann") as ann,
+        connect_blocking(broker.url, name="bob") as bob,
+        bob.subscribe("t") as inbox,
+    ):
+        assert ann.publish("t", b"1", within=30) == "ann:1"
+        message = inbox.get(10)
+        assert message.payload == b"1"
+        threads = [threading.Thread(target=ann.publish, args=("t", b"%d" % n)) for n in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        ann.flush(10)
+        taken = []
+        for message in inbox:
+            taken.append(message.payload)
+            if len(taken) == 5:
+                break
+        assert sorted(taken) == [b"%d" % n for n in range(5)] and inbox.fates()["delivered"] == 6
+        assert isinstance(inbox.frontier, bytes)
+    with pytest.raises(InputError, match="closed"):
+        ann.publish("t", b"")
+
+
+def test_an_inbox_that_is_closed_ends_the_loop(broker: Broker) -> None:
+    with connect_blocking(broker.url) as node:
+        inbox = node.subscribe("t")
+        with inbox:
+            pass
+        assert list(inbox) == []
+        with pytest.raises(TimeoutError):
+            node.request("nobody", b"", within=0.05)
+
+
+def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "FIRST_S", 0.2)
+    with pytest.raises(EnvironmentFault, match="No broker answers"), connect_blocking("127.0.0.1:9"):
+        pass
+    with pytest.raises(InputError, match="in `with`"):
+        connect_blocking().flush()

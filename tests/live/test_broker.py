@@ -1,0 +1,96 @@
+"""A broker: found by an address, refused under a name that is taken, back under the next one when it was expelled."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from antecede.core.effects import Expelled
+from antecede.errors import InputError
+from antecede.live.broker import Broker
+from antecede.live.client import connect
+from antecede.live.network import SocketNetwork
+from antecede.live.session import CLIENT, VERSION, Hello, Refused, Session
+from antecede.trace.parquet import read_rows
+from tests.live.cluster import until
+
+ANY = "127.0.0.1:0"
+
+
+def test_brokers_find_all_others_through_one_and_share_run_and_clock() -> None:
+    async def main() -> None:
+        async with (
+            Broker(ANY, name="A") as a,
+            Broker(ANY, name="B", join=[a.url]) as b,
+            Broker(ANY, name="C", join=[b.url]) as c,
+        ):
+            brokers = (a, b, c)
+            assert await until(lambda: all(set(x.managed.brokers()) == {"A", "B", "C"} for x in brokers), 10)
+            assert a.run == b.run == c.run and a.clock.base_us == b.clock.base_us == c.clock.base_us
+            assert await until(lambda: all(x.machine.joined for x in brokers), 10)
+
+    asyncio.run(main())
+
+
+def test_a_taken_name_is_refused_and_a_default_name_is_the_port() -> None:
+    async def main() -> None:
+        async with Broker(ANY, name="A") as a, Broker(ANY) as other:
+            assert other.name == f"b{other.address[1]}"
+            with pytest.raises(InputError, match="There is a broker A at"):
+                await Broker(ANY, name="A", join=[a.url]).start()
+
+    asyncio.run(main())
+    with pytest.raises(InputError, match="incarnation"):
+        Broker(ANY, name="A.1")
+    with pytest.raises(InputError, match="not the loopback"):
+        Broker("0.0.0.0:7400")
+    with pytest.raises(InputError, match="is no filter"):
+        Broker(ANY, table={"room#": []})
+
+
+def test_a_broker_that_was_expelled_comes_back_and_its_clients_with_it(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with (
+            Broker(ANY, name="A", records=str(tmp_path)) as a,
+            Broker(ANY, name="B", join=[a.url]) as b,
+            connect(a.url, name="ann") as ann,
+            connect(b.url, name="bob") as bob,
+            bob.subscribe("t") as inbox,
+        ):
+            assert await until(lambda: set(a.managed.brokers()) == {"A", "B"}, 10)
+            await ann.publish("t", b"before")
+            a._said(Expelled("B"))
+            assert await until(lambda: a.name == "A.1", 10)
+            assert await until(lambda: set(b.managed.brokers()) == {"A.1", "B"}, 10)
+            await ann.publish("t", b"after")
+            assert [(await inbox.get(10)).payload for _ in range(2)] == [b"before", b"after"]
+
+    asyncio.run(main())
+    rows = [(row.process, row.kind, row.reason) for row in read_rows(tmp_path) if row.kind in ("crash", "restart")]
+    assert rows == [("A", "crash", "expelled"), ("A.1", "restart", None), ("A.1", "crash", "left")]
+
+
+def test_greetings_that_cannot_be_are_refused_with_a_reason() -> None:
+    async def main() -> None:
+        async with Broker(ANY, name="A") as broker:
+            for hello, words in (
+                (Hello(VERSION + 1, CLIENT, "x"), "install the same"),
+                (Hello(VERSION, "king", "x"), "nobody has the role"),
+                (Hello(VERSION, CLIENT, "a:b"), "cannot be called"),
+                (Refused("hm"), "expected HELLO"),
+            ):
+                heard: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+                session = Session(
+                    lambda session, said, heard=heard: heard.set_result(said),  # type: ignore[misc]
+                    lambda *_: None,
+                    lambda *_: None,
+                )
+                await SocketNetwork().call(broker.address, session)
+                session.say(hello)
+                said = await asyncio.wait_for(heard, 5)
+                assert isinstance(said, Refused) and words in said.reason
+                session.close()
+
+    asyncio.run(main())

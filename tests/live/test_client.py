@@ -1,0 +1,272 @@
+"""Clients and brokers on the loopback: what is published is delivered in order, also when a broker goes."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from antecede.errors import EnvironmentFault, InputError
+from antecede.live import client as module
+from antecede.live import connection
+from antecede.live.broker import Broker
+from antecede.live.client import connect
+from antecede.live.inbox import Fate
+from antecede.trace.check import check
+
+ANY = "127.0.0.1:0"
+
+
+def test_a_question_its_answer_and_everything_a_message_says() -> None:
+    async def main() -> None:
+        async with (
+            Broker(ANY, name="A") as broker,
+            connect(broker.url, name="ann") as ann,
+            connect(broker.url, name="bob") as bob,
+            ann.subscribe("room/#") as hers,
+            bob.subscribe("room/#", own=True) as his,
+        ):
+            question = await ann.publish("room/1", b"where?", within=30, headers={"lang": "en"})
+            asked = await his.get(10)
+            assert (asked.id, asked.topic, asked.payload, asked.sender) == (question, "room/1", b"where?", "ann")
+            assert asked.headers == {"lang": "en"} and asked.deadline is not None and asked.sent_at is not None
+            assert 29 < (asked.deadline - asked.sent_at).total_seconds() <= 30
+            answer = await bob.publish("room/1", b"here", after=asked)
+            told = await hers.get(10)
+            assert told.id == answer == "bob:1" and told.causes == ("ann:1",)
+            assert (await his.get(10)).id == answer  # its own, since it asked for them
+            assert his.fates()["delivered"] == 2 and hers.fates()["delivered"] == 1
+
+    asyncio.run(main())
+
+
+def test_mistakes_get_one_sentence_at_the_call() -> None:
+    async def main() -> None:
+        async with Broker(ANY) as broker:
+            async with connect(broker.url) as node:
+                past = datetime.now(UTC) - timedelta(seconds=1)
+                with pytest.raises(InputError, match="A payload is bytes"):
+                    await node.publish("t", "text")  # type: ignore[arg-type]
+                with pytest.raises(InputError, match="A topic is text"):
+                    await node.publish(["t"], b"")  # type: ignore[arg-type]
+                with pytest.raises(InputError, match="has passed"):
+                    await node.publish("t", b"", deadline=past)
+                with pytest.raises(InputError, match="too large"):
+                    await node.publish("t", bytes(100_000))
+                with pytest.raises(InputError, match="order"):
+                    await node.publish("t", b"", order="total")
+                with pytest.raises(InputError, match="overflow is one of"):
+                    node.subscribe("t", overflow="forget")
+                with pytest.raises(InputError, match="at least one"):
+                    node.subscribe("t", queue=0)
+                with pytest.raises(InputError, match="what to subscribe to"):
+                    node.subscribe()
+            with pytest.raises(InputError, match="is closed"):
+                await node.publish("t", b"")
+            with pytest.raises(InputError, match="is closed"):
+                node.subscribe("t")
+        with pytest.raises(InputError, match="cannot be called"):
+            connect(name="10.0.0.1")
+
+    asyncio.run(main())
+
+
+def test_nobody_there_is_said_with_a_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "FIRST_S", 0.3)
+
+    async def main() -> None:
+        async with Broker(ANY) as broker:
+            gone = broker.url
+        with pytest.raises(EnvironmentFault, match="antecede broker"):
+            async with connect(gone):
+                pass
+
+    asyncio.run(main())
+
+
+def test_many_at_once_are_flushed_and_an_outbox_that_is_full_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "OUTBOX", 50)
+
+    async def main() -> None:
+        async with (
+            Broker(ANY) as broker,
+            connect(broker.url) as node,
+            connect(broker.url) as other,
+            other.subscribe("t") as inbox,
+        ):
+            for n in range(50):
+                node.publish_nowait("t", b"%d" % n)
+            with pytest.raises(EnvironmentFault, match="not safe yet"):
+                node.publish_nowait("t", b"one too many")
+            await node.publish("t", b"50")  # waits for room
+            await node.flush(10)
+            assert node.pending == 0
+            assert [(await inbox.get(10)).payload for _ in range(51)] == [b"%d" % n for n in range(51)]
+
+    asyncio.run(main())
+
+
+def test_a_full_queue_drops_as_it_was_told_and_says_so() -> None:
+    async def main() -> None:
+        fates: list[Fate] = []
+        async with (
+            Broker(ANY) as broker,
+            connect(broker.url, name="ann") as ann,
+            connect(broker.url, on_fate=fates.append) as bob,
+            bob.subscribe("old", queue=2) as oldest,
+            bob.subscribe("new", queue=2, overflow="drop_newest") as newest,
+            bob.subscribe("end") as end,
+        ):
+            for n in range(5):
+                await ann.publish("old", b"%d" % n)
+            for n in range(5):
+                await ann.publish("new", b"%d" % n)
+            await ann.publish("end", b"", after=[])
+            await end.get(10)
+            assert [(await oldest.get(1)).payload for _ in range(2)] == [b"3", b"4"]
+            assert [(await newest.get(1)).payload for _ in range(2)] == [b"0", b"1"]
+            assert oldest.fates()["overflow"] == newest.fates()["overflow"] == 3
+            assert {fate.id for fate in fates} == {f"ann:{n}" for n in (1, 2, 3, 8, 9, 10)}
+            assert {fate.fate for fate in fates} == {"overflow"} and bob.fates() == {"overflow": 6}
+
+    asyncio.run(main())
+
+
+def test_a_broker_that_stops_hands_its_clients_over_and_the_records_are_clean(tmp_path: Path) -> None:
+    async def main() -> None:
+        states: list[tuple[str, str]] = []
+        first = Broker(ANY, name="A", records=str(tmp_path))
+        await first.start()
+        async with (
+            Broker(ANY, name="B", join=[first.url], records=str(tmp_path)) as second,
+            connect(first.url, name="ann", records=str(tmp_path), on_state=lambda *state: states.append(state)) as ann,
+            connect(second.url, name="bob", records=str(tmp_path)) as bob,
+            ann.subscribe("room/#") as hers,
+            bob.subscribe("room/#") as his,
+        ):
+            for n in range(20):
+                await ann.publish("room/1", b"%d" % n)
+            await first.stop()
+            for n in range(20, 40):
+                await ann.publish("room/1", b"%d" % n)
+            assert [(await his.get(10)).payload for _ in range(40)] == [b"%d" % n for n in range(40)]
+            await bob.publish("room/1", b"all here")
+            assert (await hers.get(10)).payload == b"all here"
+            assert ann.home == "B" and ("away", "A") in states and states[-1] == ("connected", "B")
+
+    asyncio.run(main())
+    report = check(tmp_path)
+    assert report.findings == [] and report.clean
+    assert report.fates_by_role["subscriber"]["delivered"] == 41
+
+
+def test_a_name_that_comes_back_is_the_next_incarnation() -> None:
+    async def main() -> None:
+        async with Broker(ANY, name="A") as broker:
+            async with connect(broker.url, name="ann") as ann:
+                assert ann.name == "ann"
+                await ann.publish("t", b"")
+            async with connect(broker.url, name="ann") as ann:
+                assert ann.name == "ann.1"
+                assert await ann.publish("t", b"") == "ann.1:1"
+
+    asyncio.run(main())
+
+
+def test_drain_takes_no_more_in_but_hands_out_what_is_queued() -> None:
+    async def main() -> None:
+        async with (
+            Broker(ANY) as broker,
+            connect(broker.url) as ann,
+            connect(broker.url) as bob,
+            bob.subscribe("t") as inbox,
+            bob.subscribe("end") as end,
+        ):
+            await ann.publish("t", b"1")
+            await ann.publish("end", b"")
+            await end.get(10)
+            await bob.drain(5)
+            assert [message.payload async for message in inbox] == [b"1"]
+            with pytest.raises(InputError, match="closed"):
+                await inbox.get(1)
+
+    asyncio.run(main())
+
+
+def test_a_request_is_answered_by_an_ordinary_message() -> None:
+    async def main() -> None:
+        async with (
+            Broker(ANY) as broker,
+            connect(broker.url, name="ann") as ann,
+            connect(broker.url, name="bob") as bob,
+            bob.subscribe("sum") as inbox,
+        ):
+
+            async def serve() -> None:
+                async for message in inbox:
+                    await bob.reply(message, b"%d" % sum(map(int, message.payload.split(b"+"))))
+
+            serving = asyncio.create_task(serve())
+            answers = await asyncio.gather(*(ann.request("sum", b"1+%d" % n, within=20) for n in range(5)))
+            assert [answer.payload for answer in answers] == [b"%d" % (n + 1) for n in range(5)]
+            assert all(answer.sender == "bob" for answer in answers)
+            with pytest.raises(TimeoutError):
+                await ann.request("nobody/listens", b"", within=0.05)
+            with pytest.raises(InputError, match="asks for no reply"):
+                await bob.reply(answers[0], b"")
+            serving.cancel()
+
+    asyncio.run(main())
+
+
+def test_after_a_restart_a_client_goes_on_from_its_frontier() -> None:
+    async def main() -> None:
+        async with Broker(ANY, name="A") as broker, connect(broker.url, name="ann") as ann:
+            async with connect(broker.url, name="bob") as bob, bob.subscribe("t") as inbox:
+                for n in range(6):
+                    await ann.publish("t", b"%d" % n)
+                assert [(await inbox.get(10)).payload for _ in range(3)] == [b"0", b"1", b"2"]
+                frontier = inbox.frontier
+                assert len(frontier) < 100
+            async with connect(broker.url, name="bob") as again:
+                async with again.subscribe("t", since=frontier) as inbox:
+                    assert again.name == "bob.1"
+                    assert [(await inbox.get(10)).payload for _ in range(3)] == [b"3", b"4", b"5"]
+                with pytest.raises(InputError, match="begun already"):
+                    async with again.subscribe("t", since=frontier):
+                        pass
+                for bad in (b"nonsense", "text"):
+                    with pytest.raises(InputError, match="since="):
+                        async with again.subscribe("t", since=bad):  # type: ignore[arg-type]
+                            pass
+
+    asyncio.run(main())
+
+
+def test_a_client_goes_where_its_filters_are_carried_and_what_nobody_carries_is_refused() -> None:
+    async def main() -> None:
+        table = {"left/#": ["A"], "right/#": ["B"]}
+        async with (
+            Broker(ANY, name="A", table=table) as a,
+            Broker(ANY, name="B", table=table, join=[a.url]) as b,
+            connect(a.url, name="ann") as ann,
+            connect(b.url, name="bob") as bob,
+        ):
+            async with ann.subscribe("right/+") as inbox:
+                assert ann.home == "B"
+                await bob.publish("right/1", b"over here")
+                assert (await inbox.get(10)).payload == b"over here"
+                with pytest.raises(InputError, match="No broker carries all"):
+                    async with ann.subscribe("left/+"):
+                        pass
+                with pytest.raises(InputError, match="No entry of the cluster's table covers"):
+                    async with ann.subscribe("#"):
+                        pass
+            with pytest.raises(InputError, match="No entry of the cluster's table matches"):
+                await ann.publish("middle", b"")
+            with pytest.raises(InputError, match="one table"):
+                await Broker(ANY, name="C", join=[a.url]).start()
+
+    asyncio.run(main())

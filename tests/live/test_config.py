@@ -1,0 +1,52 @@
+"""Settings: flags win over the environment, the environment over the file; mistakes name their source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from antecede.errors import InputError
+from antecede.live.config import SETTINGS, load
+
+
+def test_each_source_wins_over_the_one_before(tmp_path: Path) -> None:
+    file = tmp_path / "broker.toml"
+    file.write_text('name = "A"\nhttp = 8080\ndrain = "2s"\njoin = ["127.0.0.1:7401"]\n', "utf-8")
+    config = load(file, {"ANTECEDE_HTTP": "9090", "ANTECEDE_NAME": "B", "HOME": "/"}, {"name": "C", "records": None})
+    assert config["name"] == "C" and config.values["name"].source == "flag"
+    assert config["http"] == 9090 and config.values["http"].source == "environment ANTECEDE_HTTP"
+    assert config["drain"] == 2.0 and config.values["drain"].source == str(file)
+    assert config["join"] == ["127.0.0.1:7401"]
+    assert config["listen"] == "127.0.0.1:7400" and config.values["listen"].source == "default"
+    assert set(config.values) == {one.key for one in SETTINGS}
+    assert [one.key for one in config.changed(load(file))] == ["name", "http"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("nam = 'A'", "sets 'nam'"),
+        ("name = ", "is not TOML"),
+        ("name = 3", "name is text"),
+        ("join = 'x'", "list of texts"),
+        ("join = ['192.0.2.1:1']", "not the loopback"),
+        ("http = 'web'", "is a port"),
+        ("http = true", "is a port"),
+        ("log = 'xml'", "one of text, json"),
+        ("drain = 'soon'", "no duration"),
+        ("table = 3", "is a table such as"),
+        ("[table]\n'a#' = []", "is no filter"),
+        ("listen = '10.0.0.1:1'", "not the loopback"),
+    ],
+)
+def test_mistakes_are_one_sentence(text: str, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "broker.toml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(InputError, match=words):
+        load(file)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        load(tmp_path / "none.toml")

@@ -1,0 +1,54 @@
+"""Records of a live process: its own files, readable while they are written, rotated into Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from antecede.errors import InputError
+from antecede.live.records import Records
+from antecede.trace.parquet import read_rows
+from antecede.trace.record import Recorder
+
+
+def rows(process: str, count: int) -> list[tuple[object, ...]]:
+    recorder = Recorder("run")
+    for n in range(count):
+        recorder.row(process, "broker", n, "publish", f"{process}:{n + 1}", groups=("t",))
+    return recorder.rows
+
+
+def test_two_processes_share_a_directory_and_rows_are_read_while_they_are_written(tmp_path: Path) -> None:
+    first, second = Records(tmp_path, "A"), Records(tmp_path, "B")
+    first.append(rows("A", 3))
+    second.append(rows("B", 2))
+    assert sorted((row.process, row.step) for row in read_rows(tmp_path)) == [
+        ("A", 0), ("A", 1), ("A", 2), ("B", 0), ("B", 1),
+    ]  # fmt: skip
+    first.close()
+    second.close()
+
+
+def test_a_stream_that_is_full_becomes_parquet_and_every_row_is_there_once(tmp_path: Path) -> None:
+    records = Records(tmp_path, "A", rotate_rows=10)
+    for row in rows("A", 35):
+        records.append([row])
+    records.close()
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".arrow", ".parquet", ".parquet", ".parquet"]
+    assert sorted(row.step for row in read_rows(tmp_path)) == list(range(35))
+    assert records.rows == 35
+
+
+def test_a_process_of_the_same_name_does_not_write_over_the_first(tmp_path: Path) -> None:
+    for _ in range(2):
+        records = Records(tmp_path, "A")
+        records.append(rows("A", 1))
+        records.close()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_directory_that_cannot_be_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot be written"):
+        Records(tmp_path / "file" / "below", "A")

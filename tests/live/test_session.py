@@ -1,0 +1,126 @@
+"""One connection: records of any cut come out whole, and nothing malformed is believed or kept."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from antecede.core.frames import Frame, Top
+from antecede.live import session as module
+from antecede.live.session import CLIENT, VERSION, Control, Hello, Leaving, Refused, Session, Welcome
+from antecede.wire import encode
+
+
+class Pipe:
+    """Remembers what is written; `waiting` bytes are said not to have left yet."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.waiting = 0
+        self.closed = False
+
+    def write(self, data: bytes) -> None:
+        self.data += data
+
+    def close(self) -> None:
+        self.closed = True
+
+    abort = close
+
+    def get_write_buffer_size(self) -> int:
+        return self.waiting
+
+
+class Ear:
+    def __init__(self) -> None:
+        self.said: list[Control] = []
+        self.frames: list[Frame] = []
+        self.lost = 0
+        self.session = Session(
+            lambda session, said: self.said.append(said),
+            lambda session, frames: self.frames.extend(frames),
+            lambda session: setattr(self, "lost", self.lost + 1),
+        )
+        self.pipe = Pipe()
+        self.session.connection_made(self.pipe)
+
+
+def written(*said: Control | Frame) -> bytes:
+    ear = Ear()
+    for one in said:
+        if isinstance(one, Hello | Welcome | Refused | Leaving):
+            ear.session.say(one)
+        else:
+            assert ear.session.send([encode(one)])
+    return bytes(ear.pipe.data)
+
+
+HELLO = Hello(VERSION, CLIENT, "ann")
+WELCOME = Welcome(VERSION, "ann", "A", {"#": []}, "run", 5, {"A": "127.0.0.1:1"})
+
+
+def test_whatever_the_network_cuts_comes_out_whole() -> None:
+    data = written(HELLO, Top(1, 1), Top(1, 2), Leaving("bye"), Top(1, 3))
+    dice = random.Random(1)
+    for _ in range(50):
+        ear = Ear()
+        ear.session.peer = "A"
+        at = 0
+        while at < len(data):
+            step = dice.randrange(1, 12)
+            ear.session.data_received(data[at : at + step])
+            at += step
+        assert ear.said == [HELLO, Leaving("bye")]
+        assert [frame.top for frame in ear.frames if isinstance(frame, Top)] == [1, 2, 3]
+
+
+def test_what_is_said_is_what_is_heard() -> None:
+    ear = Ear()
+    ear.session.data_received(written(HELLO, WELCOME, Refused("no"), Leaving()))
+    assert ear.said == [HELLO, WELCOME, Refused("no"), Leaving()]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b"\xff\xff\xff\xff",
+        (module.MAX_RECORD + 1).to_bytes(4, "little"),
+        b"\1\0\0\0x",
+        b"\2\0\0\0\0\xc1",
+        b"\3\0\0\0\x01\x7f\x00",
+        written(Top(1, 1)),  # before HELLO
+    ],
+    ids=["huge", "large", "short", "no greeting", "no frame", "too early"],
+)
+def test_one_malformed_record_ends_the_connection(bad: bytes) -> None:
+    ear = Ear()
+    ear.session.data_received(bad)
+    assert ear.pipe.closed and ear.session.fault and not ear.frames
+    answer = Ear()
+    answer.session.data_received(bytes(ear.pipe.data))
+    assert isinstance(answer.said[0], Refused)
+
+
+def test_what_came_before_the_fault_is_still_handed_on() -> None:
+    ear = Ear()
+    ear.session.peer = "A"
+    ear.session.data_received(written(Top(1, 1)) + b"\xff\xff\xff\xff")
+    assert len(ear.frames) == 1 and ear.pipe.closed
+
+
+def test_who_reads_too_slowly_loses_frames_and_they_are_counted() -> None:
+    ear = Ear()
+    ear.pipe.waiting = module.MAX_WAITING + 1
+    assert not ear.session.send([b"a", b"b"])
+    assert ear.session.dropped == 2 and not ear.pipe.data
+
+
+def test_a_lost_connection_is_said_once_and_swallows_what_is_sent() -> None:
+    ear = Ear()
+    ear.session.connection_lost(None)
+    ear.session.connection_lost(None)
+    assert ear.lost == 1 and not ear.session.is_open
+    assert not ear.session.send([b"a"])
+    ear.session.say(HELLO)
+    assert not ear.pipe.data
