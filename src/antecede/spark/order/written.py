@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from antecede.spark.manifest import Manifest, commit, committed, local_path
+from antecede.spark.order.arrow import lists
 from antecede.spark.order.columns import FOREIGN, Columns
 from antecede.spark.order.local import order_local
 from antecede.spark.parts import Target, write_files
@@ -88,13 +89,21 @@ def outcomes(path: Path) -> list[Outcome]:
     import pyarrow.parquet as pq
 
     root = local_path(str(path))
-    found = []
+    counts: dict[str, list[int]] = {}
     for file in (file for manifest in committed(root) for file in manifest.files):
-        told = pq.ParquetFile(root / file.path).read(columns=["fate", "missing", "revealed"]).to_pydict()
-        for fate, missing, revealed in zip(told["fate"], told["missing"], told["revealed"], strict=True):
-            foreign = sum(one.startswith(FOREIGN) for one in missing)
-            found.append(Outcome(fate, 1, len(missing) - foreign, foreign, revealed))
-    return found
+        for batch in pq.ParquetFile(root / file.path).iter_batches(columns=["fate", "missing", "revealed"]):
+            told: Any = zip(
+                batch["fate"].to_pylist(), lists(batch["missing"]), batch["revealed"].to_pylist(), strict=True
+            )
+            for fate, missing, revealed in told:
+                mine = counts.setdefault(fate, [0, 0, 0, 0])
+                mine[0] += 1
+                mine[3] += revealed
+                if missing:
+                    foreign = sum(one.startswith(FOREIGN) for one in missing)
+                    mine[1] += len(missing) - foreign
+                    mine[2] += foreign
+    return [Outcome(fate, *mine) for fate, mine in counts.items()]
 
 
 def report_of(engine: str, rows_in: int, found: Iterable[Outcome], quarantined: int, held: int = 0) -> dict[str, Any]:
