@@ -373,6 +373,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("subscriber.py", "if cuts.within(group).get(sender, 0) < self._cuts.within(group).get(sender, 0):", "if False:", "and what is on record of it"),
     Mutant("subscriber.py", "        self.inbox.clear()\n", "", "a move drops what was held"),
     Mutant("confirming.py", "if alone or self._is_safe(envelope):", "if True:", "PUBACK when another broker has it"),
+    Mutant("confirming.py", "            log.safe(message_id)\n\n", "            pass\n\n", "what was acknowledged before its attachment came is not waited for"),
     Mutant("confirming.py", "if one in broker.store.by_id or one in broker.inbox.held]", "if True]", "what was late or lies behind is not kept"),
     Mutant("confirming.py", "if waiting is not None and sender in self.broker.carriers_of(waiting[1].message.topics):", "if waiting is not None:", "only a carrier confirms"),
     Mutant("confirming.py", "            self.broker.out.append(Send((home,), Kept(tuple(ids))))\n", "            pass\n", "who takes a publication says so at once"),

@@ -200,6 +200,7 @@ class HomeBroker(BrokerBase):
             self.logs[sender] = log
             log.published = {sender: frame.published, sender + LOOSE: frame.loose}
             log.unacked = set(frame.unacked)
+            self.confirming.attached(sender, log)
             if fresh:
                 log.hide(log.cut)
             else:
