@@ -179,7 +179,7 @@ class Broker:
         return base, {}
 
     async def _visit(self, seed: Address, name: str) -> Welcome:
-        hello = Hello(VERSION, VISITOR, name, self._node is None, text_of(self.address), self._table())
+        hello = Hello(VERSION, VISITOR, name, self._node is None, site=text_of(self.address), table=self._table())
         answered = await call(self.network, seed, hello, self.clock, timeout_s=1.0)
         answered.session.close()
         if self._node is None:
@@ -312,9 +312,12 @@ class Broker:
         try:
             check_process(said.name)
         except InputError as fault:
-            session.refuse(str(fault))
+            session.refuse(str(fault), final=True)
             return
         name = self._next_name(said.name) if said.fresh else said.name
+        if 0 <= said.life < split_name(name)[1] - 1:
+            session.refuse(f"Another client has come under the name {split_name(name)[0]}.", final=True)
+            return
         session.peer = name
         session.say(self._welcome(name))
         self.hub.welcome(session)
