@@ -28,8 +28,9 @@ from antecede.live.http import Pages
 from antecede.live.hub import Hub
 from antecede.live.network import Network, Place, SocketNetwork
 from antecede.live.node import Clock, Node
+from antecede.live.reception import Reception, table_of
 from antecede.live.records import Records
-from antecede.live.session import CLIENT, VERSION, VISITOR, Control, Hello, Session, Welcome
+from antecede.live.session import VERSION, VISITOR, Hello, Welcome
 from antecede.live.state import State, remember, remembered
 from antecede.live.tally import Tally
 from antecede.live.timing import PROBING, SETTINGS, machine_id, run_name
@@ -119,11 +120,16 @@ class Broker:
     def name(self) -> str:
         return self.node.machine.name
 
+    @property
+    def receives(self) -> bool:
+        """Whether it has begun and is not about to stop."""
+        return self._node is not None and not self.stopping
+
     # -- beginning -------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
         base = self.asked_name or (f"b{self.listen[1]}" if self.listen[1] else "b0")
-        self._place = await self.network.listen(base, self.listen, self._connected)
+        self._place = await self.network.listen(base, self.listen, Reception(self).session)
         if self.asked_name is None:
             base = f"b{self._place.address[1]}"
         self._dice = self.network.dice(base)
@@ -169,7 +175,9 @@ class Broker:
                     log.debug("nobody answers at %s: %s", text_of(seed), fault)
                     continue
                 except Turned as refusal:
-                    raise InputError(str(refusal)) from None
+                    if refusal.final:
+                        raise InputError(str(refusal)) from None
+                    continue
                 return said.name, {said.broker: text_of(seed), **said.brokers}
             if loop.time() > until_s:
                 log.warning("nobody answers at %s: begin alone", ", ".join(map(text_of, seeds)))
@@ -179,7 +187,9 @@ class Broker:
         return base, {}
 
     async def _visit(self, seed: Address, name: str) -> Welcome:
-        hello = Hello(VERSION, VISITOR, name, self._node is None, text_of(self.address), self._table())
+        hello = Hello(
+            VERSION, VISITOR, name, self._node is None, site=text_of(self.address), table=table_of(self.entries)
+        )
         answered = await call(self.network, seed, hello, self.clock, timeout_s=1.0)
         answered.session.close()
         if self._node is None:
@@ -272,73 +282,6 @@ class Broker:
                 managed.met(names)
                 if lonely:
                     self.node.tell(lambda now_us, names=tuple(names): self.managed.contact(names, now_us))  # type: ignore[misc]
-
-    # -- clients ---------------------------------------------------------------------------------------------------
-
-    def _connected(self) -> Session:
-        return Session(self._heard, lambda session, frames: self.hub.from_client(session, frames), self._lost)
-
-    def _lost(self, session: Session) -> None:
-        self.hub.lost(session)
-        if session.peer:
-            log.debug("connection of %s ended%s", session.peer, f": {session.fault}" if session.fault else "")
-
-    def _heard(self, session: Session, said: Control) -> None:
-        if not isinstance(said, Hello) or session.peer:
-            session.refuse("expected HELLO, once")
-        elif said.version != VERSION:
-            session.refuse(f"This broker speaks version {VERSION}, not {said.version}: install the same antecede.")
-        elif self._node is None or self.stopping:
-            session.refuse("This broker is not ready: try another, or again in a moment.")
-        elif said.role == VISITOR:
-            self._tell_visitor(session, said)
-        elif said.role == CLIENT:
-            self._admit(session, said)
-        else:
-            session.refuse(f"nobody has the role {said.role!r}")
-
-    def _tell_visitor(self, session: Session, said: Hello) -> None:
-        if said.table != self._table():
-            session.refuse("Brokers of one cluster have one table, and this one has another: give all the same.")
-            return
-        known = self._known_life(split_name(said.name)[0])
-        news = None if known is None else self.managed.table.entries.get(known)
-        if said.fresh and news is not None and not news.final and news.site != said.site:
-            session.refuse(f"There is a broker {news.name} at {news.site or '?'}: choose another --name.")
-            return
-        session.say(self._welcome(self._next_name(said.name) if said.fresh else said.name))
-
-    def _admit(self, session: Session, said: Hello) -> None:
-        try:
-            check_process(said.name)
-        except InputError as fault:
-            session.refuse(str(fault))
-            return
-        name = self._next_name(said.name) if said.fresh else said.name
-        session.peer = name
-        session.say(self._welcome(name))
-        self.hub.welcome(session)
-        log.debug("client %s connected", name)
-
-    def _welcome(self, name: str) -> Welcome:
-        brokers = {n.name: n.site for n in self.managed.table.present() if n.role == "broker" and n.site}
-        return Welcome(
-            VERSION, name, self.name, self._table(), self.run, self.clock.now_us(), brokers, machine_id(),
-            self.clock.base_us,
-        )  # fmt: skip
-
-    def _table(self) -> dict[str, list[str]]:
-        return {filter: list(brokers) for filter, brokers in self.entries.table.items()}
-
-    def _known_life(self, base: str) -> str | None:
-        return next((name for name in self.managed.table.entries if split_name(name)[0] == base), None)
-
-    def _next_name(self, name: str) -> str:
-        """A name that nobody had before: the one asked for, or its next incarnation."""
-        base = split_name(name)[0]
-        known = self._known_life(base)
-        lives = [split_name(one)[1] for one in (known, *self.hub.sessions) if one and split_name(one)[0] == base]
-        return f"{base}.{max(lives) + 1}" if lives else base
 
     # -- the end ---------------------------------------------------------------------------------------------------
 
