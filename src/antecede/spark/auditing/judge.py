@@ -19,23 +19,7 @@ from antecede.spark.auditing.cover import NEVER
 from antecede.spark.auditing.messages import NONE_US, Messages
 from antecede.trace.report import ms
 
-__all__ = [
-    "ARRIVE",
-    "DELIVER",
-    "DISCARD",
-    "DUPLICATE",
-    "FOREIGN",
-    "NO_TIME",
-    "OVERFLOW",
-    "OWN",
-    "PLAIN",
-    "PUBLISH",
-    "Events",
-    "Found",
-    "Judge",
-    "Question",
-    "places_of",
-]
+__all__ = ["ARRIVE", "DELIVER", "DISCARD", "NO_TIME", "PUBLISH", "Events", "Found", "Judge", "Question", "places_of"]
 
 Ints = NDArray[Any]
 
