@@ -145,8 +145,6 @@ def test_what_asked_for_no_order_can_be_judged_by_one(tmp_path: Path) -> None:
     assert run(str(tmp_path), "--as", "fifo")[0] == 0
     with pytest.raises(InputError, match="no order 'total' to judge by: choose causal or fifo"):
         run(str(tmp_path), "--as", "total")
-    with pytest.raises(InputError, match="--as judges a trace"):
-        run(str(tmp_path), "--id", "message", "--as", "causal")
 
 
 def test_clean_says_what_was_not_looked_for(tmp_path: Path) -> None:
