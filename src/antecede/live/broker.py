@@ -30,6 +30,7 @@ from antecede.live.network import Network, Place, SocketNetwork
 from antecede.live.node import Clock, Node
 from antecede.live.records import Records
 from antecede.live.session import CLIENT, VERSION, VISITOR, Control, Hello, Session, Welcome
+from antecede.live.state import State, remember, remembered
 from antecede.live.tally import Tally
 from antecede.live.timing import PROBING, SETTINGS, machine_id, run_name
 
@@ -53,10 +54,12 @@ class Broker:
         table: Mapping[str, Sequence[str]] | None = None,
         records: str | None = None,
         http: int | None = None,
+        state: str | None = None,
         network: Network | None = None,
     ) -> None:
         """Port 0: the system chooses. `start` binds it; `address` says which. `table`: filter -> the brokers that carry
-        it (none named: all of them), the same at every broker; left out, all carry every topic."""
+        it (none named: all of them), the same at every broker; left out, all carry every topic. `state`: a directory
+        where a broker at a fixed port remembers its lives."""
         self.listen = parse_address(listen)
         self.seeds = [parse_address(one) for one in join]
         self.entries = Entries(table)
@@ -73,6 +76,7 @@ class Broker:
         self.stopping = False
         self.tally = Tally()
         self.http_port = http
+        self.state_directory = state
         self.pages = Pages(self)
         self._place: Place | None = None
         self._hub: Hub | None = None
@@ -128,7 +132,9 @@ class Broker:
         try:
             if self.http_port is not None:
                 await self.pages.open(self.http_port)
+            past = self._recall(base)
             name, contacts = await self._find_others(base)
+            name = max(name, f"{base}.{past}" if past else base, key=lambda one: split_name(one)[1])
             self._begin(name, contacts, restarted=False)
         except BaseException:
             self.pages.close()
@@ -137,6 +143,18 @@ class Broker:
             raise
         self._watching = asyncio.create_task(self._watch())
         log.info("broker %s listens on %s, run %s", self.name, self.url, self.run)
+
+    def _recall(self, base: str) -> int:
+        """Which life of its name this broker has at least; the run and the clock of the last one go on."""
+        known = None
+        if self.state_directory is not None and self.listen[1]:
+            known = remembered(self.state_directory, base, self.listen[1])
+        if known is None:
+            return 0
+        self.run = known.run
+        if known.same_clock_us is not None:
+            self.clock.base_us = known.same_clock_us
+        return known.life + 1
 
     async def _find_others(self, base: str) -> tuple[str, dict[str, str]]:
         """What this broker is called, and whom it may ask who is there: name -> address."""
@@ -157,14 +175,14 @@ class Broker:
                 log.warning("nobody answers at %s: begin alone", ", ".join(map(text_of, seeds)))
                 break
             await asyncio.sleep(0.2)
-        self.run = run_name()
+        self.run = self.run or run_name()
         return base, {}
 
     async def _visit(self, seed: Address, name: str) -> Welcome:
         hello = Hello(VERSION, VISITOR, name, self._node is None, text_of(self.address), self._table())
         answered = await call(self.network, seed, hello, self.clock, timeout_s=1.0)
         answered.session.close()
-        if not self.run:
+        if self._node is None:
             self.run = answered.welcome.run
             bound_us = answered.adopt_clock(self.clock)
             log.info("took over the clock of %s, within %d us", answered.welcome.broker, bound_us)
@@ -194,6 +212,11 @@ class Broker:
         }
         self._seed_sites = {other: parse_address(peer.site) for other, peer in others.items()}
         self._node.start({name: me, **others}, joining=bool(others) or restarted)
+        if self.state_directory is not None and self.listen[1]:
+            base, life = split_name(name)
+            remember(
+                self.state_directory, self.listen[1], State(base, life, self.run, machine_id(), self.clock.base_us)
+            )
         self.ready = True
 
     def _where(self, name: str) -> Address | None:
