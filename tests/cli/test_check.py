@@ -104,7 +104,7 @@ def test_what_is_beside_a_cycle_in_a_table_is_judged(tmp_path: Path) -> None:
     table.write_text("n,msg,refs\n0,x,y\n1,y,x\n2,a,\n3,b,a\n")
     code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n")
     assert code == 2 and "2 set aside (2 rows not judged)" in shown
-    with pytest.raises(InputError, match="--as is of traces"):
+    with pytest.raises(InputError, match="--as judges a trace"):
         run(str(table), "--id", "msg", "--parents", "refs", "--as", "causal")
     with pytest.raises(InputError, match="the table has no column nope"):
         run(str(table), "--id", "nope", "--parents", "refs")

@@ -62,8 +62,6 @@ def check(
 
     if id is not None:
         named = {"id": id, "parents": parents, "receiver": receiver, "position": position, "clock": clock}
-        if order is not None:
-            raise InputError("--as is of traces: what a message of a table comes after is what its parents say")
         check_table(path, named, as_json)
     if any(option is not None for option in (parents, receiver, position, clock)):
         raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
