@@ -175,7 +175,7 @@ def test_bad_rows_come_out_with_a_reason(spark: SparkSession) -> None:
         6: ("duplicate", None, []),
     }
     reasons = {row.number: row.reason for row in quarantine(ordered).collect()}
-    assert set(reasons) == {0, 1, 2, 3} and "no id" in reasons[0] and "ancestors" in reasons[1]
+    assert set(reasons) == {0, 1, 2, 3} and reasons[0] == "id is null" and "ancestors" in reasons[1]
 
 
 def test_what_must_be_named_is_named(spark: SparkSession, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from antecede.errors import InputError
 from antecede.spark.manifest import DataFile, Manifest, commit
-from antecede.spark.tables.files import files_of, kind_of, one_schema
+from antecede.spark.tables.files import files_of, kind_of, one_schema, parquet_rows
 
 
 def test_kinds_by_name() -> None:
@@ -58,6 +58,7 @@ def test_parquet_files_must_agree(tmp_path: Path) -> None:
 
     first = write("a.parquet", id=["a"], n=[1])
     assert one_schema([first, write("b.parquet", id=["b"], n=[2])]).names == ["id", "n"]
+    assert parquet_rows([first, tmp_path / "b.parquet"]) == 2
     for columns, said in (
         ({"id": ["a"], "n": ["1"]}, "c.parquet has n as string, where it is bigint in .*a.parquet"),
         ({"id": ["a"]}, "c.parquet has no column n, unlike .*a.parquet"),

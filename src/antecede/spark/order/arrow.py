@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from antecede.spark.tables.making import array, from_numpy
+
 __all__ = ["compute", "empty_lists", "lists", "named", "runs", "table_bytes", "table_of", "together"]
 
 compute: Any = pa.compute
@@ -36,13 +38,13 @@ def lists(array: Any) -> list[list[Any]]:
 
 def empty_lists(size: int) -> Any:
     make: Any = pa.ListArray.from_arrays
-    return make(pa.array(np.zeros(size + 1, dtype=np.int32)), pa.array([], pa.string()))
+    return make(from_numpy(np.zeros(size + 1), pa.int32()), array([], pa.string()))
 
 
 def named(words: tuple[str, ...], codes: Any, hidden: Any = None) -> Any:
     """A word for each code."""
     make: Any = pa.DictionaryArray.from_arrays
-    return make(pa.array(codes, mask=hidden), pa.array(words)).dictionary_decode()
+    return make(from_numpy(codes, pa.int8(), hidden), array(words, pa.string())).dictionary_decode()
 
 
 def table_bytes(batch: pa.RecordBatch) -> bytes:

@@ -19,7 +19,7 @@ from antecede.spark.order.operator import causal_order, reconcile
 from antecede.spark.order.saved import drain
 from antecede.spark.order.written import Outcome, Targets, report_of
 from antecede.spark.sink import read, table_rows
-from antecede.spark.tables.files import Found
+from antecede.spark.tables.files import Found, parquet_rows
 from antecede.spark.tables.frames import Frames, read_files
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def as_batch(
     else:
         frames, columns = ours(spark, source, named)
     ordered = frames.rows.transform(causal_order(**columns))
-    count = frames.rows.count()
+    count = counted(frames, source)
     aside = 0 if frames.aside is None else frames.aside.count()
     if aside and frames.aside is not None:
         frames.aside.write.format("antecede").mode("append").save(str(to.quarantine.absolute()))
@@ -116,8 +116,15 @@ def as_stream(
     everything = read(spark, to.out)
     if to.late is not None:
         everything.where("fate <> 'delivered'").write.format("antecede").mode("overwrite").save(str(to.late.absolute()))
-    count = there.rows.count() + (0 if there.aside is None else there.aside.count())
+    count = counted(there, found) + (0 if there.aside is None else there.aside.count())
     return told(everything, count, aside, waiting)
+
+
+def counted(frames: Frames, source: Path | Found) -> int:
+    """Rows that are read; Parquet says it itself."""
+    if isinstance(source, Found) and source.kind == "parquet":
+        return parquet_rows(source.files)
+    return frames.rows.count()
 
 
 def streamed(

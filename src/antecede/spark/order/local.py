@@ -19,6 +19,7 @@ from antecede.spark.order.columns import ADDED, WORKING, Columns, check
 from antecede.spark.order.project import projected
 from antecede.spark.order.work import Work, arranged
 from antecede.spark.tables.cells import PARENTS, TEXT, read_cells
+from antecede.spark.tables.making import array
 
 __all__ = ["ORDERED", "order_local", "working"]
 
@@ -67,14 +68,14 @@ def working(table: pa.Table, columns: Columns, places: dict[str, str]) -> pa.Tab
     table = table.combine_chunks()
     cells, wrong = read_cells({role: table[places[name]] for role, name in c.read.items()})
     name, other = named(c, cells)
-    name = compute.if_else(wrong.is_null(), name, None)
+    name = compute.if_else(wrong.is_null(), name, pa.nulls(size, TEXT))
     needs = needed(c, cells)
     group = pa.nulls(size, TEXT) if c.group is None else keyed(table[places[c.group]])
     if c.group is not None and c.foreign != "none":
         needs = moved(group, name, other, needs)
     made = (group, name, other, needs, pa.nulls(size, PARENTS), *times(c, cells, size), wrong)
-    for called, array in zip(WORKING, made, strict=True):
-        table = table.append_column(called, array)
+    for called, column in zip(WORKING, made, strict=True):
+        table = table.append_column(called, column)
     return table
 
 
@@ -99,11 +100,11 @@ def named(c: Columns, cells: dict[str, Any]) -> tuple[Any, Any]:
     pairs = zip(senders, numbers, strict=True)
     numbered = [None if sender is None or n is None else f"{sender}:{n}" for sender, n in pairs]
     if c.id is None:
-        return pa.array(numbered, TEXT), nothing
+        return array(numbered, TEXT), nothing
     others = [
         n if name is not None and n != name else None for n, name in zip(numbered, cells["id"].to_pylist(), strict=True)
     ]
-    return cells["id"], pa.array(others, TEXT)
+    return cells["id"], array(others, TEXT)
 
 
 def clocks(cells: dict[str, Any]) -> list[list[tuple[str, int]] | None]:
@@ -125,7 +126,7 @@ def needed(c: Columns, cells: dict[str, Any]) -> Any:
         for place, (sender, clock) in enumerate(zip(senders, clocks(cells), strict=True)):
             reach = ((name, count - (name == sender)) for name, count in clock or ())
             needs[place].extend(f"{name}:{count}" for name, count in reach if count >= c.first_seq)
-    return pa.array(needs, PARENTS)
+    return array(needs, PARENTS)
 
 
 def times(c: Columns, cells: dict[str, Any], size: int) -> tuple[Any, Any, Any]:
@@ -146,7 +147,7 @@ def times(c: Columns, cells: dict[str, Any], size: int) -> tuple[Any, Any, Any]:
         due = list(map(min, due, after(of("time" if c.time is not None else "arrived"), c.wait_us)))
     if c.remember_us is not None and c.time is not None:
         late = list(map(min, late, after(of("time"), c.remember_us)))
-    return pa.array(at, pa.int64()), pa.array(late, pa.int64()), pa.array(due, pa.int64())
+    return array(at, pa.int64()), array(late, pa.int64()), array(due, pa.int64())
 
 
 def moved(group: Any, name: Any, other: Any, needs: Any) -> Any:
@@ -156,7 +157,7 @@ def moved(group: Any, name: Any, other: Any, needs: Any) -> Any:
     if not instead:
         return needs
     rows = zip(group.to_pylist(), name.to_pylist(), needs.to_pylist(), strict=True)
-    return pa.array([instead.get((where, who), mine) for where, who, mine in rows], PARENTS)
+    return array([instead.get((where, who), mine) for where, who, mine in rows], PARENTS)
 
 
 def changed(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:

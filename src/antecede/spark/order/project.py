@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from antecede.spark.order.arrow import lists, runs
-from antecede.spark.tables.frames import col
+from antecede.spark.tables.making import array
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,7 +56,7 @@ def not_in_group(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def as_batch(names: set[str | None]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array(sorted(n for n in names if n), pa.string())], ["absent"])
+    return pa.RecordBatch.from_arrays([array(sorted(n for n in names if n), pa.string())], ["absent"])
 
 
 def project(read: DataFrame) -> DataFrame:
@@ -66,7 +66,7 @@ def project(read: DataFrame) -> DataFrame:
     moved = read.select(*GRAPH).repartition(1).mapInArrow(projected, MOVED)
     here = read["_group"].eqNullSafe(moved["_to_group"]) & (read["_name"] == moved["_to_name"])
     needs = f.coalesce("_to_needs", "_needs").alias("_needs")
-    return read.join(moved, here, "left").select(*(needs if name == "_needs" else col(name) for name in read.columns))
+    return read.join(moved, here, "left").select(*(needs if name == "_needs" else f.col(name) for name in read.columns))
 
 
 def projected(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -100,7 +100,7 @@ def projected(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         out[1].append(name)
         out[2].append(list(found))
     names = [part.split()[0] for part in MOVED.split(", ")]
-    columns = [pa.array(out[0], pa.string()), pa.array(out[1], pa.string()), pa.array(out[2], pa.list_(pa.string()))]
+    columns = [array(out[0], pa.string()), array(out[1], pa.string()), array(out[2], pa.list_(pa.string()))]
     yield from pa.table(columns, names=names).to_batches(max_chunksize=10_000)
 
 

@@ -17,6 +17,7 @@ from antecede.spark.order.behind import NEVER
 from antecede.spark.order.columns import FOREIGN, WORKING
 from antecede.spark.order.domain import CYCLE, FATES, INVALID, REASONS, Domain
 from antecede.spark.order.work import FIRST, Work, times
+from antecede.spark.tables.making import array, from_numpy
 
 __all__ = ["Chunk", "Rows", "feed"]
 
@@ -50,7 +51,7 @@ class Chunk:
 
     def take(self, slots: Numbers) -> pa.RecordBatch:
         whole = len(slots) == self.batch.num_rows
-        return self.batch if whole else self.batch.take(self.places(slots))
+        return self.batch if whole else self.batch.take(from_numpy(self.places(slots), pa.int64()))
 
     def without(self, slots: Numbers) -> Chunk | None:
         """What is left without these."""
@@ -59,7 +60,7 @@ class Chunk:
         left = np.ones(self.batch.num_rows, dtype=bool)
         left[self.places(slots)] = False
         mine = np.arange(self.first, self.end) if self.slots is None else self.slots
-        return Chunk(self.batch.filter(pa.array(left)), 0, mine[left])
+        return Chunk(self.batch.take(from_numpy(np.flatnonzero(left), pa.int64())), 0, mine[left])
 
 
 class Rows:
@@ -143,11 +144,11 @@ class Rows:
         revealed = np.zeros(len(slots), dtype=np.int32)
         missing = self._tell(slots, by, revealed, body)
         columns = {
-            "causal_pos": pa.array(places, mask=gone),
+            "causal_pos": from_numpy(places, pa.int64(), gone),
             "fate": named(FATES, codes),
             "released_by": named(REASONS, by, gone),
-            "missing": empty_lists(len(slots)) if missing is None else pa.array(missing, pa.list_(pa.string())),
-            "revealed": pa.array(revealed),
+            "missing": empty_lists(len(slots)) if missing is None else array(missing, pa.list_(pa.string())),
+            "revealed": from_numpy(revealed, pa.int32()),
         }
         columns["why"] = self._why(codes, body)
         own = [name for name in body.schema.names if name not in WITH_THEM]
@@ -160,7 +161,7 @@ class Rows:
         faults = body["_fault"].to_pylist() if "_fault" in body.schema.names else [None] * len(codes)
         said = {CYCLE: ON_CYCLE, INVALID: NO_ID}
         told = [faults[place] or said[code] if code in said else None for place, code in enumerate(codes.tolist())]
-        return pa.array(told, pa.string())
+        return array(told, pa.string())
 
     def _tell(self, slots: Numbers, by: Numbers, revealed: Numbers, body: pa.RecordBatch) -> list[list[str]] | None:
         """Fill in what few rows have to tell. Returns what is missing before each, None when nothing is."""

@@ -18,6 +18,7 @@ from antecede.spark.order.arrow import compute, lists, together
 from antecede.spark.order.behind import BEGIN
 from antecede.spark.order.columns import WORKING, Columns
 from antecede.spark.tables.cells import is_plain
+from antecede.spark.tables.making import from_numpy, to_numpy
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -108,7 +109,9 @@ def times(batch: pa.RecordBatch, name: str | None, otherwise: int) -> list[int]:
     if name is None:
         return [otherwise] * batch.num_rows
     array: Any = batch[name].cast(pa.int64())
-    return (array if not array.null_count else array.fill_null(otherwise)).to_numpy().tolist()  # type: ignore[no-any-return]
+    if array.null_count:
+        return [otherwise if one is None else one for one in array.to_pylist()]
+    return to_numpy(array).tolist()  # type: ignore[no-any-return]
 
 
 def arranged(chunks: list[pa.RecordBatch], work: Work) -> pa.RecordBatch:
@@ -117,7 +120,8 @@ def arranged(chunks: list[pa.RecordBatch], work: Work) -> pa.RecordBatch:
     order: Any = compute.sort_indices(rows, [(key, "ascending") for key in work.sorted_by()])
     rows = rows.take(order)
     names: Any = rows[work.tie]
-    again = compute.equal(names.slice(1), names.slice(0, max(0, len(names) - 1))).fill_null(False).to_numpy(False)
+    same = compute.equal(names.slice(1), names.slice(0, max(0, len(names) - 1)))
+    again = to_numpy(compute.and_kleene(same, compute.is_valid(same)).cast(pa.int8())).astype(bool)
     return untied(rows, work, again) if again.any() else rows
 
 
@@ -131,4 +135,4 @@ def untied(rows: pa.RecordBatch, work: Work, again: Any) -> pa.RecordBatch:
         needs = [[need or "" for need in mine] for mine in lists(run[work.needs])]
         equals = [[place for place, _ in equal] for _, equal in groupby(keys, key=itemgetter(1))]
         places[first : last + 1] = first + np.array([p for mine in equals for p in sorted(mine, key=needs.__getitem__)])
-    return rows.take(places)
+    return rows.take(from_numpy(places, pa.int64()))

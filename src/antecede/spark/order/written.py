@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from antecede.spark.manifest import Manifest, commit, committed, local_path
+from antecede.spark.order.arrow import lists
 from antecede.spark.order.columns import FOREIGN, Columns
 from antecede.spark.order.local import order_local
 from antecede.spark.parts import Target, write_files
 from antecede.spark.tables.decoded import Aside
 from antecede.spark.tables.kinds import spark_schema
 from antecede.spark.tables.local import Taken
+from antecede.spark.tables.making import array
 
 __all__ = ["ASIDE", "Targets", "order_to_files", "report_of", "write_table"]
 
@@ -43,9 +45,9 @@ def order_to_files(taken: Taken, columns: Columns, to: Targets) -> dict[str, Any
         write_table(to.out, ordered)
     else:
         fates: Any = ordered["fate"]
-        placed = pa.array([fate == "delivered" for fate in fates.to_pylist()], pa.bool_())
+        placed = array([fate == "delivered" for fate in fates.to_pylist()], pa.bool_())
         write_table(to.out, ordered.filter(placed))
-        write_table(to.late, ordered.filter(pa.array([not one for one in placed.to_pylist()], pa.bool_())))
+        write_table(to.late, ordered.filter(array([not one for one in placed.to_pylist()], pa.bool_())))
         written.append(to.late)
     if taken.aside:
         write_table(to.quarantine, aside_table(taken.aside))
@@ -55,7 +57,7 @@ def order_to_files(taken: Taken, columns: Columns, to: Targets) -> dict[str, Any
 
 
 def aside_table(aside: Sequence[Aside]) -> pa.Table:
-    columns = [pa.array(column, pa.string()) for column in zip(*aside, strict=True)]
+    columns = [array(column, pa.string()) for column in zip(*aside, strict=True)]
     return pa.Table.from_arrays(columns, schema=ASIDE)
 
 
@@ -87,13 +89,21 @@ def outcomes(path: Path) -> list[Outcome]:
     import pyarrow.parquet as pq
 
     root = local_path(str(path))
-    found = []
+    counts: dict[str, list[int]] = {}
     for file in (file for manifest in committed(root) for file in manifest.files):
-        told = pq.read_table(root / file.path, columns=["fate", "missing", "revealed"]).to_pydict()
-        for fate, missing, revealed in zip(told["fate"], told["missing"], told["revealed"], strict=True):
-            foreign = sum(one.startswith(FOREIGN) for one in missing)
-            found.append(Outcome(fate, 1, len(missing) - foreign, foreign, revealed))
-    return found
+        for batch in pq.ParquetFile(root / file.path).iter_batches(columns=["fate", "missing", "revealed"]):
+            told: Any = zip(
+                batch["fate"].to_pylist(), lists(batch["missing"]), batch["revealed"].to_pylist(), strict=True
+            )
+            for fate, missing, revealed in told:
+                mine = counts.setdefault(fate, [0, 0, 0, 0])
+                mine[0] += 1
+                mine[3] += revealed
+                if missing:
+                    foreign = sum(one.startswith(FOREIGN) for one in missing)
+                    mine[1] += len(missing) - foreign
+                    mine[2] += foreign
+    return [Outcome(fate, *mine) for fate, mine in counts.items()]
 
 
 def report_of(engine: str, rows_in: int, found: Iterable[Outcome], quarantined: int, held: int = 0) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute
 
+from antecede.spark.tables.making import array as made
+
 __all__ = [
     "CLOCK",
     "FITTING",
@@ -143,13 +145,14 @@ def read_role(role: str, array: Any) -> Cells:
         array = array.cast(TEXT)
     plain = PLAIN[role]
     if pa.types.is_null(array.type):
-        array = pa.array([None] * len(array), plain)
+        array = made([None] * len(array), plain)
     values, wrong = READERS[plain](array, role)
     if role == "parents" and values.null_count:
-        values = pa.array([mine or [] for mine in values.to_pylist()], PARENTS)
+        values = made([mine or [] for mine in values.to_pylist()], PARENTS)
     if role in REQUIRED and values.null_count:
-        empty = pa.array([f"{role} is null"] * len(values), TEXT)
-        wrong = pc.if_else(values.is_null(), empty if wrong is None else pc.coalesce(wrong, empty), None)
+        empty = made([f"{role} is null"] * len(values), TEXT)
+        nothing = pa.nulls(len(values), TEXT)
+        wrong = pc.if_else(values.is_null(), empty if wrong is None else pc.coalesce(wrong, empty), nothing)
     return Cells(values, wrong)
 
 
@@ -159,8 +162,7 @@ def read_role(role: str, array: Any) -> Cells:
 def texts(array: Any, role: str) -> Cells:
     """An id: text, or a whole number, also where one with empty cells beside it has become a float."""
     if pa.types.is_string(array.type):
-        empty = pc.equal(array, "")
-        return Cells(pc.if_else(empty, None, array) if pc.any(empty).as_py() else array, None)
+        return one_by_one(array, TEXT, text_of, "") if has_empty(array) else Cells(array, None)
     if pa.types.is_integer(array.type):
         return Cells(array.cast(TEXT), None)
     return one_by_one(array, TEXT, text_of, f"{role} is neither text nor a whole number")
@@ -172,7 +174,7 @@ def parents(array: Any, role: str) -> Cells:
         if pa.types.is_string(inner) or pa.types.is_integer(inner):
             array = array if array.type.equals(PARENTS) else array.cast(PARENTS)
             names = array.flatten()
-            if not names.null_count and not pc.any(pc.equal(names, "")).as_py():
+            if not names.null_count and not has_empty(names):
                 return Cells(array, None)
     return one_by_one(array, PARENTS, parents_of, f"{role} cannot be read")
 
@@ -198,6 +200,11 @@ READERS: Mapping[pa.DataType, Callable[[Any, str], Cells]] = {
 }  # fmt: skip
 
 
+def has_empty(texts: Any) -> bool:
+    """Whether some text is empty. (Comparing with a Python value would import pandas.)"""
+    return bool(pc.min(pc.binary_length(texts)).as_py() == 0)
+
+
 def one_by_one(array: Any, plain: pa.DataType, meaning: Callable[[Any], Any], otherwise: str) -> Cells:
     values: list[Any] = []
     wrong: dict[int, str] = {}
@@ -207,8 +214,8 @@ def one_by_one(array: Any, plain: pa.DataType, meaning: Callable[[Any], Any], ot
         except Unreadable:
             values.append(None)
             wrong[place] = f"{otherwise}: {shown(cell)}"
-    reasons = pa.array([wrong.get(place) for place in range(len(values))], TEXT) if wrong else None
-    return Cells(pa.array(values, plain), reasons)
+    reasons = made([wrong.get(place) for place in range(len(values))], TEXT) if wrong else None
+    return Cells(made(values, plain), reasons)
 
 
 def shown(cell: Any) -> str:

@@ -17,7 +17,7 @@ from antecede.errors import InputError, one_line
 from antecede.spark.manifest import committed, is_table
 from antecede.spark.tables.kinds import shown_type
 
-__all__ = ["KINDS", "Found", "files_of", "kind_of", "one_schema"]
+__all__ = ["KINDS", "Found", "files_of", "kind_of", "one_schema", "parquet_rows"]
 
 KINDS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json"}
 """By the end of the name; CSV and JSON may be packed, with `.gz` behind it."""
@@ -93,6 +93,13 @@ def one_schema(files: Sequence[Path]) -> pa.Schema:
             raise InputError(f"{file} has {difference(schema, first)} {files[0]}: give tables of one schema at a time")
     assert first is not None
     return first
+
+
+def parquet_rows(files: Sequence[Path]) -> int:
+    """How many rows these files say they hold."""
+    import pyarrow.parquet as pq
+
+    return sum(int(pq.read_metadata(file).num_rows) for file in files)
 
 
 def told(schema: pa.Schema) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from antecede.spark.tables.decoded import Aside
+from antecede.spark.tables.making import array
 from antecede.spark.tables.rows import Block, Number
 
 __all__ = ["TYPES", "built", "guessed", "joined"]
@@ -114,7 +115,7 @@ def built(block: Block, types: Mapping[str, str], file: str) -> tuple[list[Any],
     aside = [Aside(file, reason, as_json(block, place)) for place, reason in sorted(bad.items())]
     if bad:
         columns = [[value for place, value in enumerate(values) if place not in bad] for values in columns]
-    return [pa.array(values, TYPES[word]) for values, word in zip(columns, types.values(), strict=True)], aside
+    return [array(values, TYPES[word]) for values, word in zip(columns, types.values(), strict=True)], aside
 
 
 NAMES = {"whole": "a whole number", "number": "a number", "truth": "true or false", "texts": "a list of texts"}
