@@ -351,7 +351,8 @@ def table(options: argparse.Namespace) -> list[dict[str, Any]]:
     for file, rows, rooms in ((place, options.deliveries, 200), (warm, 20_000, 20)):
         if not file.exists():
             write_table(file, rows, rooms, options.seed)
-    found = [{"what": what, **alone(options, what, place, warm)} for what in TABLES]
+    wanted = [what for what in TABLES if what in options.what] or TABLES
+    found = [{"what": what, **alone(options, what, place, warm)} for what in wanted]
     names = ("what", "rows", "inversions", "seconds", "cpu_s", "peak_gib")
     return [{name: row.get(name) for name in names} for row in found]
 

@@ -345,7 +345,9 @@ def write_table(file: Path, rows: int, rooms: int, seed: int) -> None:
     at = np.concatenate([[0], np.cumsum(some.sum(axis=1))]).astype(np.int32)
     place = np.empty(len(room), np.int64)
     place[np.lexsort((number + dice.exponential(1.5, len(room)), room))] = np.tile(np.arange(size), rooms)
-    lists: Any = pa.ListArray.from_arrays(pa.array(at), pa.array(parents))
+    texts: Any = pa.array(parents)  # in several chunks, if they are many
+    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    lists: Any = pa.ListArray.from_arrays(pa.array(at), texts)
     columns = {"room": np.char.add("room", room.astype(str)), "n": place, "msg": names, "refs": lists}
     shuffled: Any = pa.array(dice.permutation(len(room)))
     pq.write_table(pa.table(columns).take(shuffled), file, row_group_size=100_000)

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -114,63 +113,6 @@ def test_what_a_terminal_cannot_show_is_shown_escaped(monkeypatch: pytest.Monkey
     assert cli.main(["check", "nowhere-é"]) == 2
     sys.stderr.flush()
     assert b"nowhere-\\xe9 does not exist" in sys.stderr.buffer.getvalue()  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(("words", "code"), [(["recipes"], 0), (["simulate", "--help"], 0), (["check", "nowhere"], 2)])
-def test_a_reader_that_closes_the_pipe_changes_nothing(words: list[str], code: int) -> None:
-    script = "import sys, time; from antecede.cli import main; sys.exit(main(sys.argv[1:]))"
-    running = subprocess.Popen(
-        [sys.executable, "-c", script, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert running.stdout is not None and running.stderr is not None
-    running.stdout.close()
-    told = running.stderr.read()
-    running.stderr.close()
-    assert running.wait() == code and "Traceback" not in told and told.count("\n") == (code != 0)
-
-
-def test_an_endless_command_ends_with_its_reader() -> None:
-    """A command that prints for ever stands in the place of `sub`."""
-    script = """
-import sys
-from antecede import cli
-
-def forever():
-    while True:
-        print("again", flush=True)
-
-cli.load = lambda name: forever
-sys.exit(cli.main(["sub"]))
-"""
-    running = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert running.stdout is not None and running.stderr is not None
-    assert running.stdout.readline() == "again\n"
-    running.stdout.close()
-    assert running.wait(60) == 0 and running.stderr.read() == ""
-    running.stderr.close()
-
-
-def test_what_was_found_counts_also_without_a_reader(tmp_path: Path) -> None:
-    simulated = [
-        "simulate",
-        "--reading",
-        "printed",
-        "--messages",
-        "60",
-        "--loss",
-        "0.1",
-        "--out",
-        str(tmp_path / "run"),
-    ]
-    assert cli.main(simulated) == 1
-    running = subprocess.Popen(
-        [sys.executable, "-m", "antecede", "check", str(tmp_path / "run"), "--json"], stdout=subprocess.PIPE
-    )
-    assert running.stdout is not None
-    running.stdout.close()
-    assert running.wait() == 1
 
 
 @pytest.mark.parametrize(

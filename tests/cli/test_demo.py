@@ -48,11 +48,11 @@ def test_one_line_per_recipe_in_80_columns(capsys: pytest.CaptureFixture[str]) -
     assert max(map(len, shown.splitlines())) <= 80
     assert shown.startswith("\n".join(tell())), "the point comes first"
     heads, *table = shown[shown.index("recipe   ") :].splitlines()
-    assert heads.split() == ["recipe", "kept", "has", "end", "delivered", "order", "per", "pair", "ms"]
+    assert heads.split() == ["recipe", "kept", "ends", "by", "delivered", "order", "per", "pair", "ms"]
     lines = {line.split()[0]: line.split() for line in table[: len(RECIPES)]}
     assert set(lines) == set(RECIPES)
     assert lines["solicit"][1:3] == ["causal", "deadline"] and lines["solicit"][4] == "0"
-    assert lines["pbcast"][1:3] == ["none", "no"] and int(lines["pbcast"][4].replace(",", "")) > 0
+    assert lines["pbcast"][1:3] == ["none", "never"] and int(lines["pbcast"][4].replace(",", "")) > 0
     assert "Not promised, so not looked for: colour idle; colour-eager" in shown
     assert [line.strip() for line in shown.splitlines()[-3:]] == list(demo.NEXT)
 

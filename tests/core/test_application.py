@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from antecede.core.application import given
+from antecede.core.effects import Deliver, Discard
 from antecede.core.frames import Attach, Attached, Grown, Items, Publish
 from antecede.core.frontier import Frontier
 from antecede.errors import InputError
@@ -88,6 +89,19 @@ def test_where_a_client_began_is_in_its_frontier() -> None:
     assert one.application.frontier() == Frontier("S", {"X@G1": 10})
 
 
+def test_why_a_message_went_out_or_did_not_is_told_beside_the_rows() -> None:
+    one = client()
+    early = grouped("X:4", deadline_us=50, needs=(("X@G1", 3), ("Y@G9", 1), ("Z@G1", 2)), covers={"X@G1": 3, "Z@G1": 2})
+    one.receive(Items(1, (item(1, grouped("Z:2")), item(4, early, 3))), "H", 2)
+    (forced,) = [e for e in one.wake(50) if isinstance(e, Deliver)]
+    assert (forced.reason, forced.missing) == ("deadline", ("X:3",)), "Z:2 was there, and Y:1 is not for it"
+    (behind,) = [e for e in one.receive(Items(1, (item(3, grouped("X:3")),)), "H", 51) if isinstance(e, Discard)]
+    assert (behind.reason, behind.missing) == ("superseded", ("X:4",))
+    one.receive(Items(1, (item(6, grouped("X:6", deadline_us=90, needs=(("X@G1", 5),)), 5),)), "H", 52)
+    (late,) = [e for e in one.wake(95) if isinstance(e, Discard)]
+    assert (late.reason, late.missing) == ("late", ("X:5",)), "the driver overslept"
+
+
 def test_an_item_carries_the_stamp_of_its_publisher() -> None:
     one = client()
     envelope = grouped("X:1", covers={"Y@G1": 2})
@@ -101,8 +115,8 @@ def test_causes_that_its_earlier_life_had_widen_and_others_are_refused() -> None
     one = later()
     one.application.resume(SAVED)
     one.subscribe(("G1",), ("H",), 1)
-    for known in ("X:1", "X:2", "S:1", "X~:5"):
-        assert one.publish(("G1",), b"", 2, after=[known])[0].after is None
+    everything, *rest = [one.publish(("G1",), b"", 2, after=[had])[0].after for had in ("X:1", "X:2", "S:1", "X~:5")]
+    assert everything == ("S:1", "X:2") and rest == [None] * 3, "the first says what its earlier life had"
     for never in ("X:3", "X~:6", "Y:1"):
         with pytest.raises(InputError, match=r"^S\.1 never had"):
             one.publish(("G1",), b"", 2, after=[never])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from antecede.core.frames import Data, Digest, Kept, Publish, Published
+from antecede.core.frames import Attach, Data, Digest, Kept, Publish, Published
 from tests.core.kit import carry, frame_to, grouped, machine, sent, told, view_of
 
 VIEW = {"H": "G1", "B": "G1", "C": "G2"}
@@ -85,3 +85,14 @@ def test_what_came_before_it_had_joined_is_confirmed_when_it_has() -> None:
     effects = one.receive(home_says[0].frame, "H", 3)
     assert frame_to(effects, "H", Kept).ids == ("S1:1",)
     assert carry([], "B", machines, 4) == []
+
+
+def test_what_was_acknowledged_before_its_attachment_came_is_not_waited_for_from_its_client() -> None:
+    """PUB may overtake ATTACH, and so may the answer of another broker: then nobody publishes it again."""
+    home = broker("H")
+    home.receive(Publish((grouped("S1:1"), grouped("S1:3"))), "S1", 0)
+    home.receive(Kept(("S1:1", "S1:3")), "B", 1)
+    home.receive(Attach(1, ("G1",), {}, ("S1:1", "S1:2"), published=2), "S1", 2)
+    log = home.logs["S1"]
+    assert [log.keeps(("S1@G1", n)) for n in (1, 2, 3, 4)] == [False, True, False, True]
+    assert home.absent_since(("S1@G1", 1), 7) == 7 and home.absent_since(("S1@G1", 2), 7) is None

@@ -272,3 +272,57 @@ def test_mistakes_are_told() -> None:
     for name, size, policy in (("inbox", 5, "block"), ("x", 0, "block"), ("x", 5, "drop")):
         with pytest.raises(InputError):
             one.application.open(name, ("#",), size=size, policy=policy)
+
+
+def test_what_goes_before_a_waiting_message_takes_its_place_before_it() -> None:
+    """Its new home did not know that the answer waits here: it sends the question."""
+    one = reader(size=5)
+    come(one, OTHER, ANSWER)
+    one.move(("N",), 5)
+    one.receive(Attached(2, {}, ()), "N", 6)
+    assert not lines(one.receive(Items(2, (item(1, QUESTION),)), "N", 7))
+    assert taken(one, now=8)[0] == ["Cid:1", "Ann:1", "Ben:1"]
+
+
+def test_once_that_is_delivered_it_is_superseded() -> None:
+    one = reader(size=5)
+    come(one, ANSWER)
+    one.move(("N",), 5)
+    one.receive(Attached(2, {}, ()), "N", 6)
+    taken(one, now=7)
+    assert lines(one.receive(Items(2, (item(1, QUESTION),)), "N", 8)) == ["discard Ann:1 superseded"]
+
+
+def test_a_place_is_taken_only_where_there_is_room() -> None:
+    one = reader(size=1)
+    come(one, ANSWER)
+    one.move(("N",), 5)
+    one.receive(Attached(2, {}, ()), "N", 6)
+    assert lines(one.receive(Items(2, (item(1, QUESTION),)), "N", 7)) == [
+        "inbox drops Ann:1 overflow", "discard Ann:1 overflow",
+    ]  # fmt: skip
+
+
+def test_what_was_missing_when_its_successor_was_forced_out_is_taken_until_that_is() -> None:
+    for taken_before in (False, True):
+        one = reader(guard_us=10)
+        late = grouped("X:2", deadline_us=50, covers={"X@G1": 1})
+        one.receive(Items(1, (item(2, late, 1),)), "H", 2)
+        one.wake(40)
+        assert one.application.ready("inbox") == 1
+        if taken_before:
+            assert taken(one, now=41) == (["X:2"], ["deliver X:2 deadline"])
+        said = lines(one.receive(Items(1, (item(1, grouped("X:1")),)), "H", 42))
+        assert said == (["discard X:1 superseded"] if taken_before else [])
+        assert taken(one, now=43)[0] == ([] if taken_before else ["X:1", "X:2"])
+
+
+def test_numbers_that_cannot_be_had_are_passed_in_order() -> None:
+    one = reader()
+    given = item(4, grouped("X:4"), 3, 1), item(3, grouped("X:3"), 1), item(7, grouped("X:7"), 6)
+    one.receive(Items(1, given), "H", 2)
+    assert one.application.ready("inbox") == 0
+    one.receive(Top(1, 7, 5), "H", 3)
+    assert taken(one, now=4)[0] == ["X:3", "X:4"] and one.behind() == 5
+    assert lines(one.receive(Items(1, (item(2, grouped("X:2")),)), "H", 5)) == ["discard X:2 overflow"]
+    assert lines(one.receive(Items(1, (item(2, grouped("X:2")),)), "H", 6)) == ["discard X:2 duplicate"]

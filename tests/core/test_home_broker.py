@@ -519,3 +519,34 @@ def test_what_was_passed_over_here_is_to_be_had_until_another_has_it() -> None:
     assert [e.message.id for _, frame in answers for e in frame.envelopes] == ["S1:1"]
     one.receive(Digest({}, {"S1@G1": 2}), "B", 5)
     assert not sent(one.receive(Request((("S1@G1", 0, 1),)), "B", 6), Data)
+
+
+def test_of_what_waits_for_one_client_the_oldest_overflow_and_nobody_waits_for_them() -> None:
+    one = home(backlog=2)
+    attach(one, "S2", "G1")
+    said = [line for n in (1, 2, 3) for line in publish(one, grouped(f"S1:{n}", "G1"), now=n)]
+    assert [line for line in said if line.startswith("discard")] == ["discard S1:1 overflow"]
+    assert one.done({"S1@G1": 3}) == {"S1@G1": 1}, "below what is left"
+    top = frame_to(one.wake(100), "S2", Top)
+    assert (top.top, top.low) == (3, 1)
+    assert sent(one.receive(Want(1, (1, 2)), "S2", 101), Items)[0][1].items[0].index == 2, "the first is gone"
+    one.receive(Ack(1, 3), "S2", 102)
+    assert one.done({"S1@G1": 3}) == {"S1@G1": 3}
+
+
+def test_what_has_expired_while_it_waited_is_no_overflow() -> None:
+    one = home(backlog=1)
+    attach(one, "S2", "G1")
+    publish(one, grouped("S1:1", "G1", deadline_us=50))
+    assert "discard S1:1 overflow" not in publish(one, grouped("S1:2", "G1"), now=60)
+    assert one.logs["S2"].low == 1
+
+
+def test_filters_grow_once_the_client_has_passed_what_was_let_go_of() -> None:
+    """Number 1 may still be on its way: what goes before it must not be replayed after it."""
+    one = home(backlog=1)
+    attach(one, "S2", "G1")
+    for n in (1, 2):
+        publish(one, grouped(f"S1:{n}", "G1"), now=n)
+    assert sent(one.receive(Grow(1, 1, ("G1", "G2"), 0, {}), "S2", 5), Grown) == []
+    assert len(sent(one.receive(Grow(1, 1, ("G1", "G2"), 1, {}), "S2", 6), Grown)) == 1

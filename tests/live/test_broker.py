@@ -11,8 +11,6 @@ from antecede.core.effects import Expelled
 from antecede.errors import InputError
 from antecede.live.broker import Broker
 from antecede.live.client import connect
-from antecede.live.network import SocketNetwork
-from antecede.live.session import CLIENT, VERSION, Hello, Refused, Session
 from antecede.trace.parquet import read_rows
 from tests.live.cluster import until
 
@@ -70,27 +68,3 @@ def test_a_broker_that_was_expelled_comes_back_and_its_clients_with_it(tmp_path:
     asyncio.run(main())
     rows = [(row.process, row.kind, row.reason) for row in read_rows(tmp_path) if row.kind in ("crash", "restart")]
     assert rows == [("A", "crash", "expelled"), ("A.1", "restart", None), ("A.1", "crash", "left")]
-
-
-def test_greetings_that_cannot_be_are_refused_with_a_reason() -> None:
-    async def main() -> None:
-        async with Broker(ANY, name="A") as broker:
-            for hello, words in (
-                (Hello(VERSION + 1, CLIENT, "x"), "install the same"),
-                (Hello(VERSION, "king", "x"), "nobody has the role"),
-                (Hello(VERSION, CLIENT, "a:b"), "cannot be called"),
-                (Refused("hm"), "expected HELLO"),
-            ):
-                heard: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-                session = Session(
-                    lambda session, said, heard=heard: heard.set_result(said),  # type: ignore[misc]
-                    lambda *_: None,
-                    lambda *_: None,
-                )
-                await SocketNetwork().call(broker.address, session)
-                session.say(hello)
-                said = await asyncio.wait_for(heard, 5)
-                assert isinstance(said, Refused) and words in said.reason
-                session.close()
-
-    asyncio.run(main())

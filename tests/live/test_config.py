@@ -50,3 +50,13 @@ def test_mistakes_are_one_sentence(text: str, words: str, tmp_path: Path) -> Non
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         load(tmp_path / "none.toml")
+
+
+def test_the_table_in_the_document_is_this_one() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "live.md").read_text("utf-8")
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| `")]
+    assert [(key.strip(" `"), changes.strip(), meaning.strip()) for key, _, changes, meaning in rows] == [
+        (one.key, "yes" if one.reloads else "no", one.meaning) for one in SETTINGS
+    ]
+    for (_, default, *_), one in zip(rows, SETTINGS, strict=True):
+        assert default.strip() == (str(one.default) if one.default else "0" if one.kind == "port" else "none")

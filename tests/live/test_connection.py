@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
-from antecede.errors import InputError
+from antecede.core.effects import Expelled
+from antecede.errors import EnvironmentFault, InputError
 from antecede.live.broker import Broker
 from antecede.live.client import connect
+from antecede.live.testing import LocalCluster
+from antecede.trace.check import check
 from tests.live.cluster import until
 
 
@@ -52,3 +56,37 @@ def test_a_second_client_of_the_same_name_is_the_next_life_and_the_first_one_end
                 await first.publish("t", b"")
 
     asyncio.run(main())
+
+
+def test_a_client_that_was_taken_for_dead_goes_on_where_it_was(tmp_path: Path) -> None:
+    async def scenario(cluster: LocalCluster) -> list[str]:
+        async with cluster.connect("ann") as ann, cluster.connect("bob") as bob, bob.subscribe("t") as inbox:
+            for n in range(3):
+                await ann.publish("t", b"%d" % n)
+            told = [(await inbox.get(10)).text for _ in range(2)]
+            bob._heard(Expelled("A"))
+            ann._heard(Expelled("A"))
+            await asyncio.sleep(0)
+            with pytest.raises(EnvironmentFault, match="beginning again"):
+                ann.publish_nowait("t", b"too early")
+            assert await ann.publish("t", b"3") == "ann.1:1"  # waits until it has begun again
+            told += [(await inbox.get(30)).text for _ in range(2)]
+            assert bob.name == "bob.1" and inbox.fates()["delivered"] == 4
+            return told
+
+    assert LocalCluster(brokers=2, seed=1, records=str(tmp_path)).run(scenario) == ["0", "1", "2", "3"]
+    assert check(tmp_path).findings == []
+
+
+def test_what_was_not_safe_when_it_was_taken_for_dead_is_said() -> None:
+    async def scenario(cluster: LocalCluster) -> None:
+        async with cluster.connect("ann", at="A") as ann:
+            await ann.publish("t", b"")
+            publishing = asyncio.create_task(ann.publish("t", b""))
+            await asyncio.sleep(0)
+            ann._heard(Expelled("A"))
+            with pytest.raises(EnvironmentFault, match="publish it again"):
+                await publishing
+            assert await ann.publish("t", b"") == "ann.1:1"
+
+    LocalCluster(brokers=2, delay_s=(0.05, 0.1), seed=1).run(scenario)

@@ -95,6 +95,52 @@ def everyone(names: Sequence[str]) -> dict[str, Peer]:
     return {name: Peer(name, "member", ()) for name in names}
 
 
+class Late(Clock):
+    """A clock that is set."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.at_us = 0
+
+    def now_us(self) -> int:
+        return self.at_us
+
+
+def test_a_frame_that_comes_before_an_overdue_timer_frees_nothing_that_has_expired() -> None:
+    async def main() -> None:
+        network, rows, clock = MemoryNetwork(), Rows(), Late()
+        machines = {
+            name: build(
+                "solicit", "repaired", name=name, role="member", groups=("g",), settings=Settings(),
+                dice=random.Random(1),
+            )
+            for name in "abc"
+        }  # fmt: skip
+        node = Node(machines["c"], network.transport("c"), records=rows, clock=clock)
+        node.start({name: Peer(name, "member", ("g",)) for name in "abc"})
+        for name in "ab":
+            machines[name].view({other: Peer(other, "member", ("g",)) for other in "abc"}, 0)
+            machines[name].start(0)
+
+        def sent(effects: list[Effect]) -> Data:
+            return next(e.frame for e in effects if isinstance(e, Send) and isinstance(e.frame, Data))
+
+        question = sent(machines["a"].publish(("g",), b"q", 0, deadline_us=900_000)[1])
+        machines["b"].receive(question, "a", 0)
+        answer = sent(machines["b"].publish(("g",), b"a", 0, deadline_us=100_000)[1])
+        node.arrived([("b", answer)])
+        clock.at_us = 150_000  # the event loop was busy: the timer of the answer is overdue when the question comes
+        node.arrived([("a", question)])
+        kinds = [
+            (row[5], row[6], row[9]) for row in (node._recorder.rows or rows.rows) if row[5] in ("deliver", "discard")
+        ]
+        node.close()
+        assert [one for one in kinds if one[1] == "b:1"] == [("discard", "b:1", "late")]
+        assert ("deliver", "a:1", "causes") in kinds
+
+    asyncio.run(main())
+
+
 def test_one_turn_is_one_datagram_and_one_write() -> None:
     async def main() -> None:
         network = MemoryNetwork()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from pathlib import Path
 
 import pytest
 
+from antecede.core.topics import matches
 from antecede.errors import InputError
+from antecede.live.client import Client
 from antecede.live.testing import LocalCluster
 from antecede.trace.check import check
 from antecede.trace.parquet import read_rows
@@ -109,3 +112,67 @@ def test_what_fails_inside_fails_the_run() -> None:
         LocalCluster().run(scenario)
     with pytest.raises(InputError, match="1 to 26"):
         LocalCluster(brokers=0)
+
+
+def test_four_brokers_with_overlapping_entries_eight_clients_and_a_network_that_loses_doubles_and_reorders(
+    tmp_path: Path,
+) -> None:
+    """Everything is delivered, in order, once; the records of all together are clean."""
+    table = {"room/#": ["A", "B", "C"], "+/door": ["B", "C", "D"], "alerts/#": []}
+    topics = ("room/1", "room/door", "hall/door", "alerts/fire")
+    wanted = (("room/#", "alerts/#"), ("+/door",), ("room/1",), ("alerts/#", "hall/door"))
+    sent: dict[str, list[str]] = {topic: [] for topic in topics}
+
+    async def scenario(cluster: LocalCluster) -> None:
+        nodes = [await cluster.connect(f"p{n}").__aenter__() for n in range(8)]
+        inboxes = [await node.subscribe(*wanted[n % 4], queue=10_000).__aenter__() for n, node in enumerate(nodes)]
+        for n in range(240):
+            node, topic = nodes[n % 8], topics[n * 7 % 11 % 4]
+            sent[topic].append(node.publish_nowait(topic, b"%d" % n))
+            await asyncio.sleep(0.005)
+        for node in nodes:
+            await node.flush(60)
+        await asyncio.sleep(30)
+        for node, inbox in zip(nodes, inboxes, strict=True):
+            owed = {i for t in topics if any(matches(f, t) for f in inbox.filters) for i in sent[t]}
+            owed -= {i for i in owed if i.startswith(f"{node.name}:")}
+            assert {(await inbox.get(1)).id for _ in range(len(inbox))} == owed
+            await node.aclose()
+
+    cluster = LocalCluster(
+        brokers=4, loss=0.1, duplicate=0.05, delay_s=(0.0005, 0.02), seed=11, table=table, records=str(tmp_path)
+    )
+    cluster.run(scenario)
+    report = check(tmp_path)
+    assert report.findings == [] and report.clean
+    assert report.fates["delivered"] == report.pairs
+
+
+def test_a_client_that_is_killed_again_and_again_goes_on_from_its_saved_frontier() -> None:
+    """Nothing at or before a frontier comes again, nothing after it is missed, and order is kept."""
+
+    async def publish(ann: Client) -> None:
+        for n in range(60):
+            await ann.publish("t", b"%d" % n)
+            await asyncio.sleep(0.05)
+
+    async def scenario(cluster: LocalCluster) -> list[str]:
+        dice, told, frontier = random.Random(5), [], None
+        async with cluster.connect("ann") as ann:
+            bob = await cluster.connect("bob").__aenter__()
+            inbox = await bob.subscribe("t").__aenter__()
+            publishing = asyncio.create_task(publish(ann))
+            while len(told) < 60:
+                told.append((await inbox.get(60)).text)
+                frontier = inbox.frontier  # saved with the result
+                if dice.random() < 0.06:
+                    bob.end()  # as a kill would: no good-bye, and what waited in the queue is gone
+                    await asyncio.sleep(dice.random())
+                    bob = await cluster.connect("bob").__aenter__()
+                    inbox = await bob.subscribe("t", since=frontier).__aenter__()
+            assert int(bob.name.removeprefix("bob.")) >= 4  # lives
+            await publishing
+            await bob.aclose()
+        return told
+
+    assert LocalCluster(brokers=2, loss=0.1, seed=3).run(scenario) == [str(n) for n in range(60)]

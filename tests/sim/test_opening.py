@@ -75,3 +75,14 @@ def test_the_readme_shows_its_beginning() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     (shown,) = re.findall(r"^```text\n(Ann asks.*?)^```$", readme, flags=re.MULTILINE | re.DOTALL)
     assert shown.splitlines() == list(tell())[: shown.count("\n")] and "Look at Eve" in shown
+
+
+def test_a_reader_may_leave() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    page = subprocess.Popen(
+        [sys.executable, "-m", "antecede.sim.opening"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert page.stdout is not None and page.stderr is not None
+    page.stdout.close()
+    assert page.stderr.read() == b"" and page.wait() == 0
+    page.stderr.close()

@@ -13,8 +13,10 @@ import pytest
 from antecede.core.recipes import RECIPES
 from antecede.sim import run as module
 from antecede.sim.draw import draw
+from antecede.sim.replay import order_history
 from antecede.sim.run import RESTLESS, Run, simulate
 from antecede.sim.scenario import Scenario
+from antecede.trace.record import Row
 from antecede.trace.witness import witness
 from tests.sim.echo import FLAT, HOME, TWO_TIERS, Facts, build
 
@@ -145,3 +147,18 @@ def test_payloads_alone_show_no_inversion(recipe: str) -> None:
                             deadline_ms=deadline_ms, messages=40)  # fmt: skip
         findings = witness(simulate(scenario).testimony)
         assert findings == []
+
+
+def test_whoever_watches_is_told_what_is_published_and_what_is_in_memory_needs_no_wire() -> None:
+    told: list[int] = []
+    run = simulate(Scenario(messages=7), progress=told.append, measure=lambda frame: (1, 0))
+    assert told == [1, 2, 3, 4, 5, 6, 7]
+    assert all(total["bytes"] == total["frames"] for kinds in run.totals.values() for total in kinds.values())
+    measured = simulate(Scenario(messages=7))
+    assert [row[:-2] for row in run.rows] == [row[:-2] for row in measured.rows] and run.rows != measured.rows
+
+
+def test_a_history_in_memory_is_replayed() -> None:
+    history = order_history(["q", "a"], ["x", "y"], [[], ["q"]], None, "here")
+    rows = [Row._make(row) for row in simulate(Scenario(loss=0.2), history=history).rows]
+    assert [(row.message, row.after) for row in rows if row.kind == "publish"] == [("A:1", ()), ("B:1", ("A:1",))]

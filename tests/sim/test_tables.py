@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -12,7 +13,7 @@ from antecede.sim.draw import draw
 from antecede.sim.layout import lay_out
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
-from antecede.sim.sweep import judge
+from antecede.sim.sweep import Judged, Sweep, judge
 from antecede.sim.tables import DRAWN, draw_table, draw_topics, filters_for, parse_table
 from antecede.trace.check import check
 from tests.sim.echo import HOME
@@ -68,6 +69,18 @@ def test_drawn_scenarios_over_drawn_tables_are_clean(chunk: range) -> None:
         judged = judge(SEED, "home", "repaired", index, table=DRAWN)
         where = f"antecede simulate --recipe home --seed {SEED} --table {DRAWN} --draw {index}"
         assert not judged.what, f"{judged.what}; {where}"
+
+
+def test_a_sweep_over_tables_says_how_to_replay_and_is_no_other_sweep(tmp_path: Path) -> None:
+    sweep = Sweep(tmp_path, "home", "repaired", SEED, 1, table="a/#=A;b")
+    assert " --table 'a/#=A;b' --draw 3 " in sweep.command(Judged(3, 1))
+    Sweep(tmp_path, "home", "repaired", SEED, 1, table=DRAWN).run(workers=1)
+    with pytest.raises(InputError, match="is a sweep with table drawn, not a/#=A;b"):
+        sweep.run(resume=True, workers=1)
+    with pytest.raises(InputError, match="already holds a sweep"):
+        Sweep(tmp_path, "home", "repaired", SEED, 1).run(workers=1)
+    with pytest.raises(InputError, match="is a sweep with table drawn, not "):
+        Sweep(tmp_path, "home", "repaired", SEED, 1).run(resume=True, workers=1)
 
 
 def test_a_draw_with_a_table_is_the_same_draw() -> None:

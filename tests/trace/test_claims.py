@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.trace.tables import found, plant, verdict
+from tests.trace.test_verdicts import HOME
 
 # p:1 (due 300) -> q:1 (due 120). r never got p:1 in time and released q:1 by deadline; the place to plant is `r 200`.
 RUN = """
@@ -395,3 +396,49 @@ def test_what_came_before_the_join_overflows_nothing() -> None:
     trace = "p 0 join G1\np 1 publish p:1 G1\nr 2 arrive p:1 from=p\nr 3 join G1\nr 4 discard p:1 overflow\n"
     assert ("false", "r", "p:1", None) in found(trace)
     assert ("false", "r", "p:1", None) not in found(trace.replace("r 4", "r 4 arrive p:1 from=p\nr 4"))
+
+
+def test_a_broker_must_have_had_what_it_had_no_room_for_and_for_a_client() -> None:
+    row = "A 30 discard s:1 overflow from=c"
+    early = plant(HOME, (row, "# -"), ("A 10 deliver s:1", "A 10 discard s:1 overflow from=c\nA 10 deliver s:1"))
+    assert ("false", "A", "s:1", None) in found(early, idle=False)
+    assert ("false", "A", "s:1", None) in found(plant(HOME, (row, "A 30 discard s:1 overflow from=A2\nA2 1 end quiet")))
+
+
+def test_only_an_overflow_can_be_the_fate_of_another() -> None:
+    assert ("false", "r", "p:1", None) in found(plant(RUN, (CLAIM, CLAIM + " from=q")))
+
+
+LIVES = """
+A 0 join G1
+B 0 join G1
+c 0 join G1 from=A
+s 0 publish s:1 G1
+A 10 arrive s:1 from=s
+A 10 deliver s:1
+c 20 arrive s:1 from=A
+c 20 deliver s:1
+c 30 crash
+c.1 40 restart
+c.1 41 join G1 from=B cut=s:1
+B 50 arrive s:1 from=A
+B 50 deliver s:1
+A 90 end quiet
+B 90 end quiet
+s 90 end quiet
+c.1 90 end quiet
+"""
+
+
+def test_who_comes_back_may_begin_behind_what_its_earlier_life_had() -> None:
+    """B had not delivered it yet, but c had."""
+    assert found(LIVES) == []
+    for other in ("cc.1", "c2", "c.01"):
+        trace = LIVES.replace("c.1", other)
+        assert ("false", other, None, None) in found(trace), "another process, or none of its later lives"
+
+
+def test_what_comes_with_the_join_may_overflow() -> None:
+    trace = "s 0 publish s:1 G1\nA 1 join G1\nA 1 arrive s:1 from=s\nA 1 deliver s:1\nc 5 arrive s:1 from=A\n"
+    assert found(trace + "c 5 join G1 from=A\nc 5 discard s:1 overflow\n") == []
+    assert found(trace + "c 6 join G1 from=A\nc 6 discard s:1 overflow\n") == [("false", "c", "s:1", None)]

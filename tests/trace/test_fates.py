@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.trace.tables import found, plant, verdict
+from tests.trace.test_verdicts import HOME
 
 # p publishes p:1, q answers q:1; r is the receiver in question.
 BASE = """
@@ -506,3 +507,17 @@ def test_what_a_standing_partition_keeps_away_is_not_undelivered() -> None:
     assert found(trace, scenario={"partition": "p|r@0-0.3"}) == [("undelivered", "r", "p:1", None)]  # healed by then
     client = UNHEARD.replace("d 1 join G1\n", "").replace("d 400 end quiet\n", "")
     assert found(client, scenario={"partition": "c|A@0-100"}) == []
+
+
+def test_overflow_at_the_broker_is_its_clients_fate() -> None:
+    assert verdict(HOME).fates_by_role["subscriber"]["overflow"] == 1
+    assert verdict(HOME).fates_by_role["broker"] == {**dict.fromkeys(verdict(HOME).fates, 0), "delivered": 2}
+    stranger = plant(HOME, ("c 0 join G1 from=A", "c 0 join G1 from=B"))
+    assert verdict(stranger).fates_by_role["subscriber"]["overflow"] == 0, "it was never attached there"
+
+
+def test_late_in_the_applications_queue_though_a_successor_went_out() -> None:
+    trace = plant(
+        BASE, ("r 50 deliver p:1", "r 120 discard p:1 late from=r"), ("r 50 deliver q:1", "r 121 deliver q:1")
+    )
+    assert fates(trace, idle=False) == {"delivered": 3, "late": 1}

@@ -111,7 +111,7 @@ def test_its_own_message_is_a_duplicate() -> None:
     ]
 
 
-def test_late_by_the_simulators_clock() -> None:
+def test_overdue_by_the_simulators_clock() -> None:
     # The process's own clock runs behind: it sees 150, in truth it is 161.
     late = plant(
         CLEAN,
@@ -119,10 +119,11 @@ def test_late_by_the_simulators_clock() -> None:
         ("q 75 deliver p:2", "q 150 deliver p:2 true=161"),
     )
     assert found(late) == [("overdue", "q", "p:2", None)]
+    assert [f.text for f in verdict(late).findings] == ["delivered p:2 0.001 ms after its deadline"]
     assert found(late.replace("true=161", "true=160")) == []
 
 
-def test_late_without_a_common_clock_is_in_doubt_within_the_skew() -> None:
+def test_overdue_without_a_common_clock_is_in_doubt_within_the_skew() -> None:
     at = "q {t} arrive p:2 from=p", "q {t} deliver p:2"
     for t, findings, doubts in ((150, 0, 0), (153, 0, 0), (154, 0, 1), (167, 0, 1), (168, 1, 0)):
         text = plant(CLEAN, ("q 75 arrive p:2 from=p", at[0].format(t=t)), ("q 75 deliver p:2", at[1].format(t=t)))
@@ -600,3 +601,47 @@ def test_a_newcomer_begins_behind_the_unordered_ones_its_cut_names() -> None:
     assert found(late.replace("cut=p:1,p~:1", "cut=p:1")) == [("undelivered", "r", "p~:1", None)]
     foreign = late.replace("q 21 arrive p~:1 from=p\n", "").replace("q 21 deliver p~:1\n", "")
     assert ("false", "r", None, None) in found(foreign), "its donor never had what it names"
+
+
+def test_its_own_message_that_was_asked_for_is_none() -> None:
+    """Once, and in time."""
+
+    def with_own(*lines: str) -> str:
+        return plant(CLEAN, ("p 200 end quiet", "\n".join((*lines, "p 200 end quiet"))))
+
+    assert found(with_own("p 95 deliver p:1 own")) == []
+    assert found(with_own("p 95 deliver p:1 own", "p 96 deliver p:1 own")) == [("duplicate", "p", "p:1", None)]
+    assert found(with_own("p 101 deliver p:1 own")) == [("overdue", "p", "p:1", None)]
+    assert found(with_own("p 95 deliver q:1 own")) == [("false", "p", "q:1", None)], "another published it"
+
+
+HOME = """
+A 0 join G1
+c 0 join G1 from=A
+s 0 publish s:1 G1
+s 5 publish s:2 G1
+A 10 arrive s:1 from=s
+A 10 deliver s:1
+A 20 arrive s:2 from=s
+A 20 deliver s:2
+A 30 discard s:1 overflow from=c
+c 40 arrive s:2 from=A
+c 40 deliver s:2
+A 90 end quiet
+c 90 end quiet
+s 90 end quiet
+"""
+
+
+def test_what_its_broker_had_no_room_for_is_no_gap() -> None:
+    assert found(HOME) == []
+    for other in ("A 30 discard s:1 overflow from=cc", "A 30 ask s:1"):
+        assert found(plant(HOME, ("A 30 discard s:1 overflow from=c", other))) == [("gap", "c", "s:2", "s:1")]
+
+
+def test_what_its_application_left_too_long_is_not_stuck() -> None:
+    late = plant(CLEAN, ("q 75 deliver p:2", "q 190 discard p:2 late from=q"))
+    assert found(late, idle=False) == []
+    assert ("stuck", "q", "p:2", None) in found(
+        plant(late, ("q 190 discard p:2 late from=q", "q 190 discard p:2 late"))
+    )

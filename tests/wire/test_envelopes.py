@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antecede.core import frames as f
+from antecede.core.entries import Entries
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.names import MAX_TOPICS
+from antecede.core.order.vector import VectorWriter
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import decode, encode, measure, weigh
 from antecede.wire import envelopes as module
@@ -135,3 +137,21 @@ def test_so_are_groups_that_many_nodes_share(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.undo()
     with pytest.raises(RemoteProtocolError):
         decode(raw)
+
+
+def test_what_a_stamp_costs_does_not_depend_on_how_many_topics_there_are() -> None:
+    """Under a table of entries; a topic is written in the head of a message, and nowhere else."""
+
+    def control(topics: int) -> int:
+        writers = [VectorWriter(name, flat=False, groups=Entries()) for name in ("S1", "S2", "S3")]
+        for n in range(1, 301):
+            writer = writers[n % 3]
+            message = Message(writer.name, n, (f"room/{n % topics:03}",))
+            envelope = Envelope(message, writer.stamp(message, None))
+            for other in writers:
+                if other is not writer:
+                    other.learn(envelope)
+        assert plain(decode(encode(f.Data((envelope,))))) == plain(f.Data((envelope,)))
+        return weigh(envelope)[1]
+
+    assert control(1) == control(300) < 40

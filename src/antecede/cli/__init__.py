@@ -15,14 +15,14 @@ import importlib.util
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 import antecede
+from antecede.cli.output import patient_output
 from antecede.errors import AntecedeError
 
 __all__ = ["COMMANDS", "build", "main"]
@@ -46,8 +46,8 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "Look at this machine and say what is missing, why it matters and what cures it.",
 }
 
-ENDLESS = ("broker", "cluster", "sub", "top")
-"""They go on until somebody stops them: a reader that has read enough does."""
+FOR_READERS = ("broker", "cluster", "demo", "sub", "top")
+"""What they print as they go is all that they are for: they end when their reader has read enough."""
 
 MISTAKE_OF_OURS = 70
 
@@ -111,55 +111,6 @@ class Headed(TyperCommand):
                 formatter.write_dl(records)
 
 
-class Leaky(io.RawIOBase):
-    """Standard output towards a reader that may stop reading (`| head`): what it no longer wants is dropped, and the
-    command comes to the end, and to the exit code, that it has without a reader. An endless one ends there, fine."""
-
-    def __init__(self, descriptor: int, *, endless: bool = False) -> None:
-        self.descriptor, self.endless = descriptor, endless
-        self.closed_by_reader = False
-
-    def writable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return self.descriptor
-
-    def isatty(self) -> bool:
-        return os.isatty(self.descriptor)
-
-    def write(self, data: Any) -> int:
-        if not self.closed_by_reader:
-            try:
-                return os.write(self.descriptor, data)
-            except BrokenPipeError:
-                self.closed_by_reader = True
-                if self.endless:
-                    raise SystemExit(0) from None
-        return len(data)
-
-
-@contextmanager
-def patient_output(endless: bool) -> Iterator[None]:
-    """Let nobody's closing of the pipe end a command; streams that are no real ones (in tests) are left as they are."""
-    given = sys.stdout
-    try:
-        descriptor = given.fileno()
-    except (OSError, ValueError, AttributeError):  # nothing behind it, or closed
-        yield
-        return
-    given.flush()
-    leaky = io.BufferedWriter(Leaky(descriptor, endless=endless))
-    sys.stdout = io.TextIOWrapper(
-        leaky, encoding=given.encoding, errors=given.errors, line_buffering=os.isatty(descriptor)
-    )
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-        sys.stdout = given
-
-
 def asked_for(given: Sequence[str]) -> str | None:
     """Which command's module is needed: the first word, also of the line that a shell wants completed."""
     if "_ANTECEDE_COMPLETE" in os.environ:  # bash says COMP_WORDS, other shells as typer's scripts have it
@@ -178,8 +129,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")  # a name that a terminal cannot show is shown escaped
-    with patient_output(endless=asked_for(given) in ENDLESS):
-        return carry_out(given)
+    try:
+        with patient_output(asked_for(given) in FOR_READERS):
+            return carry_out(given)
+    except OSError as error:  # what was still to be written could not be
+        complain(f"standard output cannot be written: {error.strerror}.")
+        return 2
 
 
 def carry_out(given: Sequence[str]) -> int:

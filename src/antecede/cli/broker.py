@@ -24,6 +24,7 @@ def broker(
     ] = None,
     http: Annotated[int | None, typer.Option(help="Port for /metrics, /health, /ready and /status.")] = None,
     records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,
+    state: Annotated[str | None, typer.Option(metavar="DIR", help="Where it remembers its name's lives.")] = None,
     log: Annotated[str | None, typer.Option(help="text or json.")] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
     drain: Annotated[str | None, typer.Option(help="How long to wait for clients to go when it is stopped.")] = None,
@@ -44,6 +45,7 @@ def broker(
 
     flags: dict[str, Any] = {
         "listen": listen, "name": name, "join": join or None, "carry": carry or None, "http": http, "records": records,
+        "state": state,
         "log": log, "log_level": log_level, "drain": drain,
     }  # fmt: skip
 

@@ -61,11 +61,7 @@ def check(
     from antecede.errors import InputError
 
     if id is not None:
-        if order is not None:
-            raise InputError("--as judges a trace: of a table, --parents or --clock says what comes after what")
         named = {"id": id, "parents": parents, "receiver": receiver, "position": position, "clock": clock}
-        if order is not None:
-            raise InputError("--as is of traces: what a message of a table comes after is what its parents say")
         check_table(path, named, as_json)
     if any(option is not None for option in (parents, receiver, position, clock)):
         raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")

@@ -109,10 +109,10 @@ def show_storm(table: Sequence[Line], seeds: int) -> None:
     )
     print()
     print(f"{'':<17}  {'order':<6}  {'message':<8}  {'':>9}  {'out of':>8}  {'bytes':>8}  {'wait':>7}")
-    print(f"{'recipe':<17}  {'kept':<6}  {'has end':<8}  {'delivered':>9}  {'order':>8}  {'per pair':>8}  {'ms':>7}")
+    print(f"{'recipe':<17}  {'kept':<6}  {'ends by':<8}  {'delivered':>9}  {'order':>8}  {'per pair':>8}  {'ms':>7}")
     for line in table:
         recipe = recipe_named(line.recipe)
-        ends = "no" if not line.deadlines else "lifetime" if recipe.deadlines == "lifetime" else "deadline"
+        ends = "never" if not line.deadlines else "lifetime" if recipe.deadlines == "lifetime" else "deadline"
         pairs, delivered = max(1, line.pairs), line.fates["delivered"]
         print(
             f"{line.recipe:<17}  {recipe.orders[0]:<6}  {ends:<8}  {delivered / pairs:>9.1%}  {line.inverted:>8,}  "

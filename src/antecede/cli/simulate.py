@@ -237,24 +237,25 @@ def _one(scenario: Scenario, out: Path | None, as_json: bool) -> None:
 
     began = time.perf_counter()
     run: Run
-    if out is None:
-        run = run_scenario(scenario)
-    else:
-        _usable(out)
-        fresh = not out.exists()
-        try:
-            with TraceWriter(out) as writer:
-                run = run_scenario(scenario, writer.write, digest=True)
-                writer.close(run.body(), {"processes": run.totals})
-        except BaseException:
-            if fresh:  # what was not there before is not there after a failure
-                with contextlib.suppress(OSError):
-                    out.rmdir()
-            raise
-    seconds = time.perf_counter() - began
     report = None
-    if scenario.count <= JUDGED and not (scenario.workload and scenario.messages is None):
-        report = check(run.rows if out is None else out, scenario=run.body())
+    with Progress("messages published", None if scenario.workload else scenario.count) as progress:
+        if out is None:
+            run = run_scenario(scenario, progress=progress.at)
+        else:
+            _usable(out)
+            fresh = not out.exists()
+            try:
+                with TraceWriter(out) as writer:
+                    run = run_scenario(scenario, writer.write, digest=True, progress=progress.at)
+                    writer.close(run.body(), {"processes": run.totals})
+            except BaseException:
+                if fresh:  # what was not there before is not there after a failure
+                    with contextlib.suppress(OSError):
+                        out.rmdir()
+                raise
+        seconds = time.perf_counter() - began
+        if scenario.count <= JUDGED and not (scenario.workload and scenario.messages is None):
+            report = check(run.rows if out is None else out, scenario=run.body(), watch=progress.stage)
     check_it = f"antecede check{plugin_options()} {shlex.quote(str(out))}"
     sums: dict[str, dict[str, int]] = {}
     for kinds in run.totals.values():

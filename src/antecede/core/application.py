@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect
 from antecede.core.frontier import Frontier, begin_at
 from antecede.core.handover import Handover
-from antecede.core.message import Envelope, Message, Stamp, cut_of, is_loose, newest_of, raise_to
+from antecede.core.message import Envelope, Message, Stamp, cut_of, id_of_mark, is_loose, newest_of, raise_to
 from antecede.core.order.loose import LooseReader
 from antecede.core.order.reader import everything
 
@@ -54,7 +54,8 @@ class Application:
         settings = client.settings
         self.handover = Handover(
             client.name, client.out, admitted=self._admitted, delivered=self._delivered, dropped=self._dropped,
-            margin_us=min(client.inbox.guard_us, settings.clock_bound_us), memory_us=settings.grace_us,
+            missing=self.missing, margin_us=min(client.inbox.guard_us, settings.clock_bound_us),
+            memory_us=settings.grace_us,
         )  # fmt: skip
         self._had: LooseReader | None = None
         """Which unordered messages were handed over; None: there is no queue, and never was."""
@@ -65,7 +66,7 @@ class Application:
 
     def open(self, queue: str, filters: Sequence[str], *, size: int, policy: str, own: bool = False) -> None:
         """From now on what matches `filters` waits in this queue until it is taken, at most `size` messages; `policy`:
-        what happens when it is full (`handover.POLICIES`); `own`: also what this client publishes itself."""
+        what happens when it is full (`queue.POLICIES`); `own`: also what this client publishes itself."""
         self.handover.open(queue, filters, size, policy, own)
         if self._had is None:
             self._had = LooseReader(everything, dense=False)
@@ -136,6 +137,16 @@ class Application:
         past, self._resumed = {**self._resumed}, {}
         raise_to(past, {series: n for series, n in self.client.tops.items() if not is_loose(series)})
         return cut_of(past)
+
+    def missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
+        """Why, in ids: what a message was forced out without, or waited for until it was late; or what went out before
+        one that is superseded. Of others' topics in the same group it cannot be told whether they are wanted."""
+        client, stamp = self.client, given(envelope)
+        if reason == "superseded":
+            return client.causes.recent_after(stamp)
+        past, began = client.upper.past(), client.start_marks
+        marks = [(s, n) for s, n in stamp.needs if n > max(past.get(s, 0), began.get(s, 0))]
+        return tuple(dict.fromkeys(id_of_mark(mark) for mark in marks if client.interest.concerns(mark[0])))
 
     def _admitted(self, envelope: Envelope) -> None:
         if envelope.message.order == "none":

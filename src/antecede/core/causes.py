@@ -7,15 +7,19 @@ delivered so far; one that was never had is refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from antecede.core.message import Envelope, Stamp, is_loose, raise_to, split_id
 from antecede.core.names import short
 from antecede.errors import InputError
 
-__all__ = ["REMEMBERED", "Causes"]
+__all__ = ["RECENT", "REMEMBERED", "Causes"]
 
 REMEMBERED = 16_384
 """Stamps of delivered messages kept for `after=`; older ones widen to everything delivered. Costs memory only."""
+
+RECENT = 256
+"""Of those, so many are looked at to say what superseded a message. Costs time for each that is."""
 
 
 class Causes:
@@ -34,6 +38,13 @@ class Causes:
             oldest = next(iter(stamps))
             del stamps[oldest]
             raise_to(self.forgotten, dict((split_id(oldest),)))
+
+    def recent_after(self, stamp: Stamp) -> tuple[str, ...]:
+        """The newest that was had, not long ago, and follows a message."""
+        for message_id, one in islice(reversed(self._stamps.items()), RECENT):
+            if any(n <= one.covers.get(stream, 0) for stream, n in stamp.own):
+                return (message_id,)
+        return ()
 
     def known(self, message_id: str) -> Stamp | None:
         return self._stamps.get(message_id)

@@ -66,6 +66,7 @@ class Client(Tier):
         self.causes = Causes(parts.name)
         self.application = Application(self)
         self.inbox.put, self.inbox.put_back = self.application.handover.put, self.application.put_back
+        self.inbox.missing = self.application.missing
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []

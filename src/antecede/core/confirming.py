@@ -16,12 +16,16 @@ from antecede.core.message import Envelope, raise_to
 
 if TYPE_CHECKING:
     from antecede.core.home_broker import HomeBroker
+    from antecede.core.order.index import Log
 
 __all__ = ["Confirming"]
 
+ACKNOWLEDGED = 4_096
+"""Acknowledgements that are remembered for attachments that they overtake. Costs memory."""
+
 
 class Confirming:
-    __slots__ = ("_elsewhere", "_keeps", "_safe", "_unsafe", "broker")
+    __slots__ = ("_acknowledged", "_elsewhere", "_keeps", "_safe", "_unsafe", "broker")
 
     def __init__(self, broker: HomeBroker) -> None:
         self.broker = broker
@@ -29,6 +33,8 @@ class Confirming:
         """Publications that no other broker is known to have: id -> (client, message)."""
         self._elsewhere: dict[str, int] = {}
         """Per stream, the newest that some other broker is known to have."""
+        self._acknowledged: dict[str, str] = {}
+        """The latest that were: id -> client. An attachment that was sent before that names them still."""
         self._safe: dict[str, list[str]] = {}
         """Per client, what became safe in this turn."""
         self._keeps: dict[str, list[str]] = {}
@@ -84,9 +90,18 @@ class Confirming:
 
     def _acknowledge(self, message_id: str) -> None:
         client, _ = self._unsafe.pop(message_id)
+        self._acknowledged.pop(message_id, None)
+        self._acknowledged[message_id] = client
+        if len(self._acknowledged) > ACKNOWLEDGED:
+            del self._acknowledged[next(iter(self._acknowledged))]
         if client in self.broker.logs:
             self.broker.logs[client].safe(message_id)
         self._safe.setdefault(client, []).append(message_id)
+
+    def attached(self, client: str, log: Log) -> None:
+        """What was acknowledged while this attachment was on its way is not published again, whatever it says."""
+        for message_id in [one for one, whose in self._acknowledged.items() if whose == client]:
+            log.safe(message_id)
 
     # -- elsewhere -------------------------------------------------------------------------------------------------
 

@@ -28,24 +28,22 @@ from heapq import heappop, heappush
 
 from antecede.core.effects import Deliver, Discard, Dropped, Effect
 from antecede.core.inbox import Inbox, by_rank
-from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, is_loose
+from antecede.core.message import Envelope, Message, Stamp, is_loose
 from antecede.core.order.index import WINDOW, IndexReader
+from antecede.core.queue import Queue, Ready, insert
 from antecede.errors import InputError
 
-__all__ = ["POLICIES", "Handover", "Queue", "QueuedInbox", "Ready"]
-
-POLICIES = ("drop_oldest", "drop_newest", "block")
-"""What a full queue does."""
+__all__ = ["Handover", "QueuedInbox"]
 
 
 class QueuedInbox(Inbox):
     """What is ready is put here or there; its row is not written yet."""
 
-    __slots__ = ("put", "put_back")
+    __slots__ = ("missing", "put", "put_back")
 
     put: Callable[[Envelope, str, int], None]
     put_back: Callable[[Envelope, int], bool]
+    missing: Callable[[Envelope, str], tuple[str, ...]]
 
     def _deliver(self, envelope: Envelope, reason: str, now_us: int) -> None:
         self.reader.delivered(envelope.stamp, forced=reason == "deadline")
@@ -53,6 +51,9 @@ class QueuedInbox(Inbox):
 
     def _comes_after_all(self, envelope: Envelope, now_us: int) -> bool:
         return self.put_back(envelope, now_us)
+
+    def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
+        return self.missing(envelope, reason)
 
     def pass_to(self, index: int, now_us: int) -> None:
         """No number up to here can be had any more. What is held of them waits for nothing else, so it is ready, in
@@ -64,61 +65,6 @@ class QueuedInbox(Inbox):
             self._take(one)
             self._deliver(one.envelope, "causes", now_us)
         self.settle(now_us)
-
-
-class Ready:
-    """One message that waits to be taken."""
-
-    __slots__ = ("delivered", "envelope", "put_us", "queues", "reason", "settled")
-
-    def __init__(self, envelope: Envelope, reason: str, now_us: int) -> None:
-        self.envelope = envelope
-        """As the machine read it: an item of the attachment; one's own message as it was published."""
-        self.reason = reason
-        self.put_us = now_us
-        self.queues: set[str] = set()
-        """Where it waits."""
-        self.settled = False
-        """Whether its fate is known: it is delivered, or no queue has it any more."""
-        self.delivered = False
-
-    @property
-    def stamp(self) -> Stamp:
-        """The stamp its publisher gave it."""
-        given = self.envelope.stamp.extra
-        return given if isinstance(given, Stamp) else self.envelope.stamp
-
-    def follows(self, own: tuple[Mark, ...]) -> bool:
-        """Whether the message with these marks is a cause of it."""
-        covers = self.stamp.covers
-        return any(n <= covers.get(stream, 0) for stream, n in own)
-
-
-class Queue:
-    """One inbox of the application."""
-
-    __slots__ = ("entries", "interest", "name", "own", "policy", "size", "waiting")
-
-    def __init__(self, name: str, filters: Sequence[str], size: int, policy: str, own: bool) -> None:
-        if policy not in POLICIES:
-            raise InputError(f"There is no policy {policy!r} for a full queue: choose among {', '.join(POLICIES)}.")
-        if size < 1:
-            raise InputError(f"A queue of {size} messages can hand over nothing: give it room for one at least.")
-        self.name = name
-        self.interest = Interest(filters)
-        self.size = size
-        self.policy = policy
-        self.own = own
-        self.entries: deque[Ready] = deque()
-        """In the machine's order; some wait here no more."""
-        self.waiting = 0
-
-    def wants(self, ready: Ready) -> bool:
-        return self.interest.wants(ready.envelope.message.topics) and (self.own or ready.reason != "own")
-
-    @property
-    def full(self) -> bool:
-        return self.waiting >= self.size
 
 
 class Handover:
@@ -133,6 +79,7 @@ class Handover:
         "dropped",
         "margin_us",
         "memory_us",
+        "missing",
         "name",
         "out",
         "queues",
@@ -146,6 +93,7 @@ class Handover:
         admitted: Callable[[Envelope], None],
         delivered: Callable[[Envelope, int], None],
         dropped: Callable[[Envelope, str, int], None],
+        missing: Callable[[Envelope, str], tuple[str, ...]],
         margin_us: int,
         memory_us: int,
     ) -> None:
@@ -157,6 +105,8 @@ class Handover:
         """Called right after its Deliver effect."""
         self.dropped = dropped
         """Called when it was dropped (why, and when) without having been delivered."""
+        self.missing = missing
+        """What was missing when a message was forced out."""
         self.margin_us = margin_us
         """So long before its deadline a message is too late to be taken: by so much this clock may be behind."""
         self.memory_us = memory_us
@@ -200,8 +150,7 @@ class Handover:
         """It is ready. Whatever no queue wants is delivered at once, after its causes."""
         if not self.queues:
             self.admitted(envelope)
-            self.out.append(Deliver(envelope.message, reason))
-            self.delivered(envelope, now_us)
+            self._say(envelope, reason, now_us)
             return
         ready = Ready(envelope, reason, now_us)
         own = ready.stamp.own
@@ -229,13 +178,13 @@ class Handover:
             if queue.full:
                 self.out.append(Dropped(queue.name, envelope.message.id, "overflow"))
             else:
-                _insert(queue.entries, ready, own)
+                insert(queue.entries, ready, own)
                 queue.waiting += 1
                 ready.queues.add(queue.name)
         if wanted and not ready.queues:
             self._lose(ready, "overflow", now_us)
             return
-        _insert(self._order, ready, own)
+        insert(self._order, ready, own)
         if not wanted:
             self._hand(ready, now_us)
 
@@ -333,9 +282,15 @@ class Handover:
 
     def _deliver(self, ready: Ready, now_us: int) -> None:
         ready.settled = ready.delivered = True
-        self.out.append(Deliver(ready.envelope.message, ready.reason))
-        if ready.reason != "own":
-            self.delivered(ready.envelope, now_us)
+        if ready.reason == "own":
+            self.out.append(Deliver(ready.envelope.message, "own"))
+        else:
+            self._say(ready.envelope, ready.reason, now_us)
+
+    def _say(self, envelope: Envelope, reason: str, now_us: int) -> None:
+        missing = self.missing(envelope, reason) if reason == "deadline" else ()
+        self.out.append(Deliver(envelope.message, reason, missing))
+        self.delivered(envelope, now_us)
 
     def _drop(self, ready: Ready, queue: Queue, reason: str, now_us: int) -> None:
         ready.queues.discard(queue.name)
@@ -383,6 +338,8 @@ class Handover:
 
     def lowest_at_door(self) -> int | None:
         """The lowest number of the attachment that is not to be acknowledged yet."""
+        if not self._door:
+            return None
         return min((one.envelope.stamp.own[0][1] for one in self._door if not one.settled), default=None)
 
     def waiting(self) -> list[Ready]:
@@ -417,12 +374,3 @@ class Handover:
                 unwanted.append(ready.envelope)
         self._let_in(now_us)
         return unwanted
-
-
-def _insert(entries: deque[Ready], ready: Ready, own: tuple[Mark, ...]) -> None:
-    """Before the first that follows it."""
-    for place, one in enumerate(entries):
-        if not one.settled and one.follows(own):
-            entries.insert(place, ready)
-            return
-    entries.append(ready)

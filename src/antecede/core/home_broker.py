@@ -200,6 +200,7 @@ class HomeBroker(BrokerBase):
             self.logs[sender] = log
             log.published = {sender: frame.published, sender + LOOSE: frame.loose}
             log.unacked = set(frame.unacked)
+            self.confirming.attached(sender, log)
             if fresh:
                 log.hide(log.cut)
             else:
@@ -215,11 +216,11 @@ class HomeBroker(BrokerBase):
     def _on_grow(self, frame: Grow, log: Log, client: str, now_us: int) -> None:
         """The same replay for groups that are new (H8), minus what the client has passed or is about to pass.
 
-        Acknowledgements that overtook the frame took with them what would say what else it has passed since: then
-        nothing is done, and it asks again.
+        Acknowledgements that overtook the frame took with them what would say what else it has passed since, and so did
+        numbers that were let go of while they may be on their way: then nothing is done, and it asks again.
         """
         if log.grown is None or log.grown.change < frame.change:
-            if log.acked > frame.index:
+            if log.low > frame.index:
                 return
             before, log.interest = log.interest.filters, self.known_interest(frame.filters)
             first, log.began = log.top + 1, frame.began

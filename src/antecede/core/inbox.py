@@ -88,7 +88,7 @@ class Inbox:
             if not late and self._comes_after_all(envelope, now_us):
                 return
             reason = "late" if late else "foreign" if reader.cut_off(stamp) else "superseded"
-            self.out.append(Discard(message.id, reason))
+            self.out.append(Discard(message.id, reason, None, self._missing(envelope, reason)))
             reader.skipped(stamp.own, stamp)  # behind in one of its streams, it lies behind in all
             if reader.freed:
                 self._settle(now_us)
@@ -112,6 +112,10 @@ class Inbox:
     def _comes_after_all(self, envelope: Envelope, now_us: int) -> bool:
         """Whether what was given up is taken now that it came: not where what follows it is out."""
         return False
+
+    def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
+        """What a discard says beside its row, where somebody wants to hear it."""
+        return ()
 
     def is_late(self, message: Message, now_us: int) -> bool:
         """By this process's clock, and with its guard."""
@@ -231,7 +235,7 @@ class Inbox:
 
     def _give_up(self, held: Held, now_us: int) -> None:
         self._take(held)
-        self.out.append(Discard(held.envelope.message.id, "late"))
+        self.out.append(Discard(held.envelope.message.id, "late", None, self._missing(held.envelope, "late")))
         self.reader.skipped(held.envelope.stamp.own, held.envelope.stamp)
 
     def _take(self, held: Held) -> None:

@@ -39,10 +39,12 @@ class BlockingNode:
     def __init__(self, make: Callable[[], Client]) -> None:
         self._make = make
         self._client: Client | None = None
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="antecede", daemon=True)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
 
     def __enter__(self) -> BlockingNode:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="antecede", daemon=True)
         self._thread.start()
         try:
             self._client = self._do(self._enter())
@@ -58,17 +60,19 @@ class BlockingNode:
         self.close()
 
     def close(self) -> None:
-        if self._client is not None and self._thread.is_alive():
+        if self._client is not None and self._loop is not None:
             self._do(self._client.aclose())
             self._end()
 
     def _end(self) -> None:
+        assert self._loop is not None and self._thread is not None
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+        self._loop = None
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
-        if not self._thread.is_alive():
+        if self._loop is None:
             work.close()
             raise InputError("This node is closed: connect again, in a `with` statement.")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -28,8 +28,10 @@ from antecede.live.http import Pages
 from antecede.live.hub import Hub
 from antecede.live.network import Network, Place, SocketNetwork
 from antecede.live.node import Clock, Node
+from antecede.live.reception import Reception, table_of
 from antecede.live.records import Records
-from antecede.live.session import CLIENT, VERSION, VISITOR, Control, Hello, Session, Welcome
+from antecede.live.session import VERSION, VISITOR, Hello, Welcome
+from antecede.live.state import State, remember, remembered
 from antecede.live.tally import Tally
 from antecede.live.timing import PROBING, SETTINGS, machine_id, run_name
 
@@ -53,10 +55,12 @@ class Broker:
         table: Mapping[str, Sequence[str]] | None = None,
         records: str | None = None,
         http: int | None = None,
+        state: str | None = None,
         network: Network | None = None,
     ) -> None:
         """Port 0: the system chooses. `start` binds it; `address` says which. `table`: filter -> the brokers that carry
-        it (none named: all of them), the same at every broker; left out, all carry every topic."""
+        it (none named: all of them), the same at every broker; left out, all carry every topic. `state`: a directory
+        where a broker at a fixed port remembers its lives."""
         self.listen = parse_address(listen)
         self.seeds = [parse_address(one) for one in join]
         self.entries = Entries(table)
@@ -73,6 +77,7 @@ class Broker:
         self.stopping = False
         self.tally = Tally()
         self.http_port = http
+        self.state_directory = state
         self.pages = Pages(self)
         self._place: Place | None = None
         self._hub: Hub | None = None
@@ -115,11 +120,16 @@ class Broker:
     def name(self) -> str:
         return self.node.machine.name
 
+    @property
+    def receives(self) -> bool:
+        """Whether it has begun and is not about to stop."""
+        return self._node is not None and not self.stopping
+
     # -- beginning -------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
         base = self.asked_name or (f"b{self.listen[1]}" if self.listen[1] else "b0")
-        self._place = await self.network.listen(base, self.listen, self._connected)
+        self._place = await self.network.listen(base, self.listen, Reception(self).session)
         if self.asked_name is None:
             base = f"b{self._place.address[1]}"
         self._dice = self.network.dice(base)
@@ -128,7 +138,9 @@ class Broker:
         try:
             if self.http_port is not None:
                 await self.pages.open(self.http_port)
+            past = self._recall(base)
             name, contacts = await self._find_others(base)
+            name = max(name, f"{base}.{past}" if past else base, key=lambda one: split_name(one)[1])
             self._begin(name, contacts, restarted=False)
         except BaseException:
             self.pages.close()
@@ -137,6 +149,18 @@ class Broker:
             raise
         self._watching = asyncio.create_task(self._watch())
         log.info("broker %s listens on %s, run %s", self.name, self.url, self.run)
+
+    def _recall(self, base: str) -> int:
+        """Which life of its name this broker has at least; the run and the clock of the last one go on."""
+        known = None
+        if self.state_directory is not None and self.listen[1]:
+            known = remembered(self.state_directory, base, self.listen[1])
+        if known is None:
+            return 0
+        self.run = known.run
+        if known.same_clock_us is not None:
+            self.clock.base_us = known.same_clock_us
+        return known.life + 1
 
     async def _find_others(self, base: str) -> tuple[str, dict[str, str]]:
         """What this broker is called, and whom it may ask who is there: name -> address."""
@@ -151,20 +175,24 @@ class Broker:
                     log.debug("nobody answers at %s: %s", text_of(seed), fault)
                     continue
                 except Turned as refusal:
-                    raise InputError(str(refusal)) from None
+                    if refusal.final:
+                        raise InputError(str(refusal)) from None
+                    continue
                 return said.name, {said.broker: text_of(seed), **said.brokers}
             if loop.time() > until_s:
                 log.warning("nobody answers at %s: begin alone", ", ".join(map(text_of, seeds)))
                 break
             await asyncio.sleep(0.2)
-        self.run = run_name()
+        self.run = self.run or run_name()
         return base, {}
 
     async def _visit(self, seed: Address, name: str) -> Welcome:
-        hello = Hello(VERSION, VISITOR, name, self._node is None, text_of(self.address), self._table())
+        hello = Hello(
+            VERSION, VISITOR, name, self._node is None, site=text_of(self.address), table=table_of(self.entries)
+        )
         answered = await call(self.network, seed, hello, self.clock, timeout_s=1.0)
         answered.session.close()
-        if not self.run:
+        if self._node is None:
             self.run = answered.welcome.run
             bound_us = answered.adopt_clock(self.clock)
             log.info("took over the clock of %s, within %d us", answered.welcome.broker, bound_us)
@@ -194,6 +222,11 @@ class Broker:
         }
         self._seed_sites = {other: parse_address(peer.site) for other, peer in others.items()}
         self._node.start({name: me, **others}, joining=bool(others) or restarted)
+        if self.state_directory is not None and self.listen[1]:
+            base, life = split_name(name)
+            remember(
+                self.state_directory, self.listen[1], State(base, life, self.run, machine_id(), self.clock.base_us)
+            )
         self.ready = True
 
     def _where(self, name: str) -> Address | None:
@@ -249,73 +282,6 @@ class Broker:
                 managed.met(names)
                 if lonely:
                     self.node.tell(lambda now_us, names=tuple(names): self.managed.contact(names, now_us))  # type: ignore[misc]
-
-    # -- clients ---------------------------------------------------------------------------------------------------
-
-    def _connected(self) -> Session:
-        return Session(self._heard, lambda session, frames: self.hub.from_client(session, frames), self._lost)
-
-    def _lost(self, session: Session) -> None:
-        self.hub.lost(session)
-        if session.peer:
-            log.debug("connection of %s ended%s", session.peer, f": {session.fault}" if session.fault else "")
-
-    def _heard(self, session: Session, said: Control) -> None:
-        if not isinstance(said, Hello) or session.peer:
-            session.refuse("expected HELLO, once")
-        elif said.version != VERSION:
-            session.refuse(f"This broker speaks version {VERSION}, not {said.version}: install the same antecede.")
-        elif self._node is None or self.stopping:
-            session.refuse("This broker is not ready: try another, or again in a moment.")
-        elif said.role == VISITOR:
-            self._tell_visitor(session, said)
-        elif said.role == CLIENT:
-            self._admit(session, said)
-        else:
-            session.refuse(f"nobody has the role {said.role!r}")
-
-    def _tell_visitor(self, session: Session, said: Hello) -> None:
-        if said.table != self._table():
-            session.refuse("Brokers of one cluster have one table, and this one has another: give all the same.")
-            return
-        known = self._known_life(split_name(said.name)[0])
-        news = None if known is None else self.managed.table.entries.get(known)
-        if said.fresh and news is not None and not news.final and news.site != said.site:
-            session.refuse(f"There is a broker {news.name} at {news.site or '?'}: choose another --name.")
-            return
-        session.say(self._welcome(self._next_name(said.name) if said.fresh else said.name))
-
-    def _admit(self, session: Session, said: Hello) -> None:
-        try:
-            check_process(said.name)
-        except InputError as fault:
-            session.refuse(str(fault))
-            return
-        name = self._next_name(said.name) if said.fresh else said.name
-        session.peer = name
-        session.say(self._welcome(name))
-        self.hub.welcome(session)
-        log.debug("client %s connected", name)
-
-    def _welcome(self, name: str) -> Welcome:
-        brokers = {n.name: n.site for n in self.managed.table.present() if n.role == "broker" and n.site}
-        return Welcome(
-            VERSION, name, self.name, self._table(), self.run, self.clock.now_us(), brokers, machine_id(),
-            self.clock.base_us,
-        )  # fmt: skip
-
-    def _table(self) -> dict[str, list[str]]:
-        return {filter: list(brokers) for filter, brokers in self.entries.table.items()}
-
-    def _known_life(self, base: str) -> str | None:
-        return next((name for name in self.managed.table.entries if split_name(name)[0] == base), None)
-
-    def _next_name(self, name: str) -> str:
-        """A name that nobody had before: the one asked for, or its next incarnation."""
-        base = split_name(name)[0]
-        known = self._known_life(base)
-        lives = [split_name(one)[1] for one in (known, *self.hub.sessions) if one and split_name(one)[0] == base]
-        return f"{base}.{max(lives) + 1}" if lives else base
 
     # -- the end ---------------------------------------------------------------------------------------------------
 

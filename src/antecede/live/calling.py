@@ -22,7 +22,11 @@ __all__ = ["Answered", "Turned", "call"]
 
 
 class Turned(AntecedeError):
-    """A broker answered and refused: the sentence says why."""
+    """A broker answered and refused: the sentence says why; `final`: so would all others."""
+
+    def __init__(self, reason: str, final: bool = False) -> None:
+        super().__init__(reason)
+        self.final = final
 
 
 class Answered(NamedTuple):
@@ -67,8 +71,8 @@ async def call(
             session.peer = said.broker
             answer.set_result(said)
         else:
-            reason = said.reason if isinstance(said, Refused) else "it does not speak this version"
-            answer.set_exception(Turned(reason))
+            no = said if isinstance(said, Refused) else Refused("it does not speak this version")
+            answer.set_exception(Turned(no.reason, no.final))
 
     def lost(session: Session) -> None:
         if answer.done():

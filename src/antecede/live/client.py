@@ -123,6 +123,7 @@ class Client(Connection):
         `within`: seconds from now, or `deadline`: a moment, after which nobody is to be shown it. `after`: the messages
         it answers; left out, everything this client has delivered. `order`: `causal`, `fifo` or `none`.
         """
+        await self.until(lambda: self.closed or self._frontier is None)
         node = self.node
         if self.pending >= OUTBOX:
             await self.until(lambda: self.closed or self.pending < OUTBOX)
@@ -173,9 +174,11 @@ class Client(Connection):
 
     async def flush(self, within: float | None = None) -> None:
         """Wait until everything published so far is safe; TimeoutError when it is not `within` so many seconds."""
-        mine = set(self.machine.outbox.unacked)
+        if self._node is None:
+            return
+        mine, outbox = set(self.machine.outbox.unacked), self.machine.outbox
         async with asyncio.timeout(within):
-            await self.until(lambda: self.closed or mine.isdisjoint(self.machine.outbox.unacked))
+            await self.until(lambda: self.closed or self._node is None or mine.isdisjoint(outbox.unacked))
 
     # -- subscribing -----------------------------------------------------------------------------------------------
 
@@ -203,15 +206,19 @@ class Client(Connection):
             app.resume(restored(inbox.since))
         self._opened += 1
         inbox.name = f"inbox-{self._opened}"
-        app.open(inbox.name, inbox.filters, size=inbox.size, policy=inbox.policy, own=inbox.own)
+        self._open_queue(inbox)
         self._inboxes.append(inbox)
         self.attach(filters)
         await self.until(lambda: self.closed or set(inbox.filters) <= set(self.machine.growing.owed.filters))
 
+    def _open_queue(self, inbox: Inbox) -> None:
+        app = self.machine.application
+        app.open(inbox.name, inbox.filters, size=inbox.size, policy=inbox.policy, own=inbox.own)
+
     def close_inbox(self, inbox: Inbox) -> None:
         if inbox in self._inboxes:
             self._inboxes.remove(inbox)
-            if not self.closed:
+            if not self.closed and self._frontier is None:
                 self.node.tell(lambda now_us: self.machine.application.close(inbox.name, now_us))
                 self.attach(self._filters())
 
@@ -219,7 +226,7 @@ class Client(Connection):
         return tuple(dict.fromkeys(f for inbox in (*self._inboxes, *more) for f in inbox.filters))
 
     def ready(self, inbox: Inbox) -> int:
-        return self.machine.application.ready(inbox.name)
+        return 0 if self._node is None or self._frontier is not None else self.machine.application.ready(inbox.name)
 
     def take(self, inbox: Inbox, limit: int) -> list[Message]:
         """The next ones of a queue: they are delivered now."""
@@ -313,10 +320,25 @@ class Client(Connection):
         if self._replies is not None:
             await self._replies
 
-    def ended(self) -> None:
+    def interrupted(self) -> None:
+        """What was not safe may be lost: its publisher is told, for another life numbers its messages anew."""
+        if self.pending:
+            log.error("%d messages of %s were not known to be safe", self.pending, self.name)
+        self._fail("This node was taken for dead before the message was known to be safe: publish it again.")
+
+    def resumed(self) -> None:
+        for inbox in self._inboxes:
+            self._open_queue(inbox)
+        if self.attached:
+            self.attach(self._filters())
+
+    def _fail(self, reason: str) -> None:
         for safe in self._safe.values():
             if not safe.done():
-                safe.set_exception(EnvironmentFault("This node was closed before the message was safe."))
+                safe.set_exception(EnvironmentFault(reason))
+
+    def ended(self) -> None:
+        self._fail("This node was closed before the message was safe.")
         for inbox in self._inboxes:
             inbox.wake()
 

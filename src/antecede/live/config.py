@@ -41,6 +41,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("http", "port", 0, "port for /metrics, /health, /ready and /status; 0: none"),
     Setting("records", "text", "", "directory for the records of what the broker did; left out: none are written"),
+    Setting("state", "text", "", "directory where it remembers its name's lives; left out: ~/.local/state/antecede"),
     Setting("log", "text", "text", "how log lines look: text or json", True),
     Setting("log_level", "text", "info", "what is logged: debug, info, warning or error", True),
     Setting("drain", "duration", 5.0, "how long a broker that is told to stop waits for its clients to go", True),

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from antecede.core.client import Client as ClientMachine
 from antecede.core.effects import Effect, Expelled
 from antecede.core.entries import Entries
+from antecede.core.frontier import Frontier
 from antecede.core.machine import Peer
 from antecede.core.membership.managed import Managed
+from antecede.core.membership.news import split_name
 from antecede.core.recipes import build
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live.address import Address, parse_address, text_of
@@ -56,13 +58,15 @@ class Connection:
         """Whether it has to be at some broker: it publishes, or subscribes."""
         self._link = Link(
             network, self.clock, name, places=self._places, on_linked=self._linked, on_away=self._away,
-            on_published=self.published,
+            on_published=self.published, on_final=self._refused,
         )  # fmt: skip
         self._node: Node | None = None
         self._records: Records | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
+        self._frontier: Frontier | None = None
+        """Where the last life of this client ended, until the next one has begun."""
 
     # -- what it is ------------------------------------------------------------------------------------------------
 
@@ -77,8 +81,12 @@ class Connection:
 
     @property
     def node(self) -> Node:
-        if self.closed or self._node is None:
-            raise InputError("This node is closed: connect again." if self.closed else "Use it in `async with`.")
+        if self.closed:
+            raise InputError("This node is closed: connect again.")
+        if self._frontier is not None:
+            raise EnvironmentFault("This node is beginning again after it was taken for dead: try in a moment.")
+        if self._node is None:
+            raise InputError("Use it in `async with`.")
         return self._node
 
     @property
@@ -101,6 +109,12 @@ class Connection:
 
     def turned(self) -> None:
         """The machine has finished a turn."""
+
+    def interrupted(self) -> None:
+        """The machine is gone, another one will go on from its frontier."""
+
+    def resumed(self) -> None:
+        """It has begun."""
 
     def ended(self) -> None:
         """Nothing is received or sent any more."""
@@ -147,7 +161,30 @@ class Connection:
             clock=self.clock,
         )  # fmt: skip
         machine.detector.say(at=(broker,))  # others need not look after it
+        if self._frontier is not None:
+            self._node.note("restart")
+            self.machine.application.resume(self._frontier)
         self._node.start({name: me, broker: there}, joining=True)
+
+    def _begin_again(self, by: str) -> None:
+        """Others took this client for dead, or its name has a later life. In the first case it goes on where it was,
+        under its next name; in the second, whichever broker it asks tells it."""
+        if self.closed or self._node is None:
+            return
+        base, life = split_name(self.name)
+        log.warning("%s was declared dead by %s: it begins again where it was", self.name, by)
+        frontier = self.machine.application.frontier()
+        self.interrupted()
+        self._node.close("expelled", kind="crash")
+        self._close_records()
+        self._node, self._frontier = None, frontier
+        self._link.begin_again(base, life)
+
+    def _refused(self) -> None:
+        """No broker will have it: while it is being opened that is said there."""
+        self._changed.set()
+        if self._watching is not None:
+            self.end()
 
     def _away(self, broker: str) -> None:
         if not self.closed:
@@ -192,14 +229,16 @@ class Connection:
 
     def _heard(self, effect: Effect) -> None:
         if isinstance(effect, Expelled):
-            log.error("%s was declared dead by %s, or another client has its name", self.name, effect.by)
-            asyncio.get_running_loop().call_soon(self.end)
+            asyncio.get_running_loop().call_soon(self._begin_again, effect.by)
         else:
             self.said(effect)
 
     def _wake(self) -> None:
         """The machine has done something: whoever waits looks again."""
         self._changed.set()
+        if self._frontier is not None and self.managed.begun:
+            self._frontier = None
+            self.resumed()
         self.turned()
         at, peer = self.managed.at, self._link.peer
         if at and peer is not None and at[0] != peer:
@@ -214,11 +253,18 @@ class Connection:
         """Whoever hears of nobody asks the broker it is connected to who is there."""
         while not self.closed:
             await asyncio.sleep(PROBING.period_us / 1e6)
-            peer = self._link.peer
-            if peer is not None and not self.closed and (not self.managed.begun or self.managed.alone()):
-                self.node.tell(lambda now_us, peer=peer: self.managed.contact((peer,), now_us))  # type: ignore[misc]
+            peer, node = self._link.peer, self._node
+            if peer is None or self.closed or node is None:
+                continue
+            if not self.managed.begun or self.managed.alone():
+                node.tell(lambda now_us, peer=peer: self.managed.contact((peer,), now_us))  # type: ignore[misc]
 
     # -- the end ---------------------------------------------------------------------------------------------------
+
+    def _close_records(self) -> None:
+        if self._records is not None:
+            self._records.close()
+            self._records = None
 
     async def stop(self) -> None:
         self.end()
@@ -234,8 +280,7 @@ class Connection:
         if self._node is not None:
             expelled = self.managed.detector.expelled_by is not None
             self._node.close("expelled" if expelled else "left", kind="crash")
-        self._link.close()
-        if self._records is not None:
-            self._records.close()
+        self._link.shut()
+        self._close_records()
         self.ended()
         self._say_state("closed", "")

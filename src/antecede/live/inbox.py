@@ -11,8 +11,8 @@ import asyncio
 from collections import Counter, deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from antecede.core.handover import POLICIES
 from antecede.core.message import split_id
+from antecede.core.queue import POLICIES
 from antecede.errors import InputError
 from antecede.live.message import Message, check_filter
 from antecede.wire import save

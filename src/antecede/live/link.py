@@ -41,6 +41,7 @@ class Link:
         on_linked: Callable[[Answered], None],
         on_away: Callable[[str], None],
         on_published: Callable[[Sequence[str]], None],
+        on_final: Callable[[], None],
     ) -> None:
         self.network, self.clock, self.name = network, clock, name
         self.counts = Counts()
@@ -49,10 +50,12 @@ class Link:
         self.fresh = True
         """Whether this client has never been welcomed."""
         self.moves = 0
+        self.life = -1
+        """The incarnation it had before it began again; -1: it never did."""
         self.refusal = ""
         """Why the last broker that answered refused."""
         self._places, self._on_linked, self._on_away = places, on_linked, on_away
-        self._on_published = on_published
+        self._on_published, self._on_final = on_published, on_final
         self._on_batch: Callable[[Received], None] | None = None
         self._leaving: set[str] = set()
         self._cut = asyncio.Event()
@@ -84,6 +87,15 @@ class Link:
                 self.counts.unsent += len(records)
 
     def close(self) -> None:
+        """A machine ends; the connection stays for the next one (see `shut`)."""
+        self._on_batch = None
+
+    def begin_again(self, base: str, life: int) -> None:
+        """The next machine of this client asks for its next name."""
+        self.name, self.life, self.fresh = base, life, True
+        self.go_elsewhere()
+
+    def shut(self) -> None:
         self.is_closed = True
         self._cut.set()
         if self.session is not None:
@@ -124,7 +136,7 @@ class Link:
             tried.add(address)
             try:
                 answered = await call(
-                    self.network, address, Hello(VERSION, CLIENT, self.name, self.fresh), self.clock,
+                    self.network, address, Hello(VERSION, CLIENT, self.name, self.fresh, self.life), self.clock,
                     on_control=self._heard, on_frames=self._frames, on_lost=self._lost,
                 )  # fmt: skip
             except (OSError, TimeoutError) as fault:
@@ -133,6 +145,9 @@ class Link:
             except Turned as refusal:
                 self.refusal = str(refusal)
                 log.info("%s: refused by %s: %s", self.name, text_of(address), refusal)
+                if refusal.final:
+                    self._on_final()
+                    return False
                 continue
             if self._closing():
                 answered.session.close()
@@ -140,7 +155,7 @@ class Link:
             self._cut.clear()
             self.session = answered.session
             self.name = answered.welcome.name
-            self.fresh = False
+            self.fresh, self.life = False, -1
             self.moves += 1
             self._on_linked(answered)
             return self.session is not None

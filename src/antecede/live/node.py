@@ -100,6 +100,7 @@ class Node:
 
     def arrived(self, batch: Received) -> None:
         now_us = self.clock.now_us()
+        self._wake_if_due(now_us)  # a timer that is overdue comes first: what a frame frees may have expired meanwhile
         receive, perform, recording = self.machine.receive, self._perform, self._records is not None
         failed: Exception | None = None
         for sender, frame in batch:
@@ -125,11 +126,13 @@ class Node:
 
     def _time_has_come(self) -> None:
         self._timer = self._due_us = None
-        now_us = self.clock.now_us()
+        self._wake_if_due(self.clock.now_us())
+        self._finish()
+
+    def _wake_if_due(self, now_us: int) -> None:
         due_us = self.machine.next_wake()
         if due_us is not None and due_us <= now_us:
             self._perform(self.machine.wake(now_us), now_us)
-        self._finish()
 
     def _finish(self) -> None:
         """The end of a turn: tell the application, then rows, then frames, then the timer."""

@@ -17,6 +17,7 @@ from antecede.live.address import parse_address
 from antecede.live.broker import Broker
 from antecede.live.config import BrokerConfig
 from antecede.live.logs import set_up
+from antecede.live.state import default_directory
 
 __all__ = ["broker_from", "serve", "until_stopped"]
 
@@ -32,6 +33,7 @@ def broker_from(config: BrokerConfig) -> Broker:
         table=table,
         records=config["records"] or None,
         http=config["http"] or None,
+        state=config["state"] or str(default_directory()),
     )
 
 

@@ -42,6 +42,8 @@ class Hello(msgspec.Struct, array_like=True, frozen=True, tag=1):
     """What it wants to be called; the answer says what it is called."""
     fresh: bool = True
     """Whether it has no memory: then a name that was used before gets its next incarnation."""
+    life: int = -1
+    """The incarnation it had, if it was declared dead and begins again: it yields to a later one."""
     site: str = ""
     """Where it listens itself, if it is a broker,"""
     table: dict[str, list[str]] | None = None
@@ -69,6 +71,8 @@ class Welcome(msgspec.Struct, array_like=True, frozen=True, tag=2):
 
 class Refused(msgspec.Struct, array_like=True, frozen=True, tag=3):
     reason: str
+    final: bool = False
+    """Whether no other broker would say otherwise."""
 
 
 class Leaving(msgspec.Struct, array_like=True, frozen=True, tag=4):
@@ -189,10 +193,10 @@ class Session(asyncio.Protocol):
         self.bytes_out += len(data)
         self.pipe.write(data)
 
-    def refuse(self, reason: str) -> None:
+    def refuse(self, reason: str, *, final: bool = False) -> None:
         """Say why, then close."""
         self.fault = reason
-        self.say(Refused(reason))
+        self.say(Refused(reason, final))
         self.close()
 
     def close(self) -> None:

@@ -37,16 +37,18 @@ class LocalCluster:
         brokers: int = 1,
         *,
         loss: float = 0.0,
+        duplicate: float = 0.0,
         delay_s: tuple[float, float] = (0.0005, 0.002),
         seed: int = 0,
         table: dict[str, list[str]] | None = None,
         records: str | None = None,
     ) -> None:
-        """`loss`: of datagrams between brokers. `delay_s`: how long everything takes on its way, drawn between two
-        bounds. `table`: as for a broker. `records`: a directory for `antecede check`."""
+        """`loss`, `duplicate`: of datagrams between brokers, as probabilities. `delay_s`: how long everything is on its
+        way, drawn between two bounds; so datagrams overtake each other. `table`: as for a broker. `records`: a
+        directory for `antecede check`."""
         if not 1 <= brokers <= len(NAMES):
             raise InputError(f"A cluster in memory has 1 to {len(NAMES)} brokers, not {brokers}.")
-        self.network = VirtualNetwork(loss=loss, delay_s=delay_s, seed=seed)
+        self.network = VirtualNetwork(loss=loss, duplicate=duplicate, delay_s=delay_s, seed=seed)
         self.brokers: dict[str, Broker] = {}
         """Those that run, by the name they were started under."""
         self._count = brokers

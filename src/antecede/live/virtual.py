@@ -103,7 +103,7 @@ class VirtualDatagrams(DatagramSender):
         address = self._known.get(peer) or self.where(peer)
         if address is None:
             return False
-        self._network.later(lambda: self._network.carry(address, datagram, self.address))
+        self._network.post(address, datagram, self.address)
         return True
 
     def take(self, datagram: bytes, source: Address) -> None:
@@ -160,10 +160,19 @@ class VirtualPlace:
 
 
 class VirtualNetwork:
-    def __init__(self, *, loss: float = 0.0, delay_s: tuple[float, float] = (0.0005, 0.002), seed: int = 0) -> None:
-        if not 0 <= loss < 1 or not 0 <= delay_s[0] <= delay_s[1]:
+    def __init__(
+        self,
+        *,
+        loss: float = 0.0,
+        duplicate: float = 0.0,
+        delay_s: tuple[float, float] = (0.0005, 0.002),
+        seed: int = 0,
+    ) -> None:
+        """`loss`, `duplicate`: of datagrams, as probabilities. Delays that differ also let them overtake each other."""
+        if not 0 <= loss < 1 or not 0 <= duplicate <= 1 or not 0 <= delay_s[0] <= delay_s[1]:
             raise InputError("A network loses less than all, and delays are two numbers of seconds, the smaller first.")
         self.loss, self.seed = loss, seed
+        self._duplicate = duplicate
         self._delay_s = delay_s
         self._dice = random.Random(f"{seed} network")
         self._port = 7399
@@ -179,10 +188,12 @@ class VirtualNetwork:
     def draw_delay_s(self) -> float:
         return self._dice.uniform(*self._delay_s)
 
-    def later(self, act: Callable[[], None]) -> None:
-        asyncio.get_running_loop().call_later(self.draw_delay_s(), act)
+    def post(self, address: Address, datagram: bytes, source: Address) -> None:
+        loop = asyncio.get_running_loop()
+        for _ in range(2 if self._duplicate and self._dice.random() < self._duplicate else 1):
+            loop.call_later(self.draw_delay_s(), self._carry, address, datagram, source)
 
-    def carry(self, address: Address, datagram: bytes, source: Address) -> None:
+    def _carry(self, address: Address, datagram: bytes, source: Address) -> None:
         there = self.places.get(address)
         if there is not None:
             there.take(datagram, source)

@@ -78,6 +78,9 @@ class Driver:
         self.rows = self.records.rows
         self.run_name = scenario.run
         self.events = 0
+        self.published = 0
+        self.progress: Callable[[int], None] | None = None
+        """Who wants to know how many messages are published."""
         self.notes: dict[str, int] = {}
         self.testimony: list[tuple[str, int, str, bytes]] = []
         self.workload: Workload | None = None
@@ -152,7 +155,8 @@ class Driver:
                 frame, to = effect.frame, effect.to
                 size = frame.size
                 if size < 0:
-                    size, _ = self._measure(frame)
+                    frame.size, frame.control = self._measure(frame)
+                    size = frame.size
                 total = process.sent.get(frame.kind)
                 if total is None:
                     total = process.sent[frame.kind] = [0, 0, 0]
@@ -253,6 +257,9 @@ class Driver:
                   expires_us=message.expires_us)  # fmt: skip
         self.told(process, effects, now_us)
         self.records.flush(FLUSH_ROWS)
+        self.published += 1
+        if self.progress is not None:
+            self.progress(self.published)
         return message
 
     def watch(self) -> None:

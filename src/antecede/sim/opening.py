@@ -128,4 +128,7 @@ def main(out: TextIO) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.stdout)
+    try:
+        main(sys.stdout)
+    except BrokenPipeError:  # somebody has read enough (`| head`); the end of Python shall not stumble over it either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,6 +6,7 @@ stopped at its limit - and what is kept of it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -72,12 +73,14 @@ def simulate(
     digest: bool = False,
     history: list[Recorded] | None = None,
     measure: Measure | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Run:
     """Run a scenario to its end; rows stay in memory, or go to `sink` in batches.
 
     `digest`: keep a running digest of rows that go to a sink (it costs about as much as the run). `build` and `facts`
     put other machines in the place of the recipe's own. `history`: what is published, instead of what is drawn or read
     from the scenario's workload. `measure`: what says how many bytes a frame has, instead of the wire.
+    `progress` is told how many messages are published.
     """
     facts = facts or find_recipe(scenario.builds)
     scenario.fits(facts)
@@ -96,7 +99,7 @@ def simulate(
         makes: Any = build
         build = partial(makes, table=layout.table)
     driver = Driver(scenario, facts, layout, build, sink, digest, measure)
-    driver.workload = workload
+    driver.workload, driver.progress = workload, progress
     busy_until_us = scenario.first_us + scenario.busy_us(count)
     Faults(driver, busy_until_us).begin()
     workload.begin(driver)

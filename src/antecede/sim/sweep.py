@@ -140,9 +140,7 @@ class Sweep:
         self.table = table
         self.path = directory / "sweep.jsonl"
         self.head = {"format": FORMAT, "antecede": antecede.__version__, "recipe": recipe, "reading": reading,
-                     "seed": seed, "harsh": harsh}  # fmt: skip
-        if table:
-            self.head["table"] = table
+                     "seed": seed, "harsh": harsh, "table": table}  # fmt: skip
 
     def command(self, judged: Judged) -> str:
         """What replays one scenario."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from antecede.core.frames import Grown, Item
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, Stamp
-from antecede.core.order.index import INDEX, WINDOW, IndexReader, Log, item_stamp
+from antecede.core.order.index import INDEX, OVERHEAD, WINDOW, IndexReader, Log, item_stamp
 from tests.core.kit import grouped
 
 STREAMS = ("p@G1", "p@G2", "q@G1")
@@ -243,3 +243,51 @@ def test_a_repeat_is_not_remembered() -> None:
     for n in (1, 2, 3, 2, 1):
         reader.skipped((("", n),), None)
     assert reader.front == {"": 3} and not reader.over
+
+
+def test_what_waits_is_bounded_and_the_oldest_go() -> None:
+    one = log()
+    for n in range(1, 8):
+        one.append(grouped(f"p:{n}", "G1"))
+    assert one.shed(7, 10**9) == [] and one.bytes == 7 * OVERHEAD
+    assert [item.index for item in one.shed(4, 10**9)] == [1, 2, 3] and one.low == one.sent == 3
+    assert [item.index for item in one.shed(9, 2 * OVERHEAD)] == [4, 5] and one.bytes == 2 * OVERHEAD
+    assert [item.index for item in one.shed(9, 1)] == [6], "the newest stays, however large"
+    assert one.lowest == {"p@G1": 7} and list(one.entries) == [7]
+    one.acknowledge(3)
+    assert (one.acked, one.low) == (3, 6)
+    assert [item.index for item in one.due()] == [7]
+    one.acknowledge(7)
+    assert (one.acked, one.low, one.bytes, one.lowest) == (7, 7, 0, {})
+
+
+def test_what_was_sent_and_let_go_of_is_still_named_as_a_cause() -> None:
+    """The client may have it, and hold it: what follows must not overtake it there."""
+    one = log()
+    one.append(grouped("p:1", "G1"))
+    one.due()
+    one.append(grouped("q:1", "G1", needs=[("p@G1", 1)]))
+    one.shed(1, 10**9)
+    (sent,) = one.due()
+    assert (sent.index, sent.after) == (2, 0b1)
+
+
+def test_beyond_the_window_causes_are_named_when_it_is_sent() -> None:
+    one = log()
+    for n in range(1, WINDOW + 3):
+        one.append(grouped(f"p:{n}", "G1", needs=[("p@G1", n - 1)] if n > 1 else ()))
+    assert one.entries[WINDOW].after == (1 << (WINDOW - 1)) - 1 and one.entries[WINDOW + 1].after == 0
+    one.due()
+    one.acknowledge(WINDOW - 1)
+    assert [(item.index, item.after) for item in one.due()] == [(WINDOW + 1, 0b1), (WINDOW + 2, 0b11)]
+
+
+def test_the_lowest_where_numbers_came_out_of_turn() -> None:
+    one = log()
+    for n in (3, 5, 4):
+        one.append(grouped(f"p:{n}", "G1"))
+    one.due()
+    one.acknowledge(1)
+    assert one.lowest == {"p@G1": 4}
+    one.acknowledge(2)
+    assert one.lowest == {"p@G1": 4}

@@ -35,6 +35,8 @@ def test_steps_that_do_not_grow_with_log_n_flip_it() -> None:
 
 
 def test_runs_that_never_reach_all_are_a_share() -> None:
-    rows = [{"reading": BASELINE, "subscribers": 125, "seed": s, "to_all": 6 if s else None, "to_most": 5}
+    rows = [{"reading": BASELINE, "subscribers": 125, "seed": s, "to_all": 6 if s else None, "to_most": 5,
+             "copies": 250, "requests": 125}
             for s in range(4)]  # fmt: skip
     assert CLAIM.table(rows)[0]["to_all_share"] == 0.75
+    assert CLAIM.table(rows)[0]["sent_each"] == 3

@@ -63,3 +63,10 @@ def test_names_of_what_is_absent(tmp_path: Path) -> None:
     for run in ("x", "y"):
         shelf.leave_names(domain_of("", run), [f"{run}0", f"{run}1"])
     assert [shelf.absent_name(domain_of("", run), 1) for run in ("x", "y", "x")] == ["x1", "y1", "x1"]
+
+
+def test_what_a_broker_had_no_room_for(tmp_path: Path) -> None:
+    shelf = Shelf(str(tmp_path))
+    assert shelf.shed("d", "A") == frozenset()
+    shelf.leave_shed("d", "A", np.array([4, 7]), np.array([1, 0]), ["c", "d"])
+    assert shelf.shed("d", "A") == {("d", 4), ("c", 7)} and shelf.shed("d", "B") == frozenset()

@@ -22,7 +22,7 @@ from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose, m
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import close
 
-__all__ = ["INDEX", "WINDOW", "IndexReader", "Log", "item_stamp"]
+__all__ = ["INDEX", "OVERHEAD", "WINDOW", "IndexReader", "Log", "item_stamp"]
 
 INDEX = ""
 """The one stream of an attachment."""

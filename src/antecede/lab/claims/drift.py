@@ -65,7 +65,8 @@ def draw(figure: Any, table: Table) -> None:
         curves(ax, part, "skew_ms", name, "guard", names=lambda guard: f"{guard} guard")
         ax.axvspan(*STATED, color="#eeeeee", zorder=0)
         ax.set(xlabel="clocks off by up to (ms)", ylabel=label)
-    right.set_ylim(0, max(1.0, *(110 * row["overdue_high"] for row in table)))
+    top = max(1.0, *(105 * row["overdue_high"] for row in table))
+    right.set_ylim(-0.03 * top, top)
     left.legend(loc="lower left", title="grey: 5 to 10 ms, as stated")
 
 

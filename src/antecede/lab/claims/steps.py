@@ -22,6 +22,7 @@ __all__ = ["CLAIM", "rule"]
 
 HALF = 0.5
 FIT = 0.98
+ALWAYS = 0.99
 
 
 def cells(effort: Effort) -> list[Cell]:
@@ -30,7 +31,8 @@ def cells(effort: Effort) -> list[Cell]:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    return summarise(rows, ("reading", "subscribers"), ("to_all", "to_most"))
+    rows = [{**row, "sent_each": (row["copies"] + row["requests"]) / row["subscribers"]} for row in rows]
+    return summarise(rows, ("reading", "subscribers"), ("to_all", "to_most", "sent_each"))
 
 
 def fit(table: Table) -> float:
@@ -65,18 +67,28 @@ def rule(table: Table) -> Verdict:
 
 
 def draw(figure: Any, table: Table) -> None:
-    ax = figure.subplots()
-    reached = [row for row in table if row["to_all_share"] >= 0.5]
-    curves(ax, reached, "subscribers", "to_all", "reading")
-    never = sorted({row["reading"] for row in table} - {row["reading"] for row in reached})
-    for name in never:
-        ax.plot([], [], linestyle="none", label=f"{name}: never reaches all")
+    ax, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    shares: dict[str, list[float]] = {}
+    for row in table:
+        shares.setdefault(row["reading"], []).append(row["to_all_share"])
+    # A mean over the runs that got there would flatter whoever often does not.
+    always = {name for name, share in shares.items() if min(share) >= ALWAYS}
+    curves(ax, [row for row in table if row["reading"] in always], "subscribers", "to_all", "reading")
+    for name in shares:
+        if name not in always:
+            most = max(shares[name])
+            label = f"reaches all in at most {most:.0%} of runs" if most else "never reaches all"
+            ax.plot([], [], linestyle="none", label=f"{name}:\n{label}")
     ax.set(xscale="log", yscale="log", xlabel="subscribers", ylabel="steps until all correct subscribers have it")
     ax.set_yticks(
         [2, 3, 5, 10, 20, 50, 100, 200, 500, 1000], ["2", "3", "5", "10", "20", "50", "100", "200", "500", "1,000"]
     )
     ticks_at(ax, table, "subscribers")
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    curves(right, [row for row in table if row["reading"] in always], "subscribers", "sent_each", "reading")
+    right.set(xscale="log", xlabel="subscribers", ylabel="copies and requests per subscriber", ylim=(0, None))
+    ticks_at(right, table, "subscribers")
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper")
 
 
 CLAIM = Claim(
@@ -85,7 +97,7 @@ CLAIM = Claim(
     place="001 s3, Fig. 7",
     sentence="But we can see our proposed protocol especially for WSNs needs smaller steps than the previous one [4, "
     "6].",
-    asks="Steps until all correct subscribers have a message, against their number.",
+    asks="Steps until all correct subscribers have a message, and what is sent for it, against their number.",
     design="500 seeds per point (quick: 100). Fewer: half a step at least, by both 95 % intervals, at every size.",
     chosen="F = 3 and four brokers; step 0 is before the first send, and the brokers' own phase is not counted; "
     "whoever "
@@ -95,7 +107,8 @@ CLAIM = Claim(
     table=table,
     rule=rule,
     draw=draw,
-    caption="Steps to reach all correct subscribers, by reading of 001 (4 brokers hold the message at step 0) and "
-    "variant of lpbcast [4]. F = 3, loss 0.05, crash 0.01; both axes logarithmic; bands: 95 % over seeds.",
-    size=(7.6, 3.9),
+    caption="Steps to reach all correct subscribers (both axes logarithmic), and what is sent for it, by reading of "
+    "001 (4 brokers hold the message at step 0) and variant of lpbcast [4] and pbcast. F = 3, loss 0.05, crash 0.01; "
+    "bands: 95 % over seeds.",
+    size=(9.0, 3.7),
 )

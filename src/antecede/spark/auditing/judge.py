@@ -17,24 +17,9 @@ from numpy.typing import NDArray
 from antecede.spark.auditing.attendance import Attendance, Debts
 from antecede.spark.auditing.cover import NEVER
 from antecede.spark.auditing.messages import NONE_US, Messages
+from antecede.trace.report import ms
 
-__all__ = [
-    "ARRIVE",
-    "DELIVER",
-    "DISCARD",
-    "DUPLICATE",
-    "FOREIGN",
-    "NO_TIME",
-    "OVERFLOW",
-    "OWN",
-    "PLAIN",
-    "PUBLISH",
-    "Events",
-    "Found",
-    "Judge",
-    "Question",
-    "places_of",
-]
+__all__ = ["ARRIVE", "DELIVER", "DISCARD", "NO_TIME", "PUBLISH", "Events", "Found", "Judge", "Question", "places_of"]
 
 Ints = NDArray[Any]
 
@@ -201,9 +186,9 @@ class Judge:
         slack = np.where(known, 0, self.skew_us)
         for which in np.flatnonzero(over + slack > 0):
             row, certain = rows[which], over[which] - slack[which] > 0
-            text = f"delivered {{m}} {over[which]} us after its deadline"
+            text = f"delivered {{m}} {ms(int(over[which]))} after its deadline"
             if not certain:
-                text = f"delivered {{m}} within {self.skew_us} us of its deadline, which is the skew of the clocks"
+                text = f"delivered {{m}} within {ms(self.skew_us)} of its deadline, which is the skew of the clocks"
             self._find("overdue", events.message[row], -1, events.step[row], text, doubt=not certain)
 
     # --- gap -----------------------------------------------------------------------------------------------------
@@ -281,7 +266,9 @@ class Judge:
     def _gap(self, predecessor: int, row: int) -> None:
         events = self.events
         message, step = int(events.message[row]), int(events.step[row])
-        text = f"delivered {{m}} at {events.at_us[row]} us without {{o}}, before its logical deadline less the guard"
+        text = (
+            f"delivered {{m}} at {ms(int(events.at_us[row]))} without {{o}}, before its logical deadline less the guard"
+        )
         found = Found("gap", message, predecessor, step, text)
         if self.mine.role != "subscriber":
             self.result.found.append(found)

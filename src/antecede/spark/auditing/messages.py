@@ -286,7 +286,7 @@ def build_messages(
         raise InputError(f"the records contradict themselves: {name} is among its own causes")
     old = np.empty(count, np.int64)
     old[rank] = np.arange(count)
-    sorting = np.argsort(key)
+    sorting = np.arange(count) if (key[1:] > key[:-1]).all() else np.argsort(key)
 
     def dense(column: Ints | None, missing: int | np.int64, kind: Any) -> Ints:
         return np.full(count, missing, kind) if column is None else column[old].astype(kind)

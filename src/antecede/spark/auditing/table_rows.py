@@ -106,6 +106,8 @@ def sizes_of(lists: Any) -> Ints:
 def distinct(rows: Any) -> Any:
     """One row for each id and list of parents, or clock, at its first position: most repeat for every receiver."""
     key = integers(rows.column("key"), 0).view(np.uint64) + marks(rows) * np.uint64(3)
+    if pc.count_distinct(pa.array(key)).as_py() == len(key):
+        return rows  # to count them costs a tenth of what it costs to sort them
     order = np.lexsort((integers(rows.column("position"), 0), key))
     first = np.ones(len(key), bool)
     first[1:] = key[order[1:]] != key[order[:-1]]
