@@ -53,7 +53,10 @@ def careful(spark: SparkSession) -> Iterator[None]:
         path = unquote(broken[1].removeprefix("file:").replace("///", "/", 1))
         raise InputError(f"{path} cannot be read: it is damaged inside") from error
     finally:
-        spark.conf.set(name, str(usual))
+        if usual is None:
+            spark.conf.unset(name)
+        else:
+            spark.conf.set(name, usual)
 
 
 def as_batch(
