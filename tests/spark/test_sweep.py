@@ -114,17 +114,24 @@ def test_one_partition_or_eight_the_table_is_the_same(spark: SparkSession, tmp_p
     assert sorted(line["number"] for line in lines[1:]) == list(range(len(CELLS)))
 
 
-def test_whoever_interrupts_a_sweep_stops_its_tasks(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stopped: list[str] = []
-    session: Any = type(spark)
+def test_whoever_interrupts_a_sweep_stops_its_tasks(tmp_path: Path) -> None:
+    """Of the session only what is said to it counts here: that the tag of the tasks is interrupted."""
+    said: list[tuple[str, str]] = []
 
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
+    class Session:
+        sparkContext = None
 
-    monkeypatch.setattr(session, "interruptTag", lambda self, tag: stopped.append(tag))
-    monkeypatch.setattr(session, "range", interrupted)
+        def addTag(self, tag: str) -> None:
+            said.append(("add", tag))
+
+        def interruptTag(self, tag: str) -> None:
+            said.append(("interrupt", tag))
+
+        def range(self, *_: int) -> None:
+            raise KeyboardInterrupt
+
+    session: Any = Session()
     with pytest.raises(KeyboardInterrupt):
-        sweep(tmp_path).run(spark, clock=ticking())
-    assert len(stopped) == 1 and stopped[0] not in spark.getTags()
+        sweep(tmp_path).run(session, clock=ticking(), partitions=2)
+    assert [what for what, _ in said] == ["add", "interrupt"] and said[0][1] == said[1][1]
+    assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 1  # the head: nothing was measured

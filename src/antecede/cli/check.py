@@ -61,6 +61,8 @@ def check(
     from antecede.errors import InputError
 
     if id is not None:
+        if order is not None:
+            raise InputError("--as judges a trace: of a table, --parents or --clock says what comes after what")
         named = {"id": id, "parents": parents, "receiver": receiver, "position": position, "clock": clock}
         check_table(path, named, as_json)
     if any(option is not None for option in (parents, receiver, position, clock)):

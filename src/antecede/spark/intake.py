@@ -22,7 +22,7 @@ from antecede.spark.config import Pipeline
 from antecede.spark.stamps import files_below
 from antecede.spark.tables.cells import FITTING, REQUIRED, fits, is_plain
 from antecede.spark.tables.files import Found
-from antecede.spark.tables.frames import FAULT, READ, arrow_types, col, read_frame, read_lines
+from antecede.spark.tables.frames import FAULT, READ, arrow_types, col, path_stream, read_frame, read_lines
 from antecede.spark.tables.kinds import shown_type
 from antecede.spark.views import arrivals
 
@@ -88,8 +88,8 @@ def _lines(spark: SparkSession, config: Pipeline, stream: bool) -> DataFrame:
     found = Found(source.format, files, None)
     paths = None
     if stream:
-        opened = spark.readStream.format("binaryFile").option("recursiveFileLookup", "true")
-        paths = _united([opened.load(path).select("path") for path in source.paths])
+        reader = spark.readStream.option("recursiveFileLookup", "true")
+        paths = _united([path_stream(reader, path) for path in source.paths])
     whole, names = read_lines(spark, found, names_things, source.options.get("encoding"), paths)
     return whole.toDF(*names, _FILE, _REASON, _TEXT)
 

@@ -14,6 +14,7 @@ import hashlib
 import importlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -155,15 +156,11 @@ class Sweep:
                     names=["number", "body", "error"],
                 )
 
-        tag = f"antecede-sweep-{id(self)}"
-        spark.addTag(tag)
-        try:
-            rows = spark.range(0, len(dealt), 1, min(parts, len(dealt))).mapInArrow(work, SCHEMA).collect()
-        except BaseException:
-            spark.interruptTag(tag)  # whoever stops waiting stops the tasks too
-            raise
-        finally:
-            spark.removeTag(tag)
+        rows = _collected(
+            spark,
+            lambda: spark.range(0, len(dealt), 1, min(parts, len(dealt))).mapInArrow(work, SCHEMA).collect(),
+            f"antecede-sweep-{id(self)}",
+        )
         return sorted((row.number, row.body, row.error) for row in rows)
 
     # -- what is kept ----------------------------------------------------------------------------------------------
@@ -219,6 +216,24 @@ class Sweep:
         pq.write_table(table, made)
         made.rename(self.directory / "cells.parquet")
         return table
+
+
+def _collected(spark: SparkSession, job: Callable[[], list[Any]], tag: str) -> list[Any]:
+    """What the job gives. It runs in a thread of its own: an interruption that hit this one in the middle of a word to
+    Java would garble what is said next. Whoever stops waiting stops the tasks too."""
+
+    def tagged() -> list[Any]:
+        spark.addTag(tag)  # holds for what this thread starts
+        return job()
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(tagged)
+        try:
+            return future.result()
+        except BaseException:
+            spark.interruptTag(tag)
+            future.exception()  # until it has stopped
+            raise
 
 
 def _parallelism(spark: SparkSession | None) -> int:

@@ -20,7 +20,7 @@ from antecede.spark.order.saved import drain
 from antecede.spark.order.written import Outcome, Targets, report_of
 from antecede.spark.sink import read, table_rows
 from antecede.spark.tables.files import Found, parquet_rows
-from antecede.spark.tables.frames import Frames, read_files
+from antecede.spark.tables.frames import Frames, path_stream, read_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,7 +53,10 @@ def careful(spark: SparkSession) -> Iterator[None]:
         path = unquote(broken[1].removeprefix("file:").replace("///", "/", 1))
         raise InputError(f"{path} cannot be read: it is damaged inside") from error
     finally:
-        spark.conf.set(name, str(usual))
+        if usual is None:
+            spark.conf.unset(name)
+        else:
+            spark.conf.set(name, usual)
 
 
 def as_batch(
@@ -139,8 +142,7 @@ def streamed(
     reader = spark.readStream.option("maxFilesPerTrigger", how.files).option("recursiveFileLookup", True)
     if found.kind == "parquet":
         return Frames(reader.schema(there.rows.schema).parquet(str(folder.absolute())), None)
-    paths = reader.format("binaryFile").load(str(folder.absolute())).select("path")
-    return read_files(spark, found, texts, encoding, paths)
+    return read_files(spark, found, texts, encoding, path_stream(reader, str(folder.absolute())))
 
 
 def write_stream(rows: DataFrame, target: Path, checkpoint: Path) -> None:

@@ -33,6 +33,7 @@ __all__ = [
     "Frames",
     "arrow_types",
     "col",
+    "path_stream",
     "read_files",
     "read_frame",
     "read_lines",
@@ -118,6 +119,13 @@ def read_lines(
     plain = ", ".join(f"c{place} {SIMPLE[word]}" for place, word in enumerate(types.values()))
     source = paths if stream is None else stream
     return source.mapInArrow(as_rows(found.kind, types, encoding), f"{plain}, {ASIDE}"), list(types)
+
+
+def path_stream(reader: Any, folder: str) -> DataFrame:
+    """Paths of the files of a folder as they come; what is in them is not read here. `reader`: `spark.readStream`."""
+    known = "path string, modificationTime timestamp, length bigint, content binary"
+    found: DataFrame = reader.format("binaryFile").schema(known).load(folder).select("path")
+    return found
 
 
 MOST_TASKS = 10_000
