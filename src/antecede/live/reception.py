@@ -1,8 +1,8 @@
 """Who comes to a broker's port: what it is called, what it is told, and why it is turned away.
 
 Decided here: a name that was used before gets its next incarnation; a client that was taken for dead comes back under
-its name unless another has come since; a broker is refused under a name that another one has, or with another table than
-this one's. A refusal that all brokers would repeat says so.
+its name unless another has come since; a broker is refused under a name that another one has, or with another table
+than this one's. A refusal that all brokers would repeat says so.
 """
 
 from __future__ import annotations
