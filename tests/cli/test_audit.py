@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from antecede.cli.audit import audit, tell
+from antecede.cli.audit import audit
 from antecede.errors import InputError
 from antecede.trace.check import check
 from antecede.trace.parquet import write_run
@@ -148,27 +147,3 @@ def test_input_that_cannot_be(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=sentence):
             run(*arguments)
-
-
-def test_progress_is_told(spark: Any) -> None:
-    said: list[str] = []
-
-    class Line:
-        def update(self, text: str) -> None:
-            said.append(text)
-
-    done = threading.Event()
-    teller = threading.Thread(target=tell, args=(spark, Line(), done))
-    teller.start()
-    spark.range(0, 4, 1, 4).mapInArrow(slowly, "id bigint").count()
-    done.set()
-    teller.join()
-    assert any("of 4 tasks" in text for text in said)
-
-
-def slowly(batches: Any) -> Any:
-    import time
-
-    for batch in batches:
-        time.sleep(0.5)
-        yield batch

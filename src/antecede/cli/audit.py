@@ -7,16 +7,14 @@ judges it, and how many findings are shown: a few to people, --limit of them in 
 from __future__ import annotations
 
 import json
-import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from antecede.cli.progress import Progress
+from antecede.cli.watching import watched_spark
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
@@ -93,9 +91,7 @@ def audit(
             judged = asked.here(progress.stage if progress.watched else None)
             report = told(judged, out, limit if as_json else FIRST)
     else:
-        from antecede.spark.sessions import session
-
-        with watched(master, session) as spark:
+        with watched_spark("antecede audit", master, doing="judging") as spark:
             judged = asked.on(spark, scratch)
             report = told(judged, out, limit if as_json else FIRST)
     report = {"engine": "local" if local else "spark", **report}
@@ -131,7 +127,7 @@ class Asked:
         if self.named is not None:
             return audit_here.table_is_small(self.paths)
         if self.logs:
-            return sum(path.stat().st_size for path in self.paths) < audit_here.LOCAL_BYTES
+            return audit_here.logs_are_small(self.paths)
         return audit_here.traces_are_small(self.paths)
 
     def here(self, watch: Watch | None) -> Audit:
@@ -177,38 +173,6 @@ def write(judged: Audit, out: Path) -> None:
 
 
 # --- what people see -------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def watched(master: str | None, session: Any) -> Iterator[SparkSession]:
-    """A session, and a line that says how far it is when a person is watching."""
-    if not sys.stderr.isatty():
-        yield session(master, app="antecede audit")
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("starting Spark ...") as line:
-        spark = session(master, app="antecede audit")
-        done = threading.Event()
-        teller = threading.Thread(target=tell, args=(spark, line, done), daemon=True)
-        teller.start()
-        try:
-            yield spark
-        finally:
-            done.set()
-            teller.join()
-
-
-def tell(spark: Any, line: Any, done: threading.Event) -> None:
-    """Tasks of the stages that run now; a Spark Connect server does not tell."""
-    tracker = spark.sparkContext.statusTracker() if hasattr(spark, "sparkContext") else None
-    while not done.wait(0.3):
-        if tracker is None:
-            line.update("working ...")
-            continue
-        stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
-        parts = [f"{s.numCompletedTasks} of {s.numTasks} tasks" for s in stages if s is not None]
-        line.update(f"judging: {', '.join(parts)}" if parts else "judging ...")
 
 
 def show(report: dict[str, Any], console: Console, out: Path | None) -> None:

@@ -28,9 +28,6 @@ Option = typer.Option
 FILES_AT_ONCE = 10
 """Files in one micro-batch: more cost memory, fewer cost time, since a micro-batch takes about a second."""
 
-LOCAL_BYTES = 32_000_000
-"""Files of a table that are ordered in this process, all together. Spark takes longer than that to start."""
-
 NAMES_THINGS = ("id", "parents", "sender", "clock", "group")
 """Columns that are text in CSV and JSON, whatever they look like."""
 
@@ -100,6 +97,7 @@ def order(
         raise InputError(f"{held} is there already: name another directory")
 
     from antecede.spark.order.written import Targets
+    from antecede.spark.tables.files import LOCAL_BYTES
 
     to = Targets(out, late, aside)
     found = None if not stream and is_ours(source, named) else files_in(source, stream)
@@ -162,10 +160,9 @@ def on_spark(
     encoding: str | None,
     stream: tuple[int, Path | None] | None,
 ) -> dict[str, Any]:
-    from antecede.cli.audit import watched
-    from antecede.spark.sessions import session
+    from antecede.cli.watching import watched_spark
 
-    with watched(master, session) as spark:
+    with watched_spark("antecede order", master, doing="ordering") as spark:
         from antecede.spark.order.jobs import Stream, as_batch, as_stream, careful
 
         with careful(spark):

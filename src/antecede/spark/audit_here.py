@@ -1,6 +1,6 @@
 """The audit without Spark, in this process: tables, ShiViz logs and run directories of moderate size.
 
-Decided in this file: what is read how, and LOCAL_BYTES, below which files need no Spark. The steps, the readers of
+Decided in this file: what is read how, and which inputs need no Spark. The steps, the readers of
 cells and so the verdicts are those of the audit on Spark (`auditing/work`); nothing that this file imports is Spark.
 """
 
@@ -19,14 +19,11 @@ from antecede.spark.auditing.scan import run_directories, splits_of
 from antecede.spark.auditing.table_rows import roles_of, texts_of
 from antecede.spark.auditing.work import Subject, Table, audited, scratch_of
 from antecede.spark.imports import EVENT, EVENT_ROLES, events_of, log_files
-from antecede.spark.tables.files import files_of
+from antecede.spark.tables.files import LOCAL_BYTES, files_of
 from antecede.spark.tables.local import read_local
 from antecede.trace.parquet import trace_files
 
-__all__ = ["LOCAL_BYTES", "logs_here", "runs_here", "table_here", "table_is_small", "traces_are_small"]
-
-LOCAL_BYTES = 32_000_000
-"""Files below this size in all are judged here: one or two million rows, some ten seconds, at most 2 GB of memory."""
+__all__ = ["logs_are_small", "logs_here", "runs_here", "table_here", "table_is_small", "traces_are_small"]
 
 ROWS_AT_ONCE = 1 << 19
 
@@ -35,6 +32,10 @@ def table_is_small(paths: Sequence[str | Path]) -> bool:
     """Whether these tables may be judged here; those whose folders carry values of columns are Spark's."""
     found = files_of(paths)
     return found.root is None and found.bytes < LOCAL_BYTES
+
+
+def logs_are_small(paths: Sequence[str | Path]) -> bool:
+    return sum(Path(path).stat().st_size for path in paths) < LOCAL_BYTES
 
 
 def traces_are_small(paths: Sequence[str | Path]) -> bool:
