@@ -22,8 +22,8 @@ __all__ = ["KINDS", "LOCAL_BYTES", "Found", "files_of", "kind_of", "one_schema",
 KINDS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json"}
 """By the end of the name; CSV and JSON may be packed, with `.gz` behind it."""
 LOCAL_BYTES = 32_000_000
-"""Files below this size in all need no Spark, which takes longer to start: one or two million rows, some ten seconds and
-at most 2 GB of memory."""
+"""Files below this size in all need no Spark, which takes longer to start: one or two million rows, some ten seconds
+and at most 2 GB of memory."""
 WANTED = "Parquet, CSV or JSON-lines file"
 
 
