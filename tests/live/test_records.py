@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,21 @@ def test_a_directory_that_cannot_be_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot be written"):
         Records(tmp_path / "file" / "below", "A")
+
+
+WRITES = """
+import sys
+from antecede.live.records import Records
+from antecede.trace.record import Recorder
+recorder, records = Recorder("run"), Records(sys.argv[1], "A")
+before = set(sys.modules)
+recorder.row("A", "broker", 0, "publish", "A:1", groups=("t",))
+records.append(recorder.rows)
+records.close()
+print(sorted(name for name in set(sys.modules) - before if name.partition(".")[0] in ("pandas", "numpy")))
+"""
+
+
+def test_the_first_rows_wait_for_no_import(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", WRITES, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

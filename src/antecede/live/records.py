@@ -34,6 +34,7 @@ class Records:
         self._threads: list[threading.Thread] = []
         self._number = 0
         self._begin()
+        _load_arrow()
 
     def _begin(self) -> None:
         from antecede.trace.parquet import StreamAppender
@@ -66,6 +67,14 @@ class Records:
         self._finish()
         for thread in self._threads:
             thread.join()
+
+
+def _load_arrow() -> None:
+    """pyarrow imports pandas with the first array it makes, which takes up to seconds: now, not when the first rows are
+    written and frames wait for them."""
+    import pyarrow as pa
+
+    pa.array([""])
 
 
 def to_parquet(stream: Path) -> Path:
