@@ -73,23 +73,28 @@ def test_here(case: Case, tmp_path: Path) -> None:
     same(table_here([tmp_path], named(case), encoding=case.encoding), case, lambda table: table.to_pylist())
 
 
-def test_on_spark_it_is_the_same(spark: SparkSession, tmp_path: Path) -> None:
+def on_spark(spark: SparkSession, case: Case, folder: Path) -> None:
+    """The same from both engines, finding by finding."""
     from antecede.spark.foreign import audit_files
 
+    case.write(folder)
+    if case.refused:
+        with pytest.raises(InputError, match=case.refused):
+            audit_files(spark, [folder], named(case), encoding=case.encoding)
+        return
+    here = table_here([folder], named(case), encoding=case.encoding).to_json()
+    there = audit_files(spark, [folder], named(case), encoding=case.encoding).to_json()
+    for name, value in here.items():
+        if isinstance(value, list):
+            assert sorted(map(str, value)) == sorted(map(str, there[name])), (case.name, name)
+        else:
+            assert value == there[name], (case.name, name)
+
+
+def test_on_spark_it_is_the_same(spark: SparkSession, tmp_path: Path) -> None:
     chosen = [case for case in AUDITED if case.name in ON_SPARK]
     assert len(chosen) == len(ON_SPARK)
     for number, case in enumerate(chosen):
         folder = tmp_path / str(number)
         folder.mkdir()
-        case.write(folder)
-        if case.refused:
-            with pytest.raises(InputError, match=case.refused):
-                audit_files(spark, [folder], named(case), encoding=case.encoding)
-            continue
-        here = table_here([folder], named(case), encoding=case.encoding).to_json()
-        there = audit_files(spark, [folder], named(case), encoding=case.encoding).to_json()
-        for name, value in here.items():
-            if isinstance(value, list):
-                assert sorted(map(str, value)) == sorted(map(str, there[name])), (case.name, name)
-            else:
-                assert value == there[name], (case.name, name)
+        on_spark(spark, case, folder)
