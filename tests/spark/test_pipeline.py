@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from antecede.errors import InputError
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
 from antecede.trace.parquet import write_run
@@ -129,7 +130,13 @@ def test_names_with_dots_and_spaces_and_in_both_cases(spark: SparkSession, tmp_p
         spark=spark,
     )
     assert (report.rows_in, report.reconciled) == (3, True), report.to_json()
-    rows = read(spark, tmp_path / "out" / "ordered").collect()
+    with pytest.raises(InputError, match=r"set spark\.sql\.caseSensitive to true"):
+        read(spark, tmp_path / "out" / "ordered")
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        rows = read(spark, tmp_path / "out" / "ordered").collect()
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
     assert {row["id"]: (row["ID"], row["causal_pos"]) for row in rows} == {"a": ("2", 0), "b": ("1", 1), "c": ("3", 2)}
     findings = report.stage("findings")
     assert findings is not None and findings.counts == {"as it came inversion": 1}

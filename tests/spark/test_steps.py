@@ -78,7 +78,7 @@ def test_an_inversion_beside_a_cycle_is_found_and_the_cycle_is_told(spark: Spark
 
 def test_runs_that_cannot_be_judged_are_told(spark: SparkSession, tmp_path: Path) -> None:
     from antecede.spark import steps
-    from tests.spark.test_audit import cyclic
+    from tests.spark.test_trace_audit import cyclic
 
     write_run(tmp_path / "run", cyclic())
     told = config_from({"source": {"path": str(tmp_path / "run")}, "output": {"path": str(tmp_path / "out")}})

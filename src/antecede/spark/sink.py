@@ -28,6 +28,7 @@ from pyspark.sql.types import (
 )
 
 from antecede.errors import InputError
+from antecede.spark.faults import plain_faults
 from antecede.spark.manifest import DataFile, Manifest, clean, commit, committed, local_path
 from antecede.spark.parts import Target, write_files
 
@@ -109,6 +110,11 @@ def column(name: str) -> str:
 
 def read(spark: SparkSession, path: str | Path) -> DataFrame:
     """The table at `path` with Spark's own Parquet reader: exactly the committed batches."""
+    with plain_faults():
+        return _read(spark, path)
+
+
+def _read(spark: SparkSession, path: str | Path) -> DataFrame:
     from pyspark.sql import functions
 
     root = local_path(str(path))
