@@ -16,6 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from antecede.errors import InputError
 from antecede.spark.sessions import session
 from tests.cli import test_order
 from tests.spark import test_hostile_audits
@@ -31,6 +32,8 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as folder:
                 try:
                     check(spark, case, Path(folder))
+                except InputError as refusal:
+                    print(f"{what}, {case.name}: refused in one sentence: {refusal}")
                 except Exception as error:
                     failed.append(f"{what}, {case.name}: {type(error).__name__}: {str(error).strip().splitlines()[:1]}")
         print(f"\r{number + 1} of {len(CASES)}, {len(failed)} wrong ", end="", file=sys.stderr, flush=True)

@@ -52,6 +52,9 @@ def test_what_fails_because_of_us_fails_with_our_sentence() -> None:
          "/a/b c/.part cannot be written (Permission denied): choose a place that can"),
         ("Application has been killed. Reason: All masters are unresponsive! Giving up.", EnvironmentFault,
          "the Spark master does not answer any more: see whether it runs, or leave it out to run on this machine"),
+        ("[PARQUET_TYPE_ILLEGAL] Illegal Parquet type: INT64 (TIMESTAMP(NANOS,true)). SQLSTATE: 42846", InputError,
+         "a Parquet file holds times in nanoseconds, which Spark does not read: write them in microseconds, or use "
+         "--engine local"),
         ("[COLUMN_ALREADY_EXISTS] The column `id` already exists. Choose", InputError,
          "two columns differ only in the case of letters (`id`): set spark.sql.caseSensitive to true in this session"),
     ],

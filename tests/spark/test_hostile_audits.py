@@ -27,7 +27,7 @@ SEVERAL = ("several files", "several files of csv", "an empty csv among others")
 ON_SPARK = (
     "floats of a data frame", "dotted and spaced names", "two circles that meet", "one id with other parents",
     "several files of csv", "circles and bad rows in csv", "json lines that are torn", "clocks that are none",
-    "a torn file among good ones",
+    "a torn file among good ones", "id and ID",
 )  # fmt: skip
 """Those that are tried on Spark too, one of each sort: its steps are the same, and each costs a second."""
 

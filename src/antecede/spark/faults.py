@@ -47,6 +47,9 @@ KNOWN: tuple[tuple[str, type[AntecedeError], str], ...] = (
     (r"All masters are unresponsive|Could not connect to (spark://\S+)|Master removed our application",
      EnvironmentFault,
      "the Spark master{0: } does not answer any more: see whether it runs, or leave it out to run on this machine"),
+    (r"\[PARQUET_TYPE_ILLEGAL\] Illegal Parquet type: INT64 \(TIMESTAMP\(NANOS", InputError,
+     "a Parquet file holds times in nanoseconds, which Spark does not read: write them in microseconds, or use "
+     "--engine local"),
     (r"\[COLUMN_ALREADY_EXISTS\] The column (\S+) already exists", InputError,
      'two columns differ only in the case of letters ({0}): set spark.sql.caseSensitive to true in this session'),
 )  # fmt: skip

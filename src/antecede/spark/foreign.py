@@ -75,14 +75,15 @@ def audit_files(
 ) -> Audit:
     """The same of Parquet, CSV or JSON-lines files; `named` are roles with their columns. Lines that are no rows are
     set aside with where, why and what they hold."""
-    found = files_of(paths)
-    frames = read_files(spark, found, texts_of(named), encoding)
-    if frames.aside is None:
-        wanted: dict[str, Any] = {role: name for role, name in named.items() if name is not None}
-        return audit_table(frames.rows, scratch=scratch, **wanted)
-    odd = frames.aside.select(F.concat_ws(": ", "file", "reason", "row").alias("problem"))
-    rows = chosen(frames.rows, named).unionByName(odd, allowMissingColumns=True)
-    with plain_faults():
+    from antecede.spark.order.jobs import careful
+
+    with careful(spark):
+        frames = read_files(spark, files_of(paths), texts_of(named), encoding)
+        if frames.aside is None:
+            wanted: dict[str, Any] = {role: name for role, name in named.items() if name is not None}
+            return audit_table(frames.rows, scratch=scratch, **wanted)
+        odd = frames.aside.select(F.concat_ws(": ", "file", "reason", "row").alias("problem"))
+        rows = chosen(frames.rows, named).unionByName(odd, allowMissingColumns=True)
         return audited(OnSpark(spark), Table(rows, read_frames), made(scratch))
 
 
