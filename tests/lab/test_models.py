@@ -12,7 +12,7 @@ import pytest
 
 from antecede.lab import models
 
-REFERENCE = Path("/work/shared/reference/literature_values.json")
+REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "reference" / "literature_values.json"
 LOSS, CRASH = 0.05, 0.01
 """Of 001 s3 and of Eugster et al. 2003, s4."""
 

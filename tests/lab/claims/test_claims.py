@@ -14,7 +14,7 @@ from antecede.lab.claims import MODULES, all_claims, claim_named
 from antecede.lab.figures import figure
 from antecede.spark.sweep import measure_cell
 
-PAPERS = Path("/work/shared/papers")
+PAPERS = Path(__file__).resolve().parents[4] / "shared" / "papers"
 
 
 def test_names_are_different_and_can_be_found() -> None:
