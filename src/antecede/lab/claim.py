@@ -73,7 +73,7 @@ class Claim:
     asks: str
     """What is measured, in one sentence."""
     design: str
-    """Pairing and margins, fixed before the run."""
+    """Pairing and margins, fixed before the run; and what was changed after a first one, if anything was."""
     chosen: str
     """What the text does not give, and what was taken instead."""
     measure: str

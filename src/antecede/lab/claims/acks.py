@@ -67,7 +67,8 @@ CLAIM = Claim(
     sentence="If all members send and receive ACK in broadcast, ACK implosion has incurred lots of problems, but "
     "gossip-style dissemination has no ACK because members periodically gossip about the summary of received messages.",
     asks="Frames per second at one process: ACKs for its messages, or summaries.",
-    design="By the model: holds if ACKs grow in proportion to the group and summaries at most double.",
+    design="By the model alone, so the verdict follows from its formula: holds if ACKs grow in "
+    "proportion to the group and summaries at most double.",
     chosen="10 messages per second, F = 3, 20 rounds per second, 5 % loss; the text gives nothing.",
     measure="antecede.lab.cells:nothing",
     cells=cells,

@@ -80,7 +80,8 @@ CLAIM = Claim(
     asks="Pairs delivered by their deadline on the true clock, and after it, against how far clocks are off.",
     design="The same seeds with and without a guard of the skew; most: 90 %, by the whole 95 % interval, at 5 and 10 "
     "ms.",
-    chosen="solicit, 5 members, deadlines of 60 ms, 10 % loss; skew is a constant per clock.",
+    chosen="solicit, 5 members, deadlines of 60 ms, 10 % loss; skew is a constant per clock. Deadlines were 100 ms "
+    "at first and were shortened after a run in which nothing was overdue; the verdict was the same.",
     measure="antecede.lab.cells:events",
     cells=cells,
     table=table,

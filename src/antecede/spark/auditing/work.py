@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -159,7 +160,7 @@ def scratch_of(scratch: str | Path | None) -> Iterator[str]:
 # --- what is judged --------------------------------------------------------------------------------------------------
 
 
-class Traces:
+class Traces(ABC):
     """Records of runs; `telling` and `shipping` give frames of their rows, and how a task reads these."""
 
     make: Maker = staticmethod(judging.Case)
@@ -169,11 +170,11 @@ class Traces:
     def __init__(self, settings: dict[str, Any]) -> None:
         self.settings = settings
 
-    def telling(self, engine: Engine, kinds: tuple[str, ...]) -> tuple[Any, Source]:
-        raise NotImplementedError
+    @abstractmethod
+    def telling(self, engine: Engine, kinds: tuple[str, ...]) -> tuple[Any, Source]: ...
 
-    def shipping(self, engine: Engine) -> tuple[Any, Source]:
-        raise NotImplementedError
+    @abstractmethod
+    def shipping(self, engine: Engine) -> tuple[Any, Source]: ...
 
     def built(self, engine: Engine, scratch: str) -> tuple[Any, Totals]:
         built = self._build(engine, scratch, False)
