@@ -109,7 +109,7 @@ def page(bodies: Sequence[tuple[Body, str | None]]) -> str:
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>What the papers claim, measured</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body>'
         f"<h1>What the papers claim, measured</h1><p>{len(bodies)} claims: {html.escape(said)}. Every verdict "
-        f"follows from a rule that sees only the table beside it; where a design changed after a first run, it says so. "
+        f"follows from a rule that sees only the table beside it; where a design changed after a first run it says so. "
         f"antecede {html.escape(version)}.</p>"
         f"<table><tr><th>claim</th><th>place</th><th>verdict</th></tr>{rows}</table>{''.join(chunks)}</body></html>\n"
     )
