@@ -222,30 +222,29 @@ def run_main_job() -> int:
     return run(str(BIN / "antecede"), "demo", "--no-opening") or shown
 
 
-ON_SPARK = ("tests/spark", "tests/cli")
-
-
 def run_tests(options: list[str]) -> int:
-    """All tests in two halves beside each other, those on Spark and the others: on two cores in little over half the
-    time. What the half on Spark has to say comes at the end. Whoever names tests or gives words gets one plain run."""
+    """All tests, shared by two processes beside each other: one begins with those on Spark, and whoever is free takes
+    the next of the others (tests/sharing.py). What the first has to say comes at the end. Whoever names tests or gives
+    words gets one plain run."""
     pytest = [str(PYTHON), "-m", "pytest"]
     if (os.cpu_count() or 1) < 2 or any(not option.startswith("-") for option in options):
         return run(*pytest, *options)
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-        command = [*pytest, *ON_SPARK, "-p", "no:cacheprovider", *options]
+    with tempfile.TemporaryDirectory() as marks, tempfile.TemporaryFile() as said:
+        share = [*pytest, "-p", "tests.sharing", f"--share={marks}"]  # two words would move pytest's root there
+        command = [*share, "--with-spark", "-p", "no:cacheprovider", *options]
         beside = subprocess.Popen(
             command, cwd=ROOT, env=clean_environment(os.environ), stdout=said, stderr=subprocess.STDOUT
         )
         try:
-            code = run(*pytest, *(f"--ignore={folder}" for folder in ON_SPARK), *options)
-            print(f"Waiting for {' and '.join(ON_SPARK)} ...", file=sys.stderr, flush=True)
+            code = run(*share, *options)
+            print("Waiting for the tests beside these ...", file=sys.stderr, flush=True)
             other = beside.wait()
         finally:
             if beside.poll() is None:
                 beside.terminate()
                 beside.wait()
         said.seek(0)
-        print(said.read(), end="", flush=True)
+        print(said.read().decode("utf-8", "replace"), end="", flush=True)
     return code or (other if other >= 0 else 128 - other)
 
 

@@ -14,12 +14,12 @@ from typing import Any
 
 from bench.tables import Table
 
+from antecede.core.deadline.inbox import Inbox
 from antecede.core.effects import Deliver
-from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.graph import GraphWriter
-from antecede.core.order.index import INDEX, IndexReader, Log, item_stamp
+from antecede.core.order.numbered import INDEX, IndexReader, Log, item_stamp
 from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
 from antecede.core.recipes import CHAIN

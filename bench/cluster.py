@@ -4,7 +4,7 @@
     python bench/cluster.py [--job MODULE:FUNCTION] [--on local,local-cluster,standalone,killed,connect]
 
 The job is a function of a session and a folder that returns something JSON can say; without one it is `stream` of
-tests/spark/cluster_job.py (source, a transformation, a stateful operator, sink; four batches). Standalone is a real
+tests/spark/cluster_job.py (source, a transformation, a stateful operator, sink; three batches). Standalone is a real
 master with two worker processes; the workers run an interpreter that has no antecede. `killed` is standalone, and one
 worker with all it started gets SIGKILL when the first batch counts. Everything stays on loopback. Takes about three
 minutes on an idle machine.

@@ -22,7 +22,7 @@ from typing import Any
 from antecede.core.machine import Machine
 from antecede.core.message import Mark, Stamp
 from antecede.core.order.colour import ColourReader
-from antecede.core.order.index import IndexReader
+from antecede.core.order.numbered import IndexReader
 from antecede.core.order.reader import Reader
 from antecede.core.order.rounds import ColoursReader
 from antecede.core.recipes import RECIPES, build

@@ -229,12 +229,12 @@ def free_port() -> int:
 
 
 def wait_for(port: int) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.05)
-    raise SystemExit(f"nothing listens on port {port} after 20 s")
+    raise SystemExit(f"nothing listens on port {port} after 60 s")
 
 
 def cpu_of(pid: int) -> float:

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
-from antecede.core.member import Member
 from antecede.core.message import Envelope, Mark, Message, Stamp
 from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
 from antecede.core.recipes import Recipe, register
-from antecede.core.tier import Parts
+from antecede.core.roles.member import Member
+from antecede.core.roles.tier import Parts
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
 from antecede.trace.check import EXEMPT, check

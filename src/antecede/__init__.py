@@ -10,10 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from antecede.core.fold.spec import fuse
     from antecede.errors import AntecedeError, EnvironmentFault, InputError, RemoteProtocolError
     from antecede.live.blocking import connect_blocking
     from antecede.live.broker import Broker
     from antecede.live.client import connect
+    from antecede.live.fusing import Result
     from antecede.live.message import Message
     from antecede.live.serve import serve
     from antecede.sim.run import Run, simulate
@@ -31,11 +33,13 @@ __all__ = [
     "Message",
     "RemoteProtocolError",
     "Report",
+    "Result",
     "Run",
     "Scenario",
     "check",
     "connect",
     "connect_blocking",
+    "fuse",
     "serve",
     "simulate",
 ]
@@ -48,11 +52,13 @@ _ROOMS = {
     "Message": "antecede.live.message",
     "RemoteProtocolError": "antecede.errors",
     "Report": "antecede.trace.report",
+    "Result": "antecede.live.fusing",
     "Run": "antecede.sim.run",
     "Scenario": "antecede.sim.scenario",
     "check": "antecede.trace.check",
     "connect": "antecede.live.client",
     "connect_blocking": "antecede.live.blocking",
+    "fuse": "antecede.core.fold.spec",
     "serve": "antecede.live.serve",
     "simulate": "antecede.sim.run",
 }

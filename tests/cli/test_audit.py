@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,17 +20,6 @@ from tests.trace.tables import rows
 
 app = typer.Typer()
 app.command()(audit)
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """The session that runs already, else one for these tests."""
-    from antecede.spark.sessions import running, session
-
-    there = running()
-    yield there or session("local[2]", app="antecede tests", settings={"spark.driver.memory": "1g"})
-    if there is None:
-        session().stop()
 
 
 @pytest.fixture(params=["local", "spark"])
@@ -113,7 +100,7 @@ def test_what_is_set_aside_and_what_has_no_order_is_told(tmp_path: Path, engine:
 
 
 def test_small_input_needs_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("antecede.spark.sessions.session", None)
+    monkeypatch.setattr("antecede.spark.sessions.opened", None)
     (tmp_path / "log.csv").write_text("msg,refs\nb,a\na,\n", "utf-8")
     code, shown = run(str(tmp_path / "log.csv"), "--id", "msg", "--parents", "refs", "--json")
     assert code == 1 and json.loads(shown)["engine"] == "local"

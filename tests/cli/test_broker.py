@@ -8,6 +8,7 @@ from pathlib import Path
 
 from antecede.trace.check import check
 from tests.cli.processes import antecede, running
+from tests.live.keys.keyed import Keyed
 
 
 def test_the_first_three_commands(tmp_path: Path) -> None:
@@ -37,9 +38,46 @@ def test_the_first_three_commands(tmp_path: Path) -> None:
     assert report.clean and report.fates_by_role["subscriber"]["delivered"] == 2
 
 
+def test_beyond_the_loopback_with_keys(tmp_path: Path) -> None:
+    """Listening on every address; called, as any client elsewhere would, by one that the certificate is for."""
+    keyed, tokens = Keyed(tmp_path / "keys"), {}
+    keys = str(keyed.directory)
+    for name, publish, subscribe in (("ann", ("room/#",), ()), ("bob", (), ("#",))):
+        tokens[name] = str(tmp_path / name)
+        (tmp_path / name).write_text(keyed.token(name, publish, subscribe))
+    settings = tmp_path / "broker.toml"
+    settings.write_text(f'keys = "{keys}"\nadvertise = "127.0.0.1:0"\nlog_level = "debug"\nhttp = 0\n', "utf-8")
+    with running("broker", "--listen", "0.0.0.0:0", "--name", "A", "--config", str(settings)) as broker:
+        assert broker.stdout is not None and broker.stderr is not None
+        url = broker.stdout.readline().split()[-1]
+        assert url.startswith("antecedes://127.0.0.1:") and "--token-file" in broker.stdout.readline()
+        at = ("--at", url, "--ca", f"{keys}/ca.pem")
+        with running("sub", "#", *at, "--token-file", tokens["bob"], "--count", "1") as sub:
+            assert sub.stderr is not None and sub.stdout is not None
+            sub.stderr.readline()
+            done = antecede("pub", "room/1", "hello", *at, "--token-file", tokens["ann"])
+            assert done.returncode == 0 and done.stdout.startswith("ann-"), done.stderr
+            assert sub.stdout.readline().endswith("hello\n")
+        for arguments, words in (
+            (("hall", "x", *at, "--token-file", tokens["ann"]), "does not let it publish to 'hall'"),
+            (("room/1", "x", *at), "asks for a token"),
+            (("room/1", "x", "--at", url, "--token-file", tokens["ann"]), "is not to be trusted"),
+        ):
+            done = antecede("pub", *arguments)
+            assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        broker.send_signal(signal.SIGTERM)
+        said = broker.communicate(timeout=20)[1]
+        assert "no token" in said
+        shown = antecede("config", "--config", str(settings)).stdout + antecede("keys", "show", "--dir", keys).stdout
+    secret = json.loads((tmp_path / "keys" / "cluster.key").read_bytes())["secrets"][0]["key"]
+    for hidden in (secret, *(Path(file).read_text().strip().rpartition(".")[2] for file in tokens.values())):
+        assert hidden not in said + shown
+
+
 def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
     for arguments, words in (
-        (("broker", "--listen", "0.0.0.0:7400"), "not the loopback"),
+        (("broker", "--listen", "0.0.0.0:7400", "--keys", str(tmp_path)), "antecede keys init"),
+        (("pub", "t", "x", "--at", "192.0.2.1:7400"), "antecedes://"),
         (("broker", "--name", "a:b"), "cannot be called"),
         (("broker", "--config", str(tmp_path / "none.toml")), "cannot be read"),
         (("pub", "room/#", "hello", "--at", "127.0.0.1:9"), "No broker answers"),

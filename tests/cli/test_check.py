@@ -117,6 +117,16 @@ def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
     assert code == 1 and "the records of [/x] stop without an end" in shown
 
 
+def test_one_run_in_several_directories_is_judged_together(tmp_path: Path) -> None:
+    mine, theirs = [], []
+    for row in rows(CLEAN):
+        (mine if row.process == "p" else theirs).append(row)
+    write_run(tmp_path / "one", mine)
+    write_run(tmp_path / "two", theirs)
+    code, shown = run(str(tmp_path / "one"), str(tmp_path / "two"))
+    assert code == 0 and f"{len(rows(CLEAN))} rows of 2 processes" in shown
+
+
 GOSSIP = """
 p 0 join G1
 q 0 join G1

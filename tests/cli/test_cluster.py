@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 from pathlib import Path
 
 from antecede.live.client import connect
@@ -63,3 +64,15 @@ def test_a_broker_is_killed_and_nothing_that_was_safe_is_missed(tmp_path: Path) 
     report = check(tmp_path)
     assert report.findings == [] and report.unknown_tails == ["K"]
     assert report.fates_by_role["subscriber"]["delivered"] == 60
+
+
+def test_mqtt_clients_come_in_by_any_broker() -> None:
+    with cluster(2, "--mqtt") as (process, told):
+        assert len(told["mqtt"]) == 2
+        for address in told["mqtt"]:
+            host, port = address.removeprefix("mqtt://").split(":")
+            with socket.create_connection((host, int(port)), 20) as sock:
+                sock.sendall(b"\x10\x0d\x00\x04MQTT\x05\x02\x00\x00\x00\x00\x00")
+                assert sock.recv(4)[:1] == b"\x20"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0

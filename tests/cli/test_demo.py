@@ -17,6 +17,7 @@ from antecede.sim.run import Run
 from antecede.spark.outcome import Report as PipelineReport
 from antecede.spark.outcome import Stage
 from antecede.trace.report import Finding, Report
+from tests.cli.processes import running
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +55,8 @@ def test_one_line_per_recipe_in_80_columns(capsys: pytest.CaptureFixture[str]) -
     assert lines["solicit"][1:3] == ["causal", "deadline"] and lines["solicit"][4] == "0"
     assert lines["pbcast"][1:3] == ["none", "never"] and int(lines["pbcast"][4].replace(",", "")) > 0
     assert "Not promised, so not looked for: colour idle; colour-eager" in shown
-    assert [line.strip() for line in shown.splitlines()[-3:]] == list(demo.NEXT)
+    assert [line.strip() for line in shown.splitlines()[-5:-2]] == list(demo.NEXT)
+    assert shown.splitlines()[-1].strip() == demo.BROKER
 
 
 @pytest.mark.parametrize("line", demo.NEXT)
@@ -63,6 +65,13 @@ def test_what_to_try_next_works(line: str, tmp_path: Path, monkeypatch: pytest.M
     words = [shlex.split(text)[1:] for text in demo.NEXT]
     assert main(words[0]) == 0
     assert main(shlex.split(line)[1:]) == (1 if "--as" in line else 0), "plain gossip is not in causal order"
+
+
+def test_the_broker_to_try_next_tells_what_to_type_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTECEDE_LISTEN", "127.0.0.1:0")
+    with running(*shlex.split(demo.BROKER)[1:]) as broker:
+        assert broker.stdout is not None and " listens on " in broker.stdout.readline()
+        assert "in another terminal:  antecede sub" in broker.stdout.readline()
 
 
 def test_a_run_that_is_not_clean_is_named_and_can_be_replayed(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +23,6 @@ from tests.spark.hostile import CASES, Case, fates
 
 app = typer.Typer()
 app.command()(order)
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """The session that runs already, else one for these tests."""
-    from antecede.spark.sessions import running, session
-
-    there = running()
-    yield there or session("local[2]", app="antecede tests", settings={"spark.driver.memory": "1g"})
-    if there is None:
-        session().stop()
 
 
 def run(*arguments: object) -> tuple[int, str]:

@@ -23,6 +23,7 @@ def test_every_recipe_is_listed_with_its_promise(capsys: pytest.CaptureFixture[s
     assert "solicit            paper 000, 002\n    causal order; with deadlines or without; all are members\n" in shown
     assert "not promised, so not looked for: gap, idle, stuck, undelivered" in shown
     assert "readings: repaired, printed-a, printed-b, printed-c" in shown
+    assert "    --without bound: an answer reaches up to the upper vector and includes it\n" in shown
     assert max(map(len, shown.splitlines())) <= 80
 
 

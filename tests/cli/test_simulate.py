@@ -70,6 +70,18 @@ def test_what_people_read(command: Any, tmp_path: Path) -> None:
         (["--recipe", "home", "--spread", "pull"], "Recipe 'home' has its own way to spread"),
         (["--recipe", "graph", "--spread", "loud"], "There is no way to spread called 'loud'"),
         (["--reading", "aloud"], "has no reading 'aloud'"),
+        (["--turns"], "Recipe solicit has no rounds to take turns in: --turns goes with rounds and colour."),
+        (["--view-below", "3"], "Recipe solicit does not gossip: --times and --view-below go with rounds"),
+        (
+            ["--recipe", "graph", "--spread", "gossip", "--view-below", "3"],
+            "--view-below goes with lifetimes (rounds).",
+        ),
+        (["--window", "3"], "Recipe solicit waits for no acknowledgements: --window goes with ackcast."),
+        (["--seeds", "0"], "--seeds is 0: it must be at least 1"),
+        (["--cpu-us", "-1"], "cpu_us is -1"),
+        (["--without", "luck"], "Recipe 'solicit' has no repair 'luck' to undo; it has bound, checks"),
+        (["--without", "bound", "--reading", "printed"], "leave out --reading printed"),
+        (["--recipe", "rounds", "--deadline-ms", "100:300"], "a deadline cannot end later"),
         (["--resume"], "--resume goes with --sweep N"),
         (["--sweep", "3"], "--sweep needs --out DIR"),
         (["--sweep", "0", "--out", "x"], "--sweep is 0: it must be at least 1 and"),
@@ -91,6 +103,28 @@ def test_bad_input_is_one_sentence_and_writes_nothing(
     code, out, err = command(*arguments)
     assert code == 2 and says in err and err.count("\n") == 1 and out == ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_many_seeds_give_one_table(command: Any, tmp_path: Path) -> None:
+    options = ("--recipe", "graph", "--deadline-ms", "none", "--messages", 10)
+    code, out, _ = command(*options, "--seeds", 2, "--out", tmp_path / "many")
+    assert code == 0 and "share of pairs delivered" in out and (tmp_path / "many" / "metrics.parquet").is_file()
+    code, out, _ = command(*options, "--seeds", 2, "--json")
+    body = json.loads(out)
+    assert [row["seed"] for row in body["runs"]] == [0, 1] and body["means"]["reach"] == [1.0, 0.0]
+
+
+def test_totals_say_who_slept_and_what_found_no_room(command: Any, tmp_path: Path) -> None:
+    command("--messages", 30, "--perturb", "some:0.4", "--cpu-us", 4000, "--buffer", 2, "--out", tmp_path / "run")
+    totals = json.loads((tmp_path / "run" / "totals.json").read_text("utf-8"))
+    assert totals["naps_us"] and totals["overflowed"] and totals["processes"]
+
+
+def test_one_repair_can_be_undone(command: Any) -> None:
+    options = ("--recipe", "graph", "--messages", 60, "--loss", 0.2)
+    code, out, _ = command(*options, "--without", "projection")
+    assert code == 1 and "graph-without-projection-0" in out and "inversion" in out
+    assert command(*options)[0] == 0
 
 
 def test_a_directory_with_something_else_is_left_alone(command: Any, tmp_path: Path) -> None:

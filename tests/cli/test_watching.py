@@ -62,20 +62,21 @@ def test_a_person_sees_the_line_and_the_page_of_spark(monkeypatch: pytest.Monkey
 
     asked: dict[str, Any] = {}
 
-    def session(master: str | None, *, app: str, settings: dict[str, Any]) -> Any:
-        asked.update(master=master, app=app, **settings)
+    def opened(master: str | None, app: str, settings: dict[str, Any], small: bool) -> Any:
+        asked.update(master=master, app=app, small=small, **settings)
         return Spark()
 
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(progress, "PATIENCE_S", 0.0)
     monkeypatch.setattr(progress, "EVERY_S", 0.0)
-    monkeypatch.setattr("antecede.spark.sessions.session", session)
+    monkeypatch.setattr("antecede.spark.sessions.opened", opened)
+    monkeypatch.setattr("antecede.spark.adopting.register", lambda spark, formats: spark)
     monkeypatch.setattr("antecede.spark.jobs.following", lambda spark, told: nullcontext(told(Far(1, 2, 30))))
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
-    with watched_spark("antecede audit", "local[2]", doing="judging"):
+    with watched_spark("antecede audit", "local[2]", doing="judging", small=True):
         pass
-    assert asked == {"master": "local[2]", "app": "antecede audit", "spark.ui.enabled": True}
+    assert asked == {"master": "local[2]", "app": "antecede audit", "small": True, "spark.ui.enabled": True}
     assert "Spark shows its work at http://127.0.0.1:4040\n" in screen.getvalue()
     assert "judging: 1 of 2 tasks, 30 rows" in screen.getvalue()
     assert watching.ui_settings("sc://host") == {}, "a Connect server has its own page"

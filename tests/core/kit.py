@@ -9,9 +9,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from antecede.core.deadline.inbox import Inbox
 from antecede.core.effects import Answer, Ask, Collect, Deliver, Discard, Effect, Join, Leave, Move, Send
 from antecede.core.frames import Frame
-from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest, stream_of
 from antecede.core.machine import Peer, Settings
 from antecede.core.message import Envelope, Mark, Message, Stamp, split_id

@@ -10,9 +10,9 @@ import pytest
 from antecede.core import interest as interests
 from antecede.core.entries import EACH, Entries
 from antecede.core.frames import Attach, Data, Publish
-from antecede.core.frozen import freeze, thaw
 from antecede.core.machine import Peer, Settings
 from antecede.core.recipes import build
+from antecede.core.state.freeze import freeze, thaw
 from antecede.errors import InputError
 from tests.core.kit import carry, frame_to, told
 

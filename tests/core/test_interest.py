@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from antecede.core import interest as module
+from antecede.core.content import Seen
 from antecede.core.interest import Interest, group_of, stream_of
+from antecede.core.message import Message
 from antecede.core.order.matrix import Column
-from antecede.core.round_broker import Below
+from antecede.core.roles.round_broker import Below
 
 
 def test_a_stream_is_a_sender_in_a_group() -> None:
@@ -46,3 +48,16 @@ def test_answers_are_forgotten_before_they_are_too_many(monkeypatch: pytest.Monk
 def test_interests_of_one_key_look_at_the_same_streams() -> None:
     assert Interest(("G1", "G2")).key == Interest(("G1", "G2")).key != Interest(("G1",)).key
     assert len({Interest(("G1",)).key, Column(("G1",), "A").key, Column(("G1",), "B").key, Below(("G1",)).key}) == 4
+
+
+def test_filters_with_predicates_want_what_these_hold_for() -> None:
+    interest, seen = Interest(("a/##?payload.x > 1", "a/b#?payload.y > 1", "c")), Seen()
+
+    def takes(topic: str, payload: bytes) -> bool:
+        return interest.takes(Message("p", 1, (topic,), payload), seen)
+
+    assert takes("a/b", b'{"x": 2}') and takes("a/b", b'{"y": 2}') and not takes("a/b", b'{"x": 1, "y": 1}')
+    assert takes("a/z", b'{"x": 2}') and not takes("a/z", b'{"y": 2}')
+    assert takes("c", b"") and not takes("d", b'{"x": 2}')
+    assert interest.wants(("a/z",)), "by its topic it may be wanted"
+    assert Interest(("a/#", "a/##?payload.x > 1")).takes(Message("p", 1, ("a",)), seen), "the other filter takes all"

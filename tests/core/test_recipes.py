@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from antecede.core.broker import Broker
-from antecede.core.client import Client
-from antecede.core.eager import EagerInbox
-from antecede.core.home_broker import HomeBroker
-from antecede.core.member import Member
+from antecede.core.deadline.eager import EagerInbox
+from antecede.core.home.broker import HomeBroker
+from antecede.core.home.client import Client
 from antecede.core.order.delta import DeltaWriter
 from antecede.core.order.graph import GraphWriter
-from antecede.core.order.index import IndexReader
 from antecede.core.order.matrix import MatrixWriter
+from antecede.core.order.numbered import IndexReader
 from antecede.core.order.rounds import RoundsWriter
 from antecede.core.order.vector import VectorWriter
+from antecede.core.order.writer import NoWriter
 from antecede.core.recipes import RECIPES, Recipe, build, recipe_named, register
-from antecede.core.round_broker import RoundBroker
-from antecede.core.round_subscriber import RoundSubscriber
+from antecede.core.roles.broker import Broker
+from antecede.core.roles.member import Member
+from antecede.core.roles.round_broker import RoundBroker
+from antecede.core.roles.round_subscriber import RoundSubscriber
+from antecede.core.roles.subscriber import Subscriber
 from antecede.core.spread.ack import Acks
 from antecede.core.spread.flat import Flat
 from antecede.core.spread.gossip import Gossip
@@ -25,7 +27,6 @@ from antecede.core.spread.lazy import Lazy
 from antecede.core.spread.lpbcast import Lpbcast
 from antecede.core.spread.piggyback import Piggyback
 from antecede.core.spread.pull import Pull
-from antecede.core.subscriber import Subscriber
 from antecede.errors import InputError
 from tests.core.kit import machine
 
@@ -59,7 +60,7 @@ from tests.core.kit import machine
 def test_what_a_role_is_built_from(recipe: str, role: str, kind: type, writer: type | None) -> None:
     built = machine(recipe, "A", role, "G1", colours=5)
     assert type(built) is kind
-    assert built.writer is None if writer is None else type(built.writer) is writer
+    assert type(built.writer) is (writer or NoWriter) and built.reads_only == (writer is None)
     assert built.reader.dense == RECIPES[recipe].flat
     assert isinstance(built.reader, IndexReader) == (kind is Client)
 

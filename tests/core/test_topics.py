@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from antecede.core.topics import EVERYTHING, covers, is_filter, matches, overlaps
+from antecede.core.topics import EVERYTHING, covers, is_filter, matches, overlaps, selected, split_filter
 
 levels = st.lists(st.sampled_from(["a", "b", "", "c"]), min_size=1, max_size=4)
 
@@ -93,3 +93,11 @@ def test_only_whole_levels_are_wildcards(filter: str) -> None:
     assert is_filter(filter) or not filter
     assert not is_filter(filter + "+") or filter.endswith("/") or not filter
     assert not is_filter(f"#/{filter}")
+
+
+@given(st.sampled_from(["a", "a/#", "+/b", "#", "$#", "a/+"]), st.text())
+def test_a_predicate_comes_off_as_it_was_put_on(filter: str, where: str) -> None:
+    assert split_filter(selected(filter, where)) == (filter, where or None)
+    assert is_filter(selected(filter, where))
+    for topic in ("a", "a/b", "$SYS"):
+        assert matches(selected(filter, where), topic) == matches(filter, topic)

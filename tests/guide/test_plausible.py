@@ -26,7 +26,7 @@ from antecede.sim.scenario import Scenario
 from antecede.sim.small import Small
 from antecede.sim.sweep import judge
 from antecede.trace.check import EXEMPT, check
-from tests.core.test_frozen import digest_with, leave_all, thaw_all
+from tests.core.state.test_freeze import digest_with, leave_all, thaw_all
 from tests.house import rules
 
 FILE = rules.ROOT / "examples" / "plausible.py"

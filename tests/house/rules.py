@@ -12,7 +12,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
-LINES = 400
 
 PICKLES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "marshal", "shelve"}
 CLOCKS = {
@@ -34,6 +33,11 @@ UNSEEDED = {"os.urandom", "uuid.uuid1", "uuid.uuid4", "random.SystemRandom"}
 NUMPY_SEEDED = {"BitGenerator", "Generator", "PCG64", "Philox", "SeedSequence", "default_rng"}
 # `Random` promises the same numbers on every Python for these two only, so the core uses nothing else of it.
 OTHER_DICE = {"choice", "choices", "randint", "randrange", "shuffle", "sample", "uniform", "expovariate", "gauss"}
+
+# Reading through these is no reach: they are values, which nobody changes once they are made.
+VALUES = {"envelope", "message", "stamp", "settings", "interest", "covers", "needs", "own"}
+VALUE_NAMES = {"e", "envelope", "frame", "gift", "h", "header", "held", "i", "item", "message", "note", "one", "ready",
+               "recipe", "reply", "stamp"}  # fmt: skip
 
 
 def modules(source: Path = SOURCE) -> list[Path]:
@@ -103,12 +107,6 @@ def declares_exports(path: Path) -> Iterator[str]:
         yield f"{path}: defines {', '.join(public_definitions(tree))} but has no __all__"
 
 
-def short_enough(path: Path) -> Iterator[str]:
-    lines = len(path.read_text("utf-8").splitlines())
-    if lines > LINES:
-        yield f"{path}: {lines} lines, more than {LINES}: split it by subject"
-
-
 def no_pickle(path: Path) -> Iterator[str]:
     for name, line in imports(parse(path)):
         if name.split(".")[0] in PICKLES:
@@ -151,6 +149,51 @@ def portable_dice(path: Path) -> Iterator[str]:
             yield f"{path}:{node.lineno}: uses .{node.func.attr}(); the core's dice are random() and getrandbits()"
 
 
+def reaches(path: Path) -> Iterator[str]:
+    """Where somebody takes hold of a part of another's part: `tier.store.by_id`, `self.broker.inbox.seen`."""
+    tree = parse(path)
+    known = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute)):
+            continue
+        whose = node.value.value
+        if isinstance(whose, ast.Attribute) and isinstance(whose.value, ast.Name) and whose.value.id == "self":
+            name = whose.attr
+        elif isinstance(whose, ast.Name) and whose.id not in {"self", "cls", *known}:
+            name = whose.id
+        else:
+            continue
+        if name not in VALUE_NAMES and node.value.attr not in VALUES:
+            yield f"{path}:{node.lineno}: reaches through {ast.unparse(whose)} for {ast.unparse(node)}"
+
+
+def asks_for_a_writer(path: Path) -> Iterator[str]:
+    """`writer is None`: a test that tells of a half that some processes have and others have not."""
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
+            inner, other = node.left, node.comparators[0]
+            name = inner.attr if isinstance(inner, ast.Attribute) else inner.id if isinstance(inner, ast.Name) else ""
+            if name == "writer" and isinstance(other, ast.Constant) and other.value is None:
+                yield f"{path}:{node.lineno}: asks whether there is a writer"
+
+
+def asks_for_unordered(path: Path) -> Iterator[str]:
+    """`order == "none"`, `is_loose(stream)`: unordered messages as exceptions to a rule for others."""
+    for node in ast.walk(parse(path)):
+        compared = isinstance(node, ast.Compare) and any(
+            isinstance(one, ast.Constant) and one.value == "none" for one in (node.left, *node.comparators)
+        )
+        called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "is_loose"
+        if compared or called:
+            assert isinstance(node, ast.expr)
+            yield f"{path}:{node.lineno}: asks whether a message is unordered"
+
+
 def has_logic(path: Path) -> bool:
     """Whether there is anything to test: a function that does more than be declared."""
     for node in ast.walk(parse(path)):
@@ -165,7 +208,8 @@ def has_logic(path: Path) -> bool:
 
 
 def mirrored(path: Path, source: Path, tests: Path) -> Path:
-    """core/inbox.py -> tests/core/test_inbox.py; a package's own file by its name: cli/__init__.py -> test_cli.py."""
+    """core/deadline/inbox.py -> tests/core/deadline/test_inbox.py; a package's own file by its name: cli/__init__.py ->
+    test_cli.py."""
     inside = path.relative_to(source / "antecede")
     name = path.parent.name if inside.name == "__init__.py" else inside.stem
     return tests / inside.parent / f"test_{name}.py"

@@ -1,4 +1,4 @@
-"""Tests mirror the source: whoever changes core/inbox.py finds its tests in tests/core/test_inbox.py."""
+"""Tests mirror the source: the tests of core/deadline/inbox.py are in tests/core/deadline/test_inbox.py."""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
 import subprocess
 import sys
 import threading
@@ -173,18 +175,55 @@ def test_ci_runs_the_tests() -> None:
 @pytest.mark.parametrize(
     ("options", "runs"), [([], 2), (["-ra", "--durations=10"], 2), (["tests/core"], 1), (["-k", "x"], 1)]
 )
-def test_the_tests_run_in_two_halves_unless_some_are_named(
+def test_two_processes_share_the_tests_unless_some_are_named(
     options: list[str], runs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     fake = tmp_path / "python"
-    fake.write_text('#!/bin/sh\necho "ran $*"\ncase "$*" in *tests/spark\\ *) exit 3;; esac\n', "utf-8")
+    fake.write_text('#!/bin/sh\necho "ran $*"\ncase "$*" in *--with-spark*) exit 3;; esac\n', "utf-8")
     fake.chmod(0o755)
     monkeypatch.setattr(run, "PYTHON", fake)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    assert run.run_tests(options) == (3 if runs == 2 else 0), "the half that failed decides"
-    said = [line for line in capfd.readouterr().out.splitlines() if line.startswith("ran")]
-    assert len(said) == runs and all(set(options) <= set(line.split()) for line in said)
-    assert runs == 1 or ("--ignore=tests/spark" in said[0] and " tests/spark tests/cli" in said[1])
+    assert run.run_tests(options) == (3 if runs == 2 else 0), "the one that failed decides"
+    said = [line.split() for line in capfd.readouterr().out.splitlines() if line.startswith("ran")]
+    assert len(said) == runs and all(set(options) <= set(line) for line in said)
+    if runs == 2:
+        one, other = (next(word for word in line if word.startswith("--share=")) for line in said)
+        assert one == other and "--with-spark" not in said[0] and "--with-spark" in said[1]
+
+
+SHARED = """
+import pytest
+@pytest.fixture(scope="session")
+def spark(): return "the one session"
+def test_quick(): pass
+@pytest.mark.slow
+def test_slow(): pass
+@pytest.mark.parametrize("n", range(3))
+def test_on_spark(spark, n): pass
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_either(engine): assert engine == "local"
+"""
+
+
+def test_every_test_is_run_by_one_process_and_those_on_spark_by_the_same(tmp_path: Path) -> None:
+    """As tests/sharing.py says: Spark first, then what is slow; nothing twice, and what fails is told."""
+    (tmp_path / "test_shared.py").write_text(SHARED, "utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n", "utf-8")
+    (tmp_path / "marks").mkdir()
+
+    def ran(*options: str) -> tuple[int, list[str]]:
+        words = ["-p", "tests.sharing", "--share=marks", "-p", "no:cacheprovider", "-v", *options]
+        environment = {**os.environ, "PYTHONPATH": str(rules.ROOT)}
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *words], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        return done.returncode, re.findall(r"::test_(\S+) (?:PASSED|FAILED)", done.stdout)
+
+    assert ran("-k", "quick") == (0, ["quick"])
+    spark = ["on_spark[0]", "on_spark[1]", "on_spark[2]", "either[spark]"]
+    assert ran("--with-spark", "-k", "spark or slow") == (1, [*spark, "slow"])
+    assert ran() == (0, ["either[local]"])
+    assert ran("--with-spark") == (0, [])
 
 
 def test_the_page_comes_first_and_the_demo_does_not_repeat_it(

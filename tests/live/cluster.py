@@ -10,6 +10,7 @@ from pathlib import Path
 from antecede.core.machine import Machine, Peer, Settings
 from antecede.core.message import Message
 from antecede.core.recipes import RECIPES, build
+from antecede.live.faults import Faults
 from antecede.live.node import Clock, Node
 from antecede.live.udp import UdpTransport
 from antecede.trace.parquet import StreamAppender
@@ -56,7 +57,7 @@ class Cluster:
             )  # fmt: skip
             appender = StreamAppender(directory / f"{name}.arrow")
             self.appenders.append(appender)
-            transport = UdpTransport(name, loss=loss, seed=1)
+            transport = UdpTransport(name, faults=Faults(loss=loss, seed=1))
             self.nodes[name] = Node(machine, transport, records=appender, on_deliver=self.count, clock=clock)
         book = {
             n: t.address

@@ -13,7 +13,7 @@ from antecede.wire import encode
 
 class Sink(DatagramSender):
     def __init__(self, name: str) -> None:
-        super().__init__(name, 0.0, 0, 1200)
+        super().__init__(name, size=1200)
         self.posted: list[tuple[str, bytes]] = []
 
     def _post(self, peer: str, datagram: bytes) -> bool:

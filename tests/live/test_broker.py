@@ -13,6 +13,7 @@ from antecede.live.broker import Broker
 from antecede.live.client import connect
 from antecede.trace.parquet import read_rows
 from tests.live.cluster import until
+from tests.live.keys.keyed import Keyed
 
 ANY = "127.0.0.1:0"
 
@@ -32,7 +33,11 @@ def test_brokers_find_all_others_through_one_and_share_run_and_clock() -> None:
     asyncio.run(main())
 
 
-def test_a_taken_name_is_refused_and_a_default_name_is_the_port() -> None:
+def test_a_taken_name_is_refused_and_a_default_name_is_the_port(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))  # whoever runs this may have keys
+
     async def main() -> None:
         async with Broker(ANY, name="A") as a, Broker(ANY) as other:
             assert other.name == f"b{other.address[1]}"
@@ -42,8 +47,16 @@ def test_a_taken_name_is_refused_and_a_default_name_is_the_port() -> None:
     asyncio.run(main())
     with pytest.raises(InputError, match="incarnation"):
         Broker(ANY, name="A.1")
-    with pytest.raises(InputError, match="not the loopback"):
+    with pytest.raises(InputError, match=r"not the loopback.*antecede keys init"):
         Broker("0.0.0.0:7400")
+    with pytest.raises(InputError, match=r"not the loopback.*antecede keys init"):
+        Broker(ANY, join=["192.0.2.1:7400"])
+    with pytest.raises(InputError, match=r"not the name .b\.example."):
+        Broker("b.example:7400", keys=Keyed(tmp_path / "keys").directory)
+    with pytest.raises(InputError, match="add --advertise"):
+        Broker("0.0.0.0:7400", keys=tmp_path / "keys")
+    with pytest.raises(InputError, match=r"not for 192\.0\.2\.1"):
+        Broker("0.0.0.0:7400", keys=tmp_path / "keys", advertise="192.0.2.1:7400")
     with pytest.raises(InputError, match="is no filter"):
         Broker(ANY, table={"room#": []})
 

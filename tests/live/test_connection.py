@@ -90,3 +90,73 @@ def test_what_was_not_safe_when_it_was_taken_for_dead_is_said() -> None:
             assert await ann.publish("t", b"") == "ann.1:1"
 
     LocalCluster(brokers=2, delay_s=(0.05, 0.1), seed=1).run(scenario)
+
+
+SOME = {"room/#": [], "alerts/#": ["A", "B"]}
+
+
+def test_a_broker_that_does_not_carry_what_a_client_wants_is_never_its_home() -> None:
+    """It would get some of it, or nothing, and not know."""
+
+    async def scenario(cluster: LocalCluster) -> str | None:
+        async with (
+            cluster.connect("ann", at="C") as ann,
+            cluster.connect("bob", at="A") as bob,
+            ann.subscribe("alerts/#") as inbox,
+        ):
+            assert ann.home in ("A", "B")
+            servers = cluster.network.servers
+            busy = {one: servers.pop(one) for one in [cluster.brokers[name].address for name in "AB"]}
+            cluster.brokers[ann.home].hub.sessions["ann"].abort()
+            await asyncio.sleep(1.0)
+            assert ann.state == "away"
+            servers.update(busy)
+            await bob.publish("alerts/1", b"1")
+            assert (await inbox.get(30)).payload == b"1"
+            return ann.home
+
+    assert LocalCluster(brokers=3, table=SOME).run(scenario) in ("A", "B")
+
+
+def test_a_subscription_waits_for_a_broker_that_carries_it() -> None:
+    async def scenario(cluster: LocalCluster) -> str | None:
+        for name in "AB":
+            cluster.kill(name)
+        await asyncio.sleep(30)
+        async with cluster.connect("ann", at="C") as ann:
+            inbox = ann.subscribe("alerts/#")
+            waiting = asyncio.create_task(inbox.__aenter__())
+            await asyncio.sleep(5)
+            assert not waiting.done() and not ann.machine.joined
+            await cluster.start("A")
+            await waiting
+            await ann.publish("alerts/1", b"")
+            home = ann.home
+            await inbox.aclose()
+            return home
+
+    assert LocalCluster(brokers=3, table=SOME).run(scenario) == "A.1"
+
+
+def test_a_frontier_tells_a_broker_of_a_life_that_it_had_not_heard_of() -> None:
+    """Two lives under one name would both number from one."""
+
+    async def scenario(cluster: LocalCluster) -> str:
+        async with cluster.connect("ann", at="A") as ann:
+            bob = await cluster.connect("bob", at="A").__aenter__()
+            inbox = await bob.subscribe("t").__aenter__()
+            await ann.publish("t", b"1")
+            await inbox.get(10)
+            frontier = inbox.frontier
+            cluster.brokers["B"].managed.table.entries.pop("bob", None)
+            bob.end()
+            await ann.publish("t", b"2")
+            bob = await cluster.connect("bob", at="B").__aenter__()
+            assert bob.name == "bob"
+            inbox = await bob.subscribe("t", since=frontier).__aenter__()
+            assert (await inbox.get(10)).payload == b"2"
+            name = bob.name
+            await bob.aclose()
+            return name
+
+    assert LocalCluster(brokers=2).run(scenario) == "bob.1"

@@ -9,7 +9,7 @@ import pytest
 from antecede.core.effects import Send
 from antecede.core.frames import Data, Gone, Grown, Item, Items, Publish, Published, Received, Request, Top, Want
 from antecede.core.message import Envelope, Message, Stamp
-from antecede.core.order.index import WINDOW
+from antecede.core.order.numbered import WINDOW
 from antecede.errors import RemoteProtocolError
 from antecede.live.datagram import MAX_BODY, bundle, halves, pack, prefix_for, unpack
 from antecede.wire import MAX_DATAGRAM, encode, measure

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from antecede.core.frames import Ack, Data, Digest, Items, Top
+from antecede.core.frames import Ack, Data, Digest, Items, Out, Top
 from antecede.live.hub import Hub
 from antecede.live.session import Leaving, Session
 from antecede.live.transport import Received
 from antecede.live.udp import UdpTransport
+from tests.live.cluster import until
 from tests.live.test_session import Pipe
 
 
@@ -98,5 +99,26 @@ def test_a_machine_may_follow_another_behind_the_same_sockets() -> None:
         hub.from_client(session, [Ack(1, 2)])
         assert not first and len(second) == 1 and hub.name == hub.datagrams.name == "A.1"
         hub.shut()
+
+    asyncio.run(main())
+
+
+def test_what_came_for_the_last_machine_is_not_read_by_the_next() -> None:
+    async def main() -> None:
+        hub, other = Hub(UdpTransport("A")), UdpTransport("B")
+        assert isinstance(hub.datagrams, UdpTransport)
+        other.know({"A": hub.datagrams.address})
+        got: list[str] = []
+        hub.open(lambda batch: None)
+        other.open(lambda batch: None)
+        other.send([(("A",), Out(1, "B"))])
+        hub.close()
+        hub.open(lambda batch: got.extend(sender for sender, _ in batch))
+        await asyncio.sleep(0.05)
+        assert got == []
+        other.send([(("A",), Out(1, "B"))])
+        assert await until(lambda: got == ["B"])
+        hub.shut()
+        other.close()
 
     asyncio.run(main())

@@ -8,13 +8,14 @@ import pytest
 
 from antecede.core.frames import Top, Want
 from antecede.errors import InputError
+from antecede.live.faults import Faults
 from antecede.live.memory import MemoryNetwork
 from antecede.live.transport import Received
 
 
 def test_memory_carries_to_many_and_loses_as_told() -> None:
     async def main() -> None:
-        network = MemoryNetwork(loss=0.3, seed=1)
+        network = MemoryNetwork(Faults(loss=0.3, seed=1))
         names = ["a", "b", "c"]
         transports = {name: network.transport(name) for name in names}
         got: dict[str, int] = dict.fromkeys(names, 0)

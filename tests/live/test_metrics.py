@@ -38,7 +38,9 @@ def test_the_page_is_what_prometheus_reads() -> None:
     assert samples["antecede_gap_age_seconds",] == 0
     assert samples["antecede_deadline_slack_seconds_bucket", "+Inf"] == 3
     assert samples["antecede_deadline_slack_seconds_bucket", "5.0"] == 0
-    assert samples["antecede_bytes_sent_total",] > 0
+    assert samples["antecede_bytes_sent_total",] > 0 and samples["antecede_bytes_received_total",] > 0
+    assert 3 < samples["antecede_control_bytes_total",] < 100, "three messages to one subscriber"
+    assert samples["antecede_turned_away_total",] == 0
     assert ("antecede_client_waiting", "bob") in samples
 
 

@@ -14,10 +14,11 @@ from antecede.core.effects import Deliver, Discard, Effect, Send
 from antecede.core.frames import Data, Frame
 from antecede.core.machine import Peer, Settings
 from antecede.core.message import Envelope, Message, Stamp
-from antecede.core.order.index import WINDOW
+from antecede.core.order.numbered import WINDOW
 from antecede.core.recipes import RECIPES, build
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.live.datagram import Outgoing
+from antecede.live.faults import NONE, Faults
 from antecede.live.memory import MemoryNetwork
 from antecede.live.node import Clock, Node
 from antecede.trace.check import check
@@ -257,11 +258,11 @@ def test_a_client_that_lacks_all_it_may_be_sent_gets_it() -> None:
         for client in "ps":
             nodes[client].subscribe(("t",), ("B",))
         assert await until(lambda: nodes["p"].machine.joined and nodes["s"].machine.joined)
-        nodes["B"].transport._loss = 1.0
+        nodes["B"].transport._faults = Faults(loss=1.0)
         for _ in range(WINDOW):
             nodes["p"].publish(("t",), bytes(70))
         assert await until(lambda: nodes["B"].machine.logs["s"].sent == WINDOW) and not got
-        nodes["B"].transport._loss = 0.0
+        nodes["B"].transport._faults = NONE
         assert await until(lambda: len(got) == WINDOW), f"{len(got)} of {WINDOW}"
         assert got == list(range(1, WINDOW + 1)) and nodes["B"].transport.counts.unsent == 0
         for node in nodes.values():

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from antecede.core.membership.news import LEFT, News
+from antecede.core.membership.table import STONES
 from antecede.live.broker import Broker
 from antecede.live.network import SocketNetwork
+from antecede.live.reception import Reception
 from antecede.live.session import CLIENT, VERSION, Hello, Refused, Session
 
 ANY = "127.0.0.1:0"
@@ -31,5 +34,19 @@ def test_greetings_that_cannot_be_are_refused_with_a_reason() -> None:
                 said = await asyncio.wait_for(heard, 5)
                 assert isinstance(said, Refused) and words in said.reason
                 session.close()
+
+    asyncio.run(main())
+
+
+def test_a_name_of_which_nothing_is_remembered_begins_after_all_that_were_forgotten() -> None:
+    async def main() -> None:
+        async with Broker(ANY, name="A") as broker:
+            reception, table = Reception(broker), broker.managed.table
+            assert reception._next_name("ann") == "ann"
+            table.merge(News("ann", "subscriber", state=LEFT))
+            assert reception._next_name("ann") == "ann.1"
+            for at_us in (0, 100, 100 + STONES * 100):
+                table.forget(at_us, told_us=100)
+            assert reception._next_name("ann") == "ann.1" and reception._next_name("bob") == "bob.1"
 
     asyncio.run(main())

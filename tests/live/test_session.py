@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 
 import pytest
 
 from antecede.core.frames import Frame, Top
 from antecede.live import session as module
-from antecede.live.session import CLIENT, VERSION, Control, Hello, Leaving, Refused, Session, Welcome
+from antecede.live.session import CLIENT, MAX_GREETING, VERSION, Control, Hello, Leaving, Refused, Session, Welcome
 from antecede.wire import encode
 
 
@@ -18,7 +19,7 @@ class Pipe:
     def __init__(self) -> None:
         self.data = bytearray()
         self.waiting = 0
-        self.closed = False
+        self.closed = self.held = False
 
     def write(self, data: bytes) -> None:
         self.data += data
@@ -30,6 +31,15 @@ class Pipe:
 
     def get_write_buffer_size(self) -> int:
         return self.waiting
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def pause_reading(self) -> None:
+        self.held = True
+
+    def resume_reading(self) -> None:
+        self.held = False
 
 
 class Ear:
@@ -124,3 +134,24 @@ def test_a_lost_connection_is_said_once_and_swallows_what_is_sent() -> None:
     assert not ear.session.send([b"a"])
     ear.session.say(HELLO)
     assert not ear.pipe.data
+
+
+def test_before_it_is_known_who_speaks_little_is_believed() -> None:
+    ear = Ear()
+    ear.session.most = MAX_GREETING
+    ear.session.data_received((MAX_GREETING + 1).to_bytes(4, "little"))
+    assert ear.pipe.closed and "a record of" in ear.session.fault
+
+
+def test_whoever_is_held_is_read_again_unless_it_has_gone() -> None:
+    async def main() -> None:
+        ears = [Ear(), Ear(), Ear()]
+        for ear in ears:
+            ear.session.hold(0.01)
+        assert all(ear.pipe.held for ear in ears)
+        ears[1].pipe.close()
+        ears[2].session.connection_lost(None)
+        await asyncio.sleep(0.05)
+        assert [ear.pipe.held for ear in ears] == [False, True, True]
+
+    asyncio.run(main())

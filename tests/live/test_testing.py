@@ -176,3 +176,24 @@ def test_a_client_that_is_killed_again_and_again_goes_on_from_its_saved_frontier
         return told
 
     assert LocalCluster(brokers=2, loss=0.1, seed=3).run(scenario) == [str(n) for n in range(60)]
+
+
+def test_a_lone_broker_comes_back_as_its_next_life_and_waits_for_what_it_cannot_know_to_be_gone() -> None:
+    async def scenario(cluster: LocalCluster) -> tuple[str | None, float]:
+        loop = asyncio.get_running_loop()
+        async with cluster.connect("ann") as ann, cluster.connect("bob") as bob, bob.subscribe("t") as inbox:
+            await ann.publish("t", b"1")
+            await inbox.get(10)
+            cluster.kill("A")
+            await asyncio.sleep(1)
+            await cluster.start("A")
+            began_s = loop.time()
+            await ann.publish("t", b"2")
+            assert (await inbox.get(60)).payload == b"2"
+            waited_s = loop.time() - began_s
+            await ann.publish("t", b"3")
+            assert (await inbox.get(0.1)).payload == b"3", "once is enough"
+            return bob.home, waited_s
+
+    home, waited_s = LocalCluster(brokers=1).run(scenario)
+    assert home == "A.1" and 14 < waited_s < 18

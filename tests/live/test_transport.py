@@ -1,4 +1,4 @@
-"""What every transport shares: names and losses are checked, frames are cut where their content allows."""
+"""What every transport shares: names are checked, frames are cut where their content allows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from antecede.live.udp import UdpTransport
 from antecede.wire import decode
 
 
-def test_names_and_losses_are_checked() -> None:
+def test_names_are_checked() -> None:
     with pytest.raises(InputError):
         UdpTransport("")
-    with pytest.raises(InputError):
-        UdpTransport("a", loss=1.5)
 
 
 def test_a_frame_is_cut_until_it_fits_if_it_can_be_had_apart() -> None:

@@ -10,6 +10,7 @@ import pytest
 from antecede.core.frames import Attached, Data, Frame, Grown, Item, Top
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.errors import EnvironmentFault, InputError
+from antecede.live.faults import Faults
 from antecede.live.transport import Received
 from antecede.live.udp import UdpTransport
 
@@ -117,7 +118,8 @@ def test_a_taken_port_is_the_environments_fault() -> None:
 
 def test_parts_that_are_lost_come_again() -> None:
     async def main() -> None:
-        a, b = UdpTransport("a", loss=0.3, seed=4, size=1200), UdpTransport("b", loss=0.3, seed=5, size=1200)
+        faults = Faults(loss=0.3, seed=4)
+        a, b = UdpTransport("a", faults=faults, size=1200), UdpTransport("b", faults=faults, size=1200)
         a.know({"b": b.address})
         got: list[Frame] = []
         a.open(lambda batch: None)

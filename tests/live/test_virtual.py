@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from antecede.errors import EnvironmentFault, InputError
 from antecede.live.session import CLIENT, VERSION, Hello, Session
 from antecede.live.virtual import BEGINNING_US, VirtualLoop, VirtualNetwork
 from antecede.wire import encode
+from tests.live.keys.keyed import Keyed
 
 
 def test_waiting_moves_the_clock_and_nothing_else() -> None:
@@ -69,3 +71,9 @@ def test_impossible_networks_are_refused() -> None:
     for loss, delay_s in ((1.0, (0.0, 0.0)), (0.0, (2.0, 1.0))):
         with pytest.raises(InputError):
             VirtualNetwork(loss=loss, delay_s=delay_s)
+
+
+def test_a_network_in_memory_takes_no_keys(tmp_path: Path) -> None:
+    broker = Keyed(tmp_path).broker("A", network=VirtualNetwork())
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner, pytest.raises(InputError, match="without keys"):
+        runner.run(broker.start())

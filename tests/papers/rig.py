@@ -69,6 +69,8 @@ class Rig:
         self.processes: dict[str, Process] = {}
         self.log: list[Flight] = []
         """Every copy of a frame that was ever sent."""
+        self.names: dict[str, str] = {}
+        """Message id -> what the paper calls it (`red_A2`); tests say and hear these names where there is one."""
         self._not_before: dict[str, int] = {}
         for name in members.split():
             self.spawn(name, "member", ("G1",))
@@ -144,8 +146,9 @@ class Rig:
         *,
         deadline_ms: float | None = None,
         after: Sequence[str] | None = None,
+        called: str = "",
     ) -> str:
-        """`deadline_ms`: from now. Returns the message's id."""
+        """`deadline_ms`: from now. `called`: its name in the paper. Returns that, or the message's id."""
         process = self.processes[name]
         deadline_us = None if deadline_ms is None else self.now_us + int(deadline_ms * MS)
         message, effects = process.machine.publish(
@@ -154,8 +157,17 @@ class Rig:
         self.records.note(process, "publish", self.now_us, message=message.id, groups=message.topics,
                           deadline_us=message.deadline_us, after=message.after,
                           expires_us=message.expires_us)  # fmt: skip
+        if called:
+            self.names[message.id] = called
         self._told(process, effects)
-        return message.id
+        return self.named(message.id)
+
+    def named(self, message_id: str | None) -> str:
+        return self.names.get(message_id or "", message_id or "")
+
+    def id_of(self, what: str) -> str:
+        """A message's id, from that or from its name in the paper."""
+        return next((one for one, name in self.names.items() if name == what), what)
 
     def _told(self, process: Process, effects: list[Effect]) -> None:
         for effect in effects:
@@ -184,11 +196,14 @@ class Rig:
 
     def flying(self, sender: str | None = None, to: str | None = None, what: str | None = None) -> list[Flight]:
         """Copies on their way; `what` is a kind of frame or a message id."""
-        return [f for f in self.flights if _fits(f, sender, to, what)]
+        return [f for f in self.flights if _fits(f, sender, to, self._meant(what))]
 
     def sent(self, sender: str | None = None, to: str | None = None, what: str | None = None) -> list[Flight]:
         """Copies that were ever sent."""
-        return [f for f in self.log if _fits(f, sender, to, what)]
+        return [f for f in self.log if _fits(f, sender, to, self._meant(what))]
+
+    def _meant(self, what: str | None) -> str | None:
+        return None if what is None else self.id_of(what)
 
     def _pick(self, sender: str | None, to: str | None, what: str | None) -> list[Flight]:
         found = self.flying(sender, to, what)
@@ -224,7 +239,7 @@ class Rig:
         """From now on the network loses what fits; what is returned ends that."""
 
         def rule(flight: Flight) -> bool:
-            return _fits(flight, sender, to, what)
+            return _fits(flight, sender, to, self._meant(what))
 
         self.flights = [f for f in self.flights if not rule(f)]
         self.losing.append(rule)
@@ -266,6 +281,23 @@ class Rig:
             self._wake(*timer)
         self.now_us = until_us
 
+    def pass_ms(self, ms: float, delay_ms: float = 10) -> None:
+        """Let time pass on a network where every copy takes `delay_ms`."""
+        until_us = self.now_us + int(ms * MS)
+        while True:
+            timer = self._next_timer()
+            flight = min(self.flights, key=lambda one: one.sent_us, default=None)
+            arrival_us = None if flight is None else max(self.now_us, flight.sent_us + int(delay_ms * MS))
+            if timer is not None and timer[0] <= until_us and (arrival_us is None or timer[0] < arrival_us):
+                self._wake(*timer)
+            elif flight is not None and arrival_us is not None and arrival_us <= until_us:
+                self.now_us = arrival_us
+                self.flights.remove(flight)
+                self._arrive(flight)
+            else:
+                self.now_us = until_us
+                return
+
     def run_until_quiet(self, delay_ms: float = 10, limit_ms: float = 10_000_000) -> None:
         """Every frame arrives `delay_ms` after it was sent (or after now), until nothing is left to happen."""
         for flight in self.flights:
@@ -287,27 +319,27 @@ class Rig:
         return [r for r in map(Row._make, self.records.rows) if r.process == name and (not kinds or r.kind in kinds)]
 
     def delivered(self, name: str) -> list[str]:
-        return [r.message for r in self.rows(name, "deliver") if r.message is not None]
+        return [self.named(r.message) for r in self.rows(name, "deliver")]
 
     def delivered_at_ms(self, name: str, message: str) -> float:
-        return next(r.at_us for r in self.rows(name, "deliver") if r.message == message) / MS
+        return next(r.at_us for r in self.rows(name, "deliver") if self.named(r.message) == message) / MS
 
     def reason(self, name: str, message: str) -> str | None:
         """Why it was delivered."""
-        return next((r.reason for r in self.rows(name, "deliver") if r.message == message), None)
+        return next((r.reason for r in self.rows(name, "deliver") if self.named(r.message) == message), None)
 
     def discarded(self, name: str) -> list[tuple[str, str]]:
-        return [(r.message or "", r.reason or "") for r in self.rows(name, "discard")]
+        return [(self.named(r.message), r.reason or "") for r in self.rows(name, "discard")]
 
     def asks(self, name: str) -> list[tuple[str, str]]:
         """(whom, for what), in order."""
-        return [(r.peer or "", r.message or "") for r in self.rows(name, "ask")]
+        return [(r.peer or "", self.named(r.message)) for r in self.rows(name, "ask")]
 
     def answers(self, name: str) -> list[tuple[str, str]]:
-        return [(r.peer or "", r.message or "") for r in self.rows(name, "answer")]
+        return [(r.peer or "", self.named(r.message)) for r in self.rows(name, "answer")]
 
     def held(self, name: str) -> list[str]:
-        return list(self.machine(name).inbox.held)
+        return [self.named(one) for one in self.machine(name).inbox.held]
 
     def report(self) -> Report:
         """Let everything come to rest and hear the oracle."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from antecede.core.frames import Data
-from antecede.core.round_clock import colours_for
+from antecede.core.order.round_clock import colours_for
 from tests.papers.rig import Flight, Rig
 
 BROKERS = {"A": "G1 G2", "B": "G1 G2", "C": "G1", "D": "G2"}
@@ -41,16 +41,26 @@ def test_at_the_logical_deadline_all_that_is_held_goes_out_in_order() -> None:  
     rig.lose("D", what="request")
     for number, sender, deadline_ms in ((1, "A", 900), (2, "B", 800), (3, "A", 700), (4, "B", 300)):
         begin(rig, number)
-        message = rig.publish(sender, BOTH, deadline_ms=deadline_ms)
+        message = rig.publish(sender, BOTH, deadline_ms=deadline_ms, called=f"m{number}")
         rig.spread(message, but=("D",))
         if number > 1:
             rig.deliver(sender, "D", message)
-    assert rig.held("D") == ["B:2", "A:3", "B:4"]  # m2, m3, m4: all follow m1
+    assert rig.held("D") == ["m2", "m3", "m4"]  # all follow m1
     begin(rig, 4 + 6)
-    assert rig.delivered("D") == ["B:2", "A:3", "B:4"]  # when the deadline of m4 has come, none before
+    assert rig.delivered("D") == ["m2", "m3", "m4"]  # when the deadline of m4 has come, none before
     assert [rig.delivered_at_ms("D", m) for m in rig.delivered("D")] == [3 * ROUND_MS + 300] * 3
-    rig.deliver("A", "D", "A:1")
-    assert rig.discarded("D") == [("A:1", "superseded")]  # Del_viol_CO: its deadline is far, a successor is out
+    rig.deliver("A", "D", "m1")
+    assert rig.discarded("D") == [("m1", "superseded")]  # Del_viol_CO: its deadline is far, a successor is out
+    rig.finish()
+
+
+def test_three_colours_between_brokers_and_to_subscribers() -> None:  # 004 Fig 2: N = 4 brokers, N = 3 subscribers
+    assert colours_for(len(BROKERS), 1) == colours_for(len(SUBSCRIBERS), 1) == 3
+    rig = colour()
+    clock = rig.machine("A").clock
+    assert len({clock.colour_of(number, number + 1) for number in (1, 2, 3)}) == 3
+    assert clock.colour_of(1, 2) == clock.colour_of(4, 5)  # "is the repetition in the maximum gossip round"
+    assert [name for name, (filters, _) in SUBSCRIBERS.items() if "G1" in filters] == ["S1", "S2"]
     rig.finish()
 
 
@@ -60,9 +70,9 @@ def test_at_the_logical_deadline_all_that_is_held_goes_out_in_order() -> None:  
 def figure_three(rig: Rig) -> None:
     """red_B1, yellow_A1, blue_B2, red_B3, each after the one before; S3 misses red_B1 for now."""
     rig.lose("S3", what="request")
-    for number, sender in ((1, "B"), (2, "A"), (3, "B"), (4, "B")):
+    for number, message in enumerate(("red_B1", "yellow_A1", "blue_B2", "red_B3"), 1):
         begin(rig, number)
-        message = rig.publish(sender, BOTH)
+        rig.publish(message[-2], BOTH, called=message)
         rig.deliver_to_brokers()
         if number > 1:
             rig.deliver("D", "S3", message)
@@ -73,10 +83,12 @@ def figure_three(rig: Rig) -> None:
 def test_eager_delivers_yellow_blue_and_red_in_round_4() -> None:  # 004 s2.2 on Fig 3, RMS1 and RMS2
     rig = colour("colour-eager")
     figure_three(rig)
-    assert rig.delivered("S3") == ["A:2", "B:3", "B:4"]
-    assert {rig.delivered_at_ms("S3", m) for m in ("A:2", "B:3", "B:4")} == {3 * ROUND_MS}  # "in the current red round"
-    rig.deliver("D", "S3", "B:1")
-    assert rig.discarded("S3") == [("B:1", "late")]  # "red_B1 has bypassed deadline = |log N + 1| = 3"
+    assert rig.delivered("S3") == ["yellow_A1", "blue_B2", "red_B3"]
+    assert {rig.delivered_at_ms("S3", m) for m in ("yellow_A1", "blue_B2", "red_B3")} == {
+        3 * ROUND_MS
+    }  # "in the current red round"
+    rig.deliver("D", "S3", "red_B1")
+    assert rig.discarded("S3") == [("red_B1", "late")]  # "red_B1 has bypassed deadline = |log N + 1| = 3"
     rig.finish()
 
 
@@ -84,13 +96,14 @@ def test_hold_delivers_the_same_one_round_each() -> None:  # 004 Fig 3 under hol
     rig = colour()
     figure_three(rig)
     begin(rig, 8)
-    assert rig.delivered("S3") == ["A:2", "B:3", "B:4"]
+    assert rig.delivered("S3") == ["yellow_A1", "blue_B2", "red_B3"]
     ends = [
-        rig.machine("S3").reader.clock.round_at(int(rig.delivered_at_ms("S3", m) * 1000)) for m in ("A:2", "B:3", "B:4")
+        rig.machine("S3").reader.clock.round_at(int(rig.delivered_at_ms("S3", m) * 1000))
+        for m in ("yellow_A1", "blue_B2", "red_B3")
     ]
     assert ends == [4, 5, 6]
-    rig.deliver("D", "S3", "B:1")
-    assert rig.discarded("S3") == [("B:1", "late")]
+    rig.deliver("D", "S3", "red_B1")
+    assert rig.discarded("S3") == [("red_B1", "late")]
     rig.finish()
 
 
@@ -149,6 +162,33 @@ def test_gossip_sends_only_the_column_of_its_receiver() -> None:  # GB2, repaire
     for flight in rig.sent(what="digest"):
         assert all(stream.endswith(f"@{flight.to}") for stream in flight.frame.offer)  # type: ignore[union-attr]
     rig.finish()
+
+
+def test_gossip_goes_to_part_of_the_brokers_and_subscribers() -> None:  # GB1, GS1: "select partial ..."
+    rig = Rig("colour", brokers=dict.fromkeys("ABCDEFGH", "G1"), subscribers={f"S{i}": ("G1", "A") for i in range(9)},
+              colours=6, round_us=ROUND_MS * 1000, fanout=2)  # fmt: skip
+    rig.publish("A", "G1")
+    rig.advance(ROUND_MS * 1.9)
+    digests = rig.sent("A", what="digest")
+    for when_us in {f.sent_us for f in digests}:
+        to = [f.to for f in digests if f.sent_us == when_us]
+        assert 0 < len(to) <= 4, "of 7 brokers and 9 subscribers two each"
+    assert digests
+    rig.finish()
+
+
+def test_the_send_stamp_is_a_round() -> None:  # MB1: "send_time <- current_time", repaired
+    rig = colour(subscribers={})
+    assert [rig.publish("A", "G1"), rig.publish("A", "G1")] == ["A:1", "A:2"]  # one instant, two rounds
+    rig.finish()
+
+
+def test_a_message_goes_to_all_destination_subscribers() -> None:  # MS4
+    rig = colour(subscribers={f"S{i}": ("G1", "A") for i in range(5)} | {"T": ("G2", "A")})
+    rig.publish("A", "G1")
+    assert {f.to for f in rig.flying("A", what="A:1")} == {"B", "C", *(f"S{i}" for i in range(5))}
+    rig.finish()
+    assert all(rig.delivered(f"S{i}") == ["A:1"] for i in range(5)) and rig.delivered("T") == []  # RMS4
 
 
 def test_what_a_digest_shows_is_requested() -> None:  # "RMB1: if 2-D vector_i[x,y] < 2-D vector_m[x,y] then Request"

@@ -35,24 +35,28 @@ def named(flight: Flight, message: str) -> list[str]:
     return sorted({f"{stream.partition('@')[0]}:{n}" for stream, n in stamp_of(flight, message).needs})
 
 
+def predecessors(rig: Rig, sender: str, to: str, message: str) -> list[str]:
+    """... by the paper's names."""
+    return [rig.named(one) for one in named(rig.flying(sender, to, message)[0], rig.id_of(message))]
+
+
 def nodes(flight: Flight, message: str) -> dict[str, list[str]]:
     """The context graph that travels to a broker: message -> immediate predecessors."""
     return {f"{s}:{n}": sorted(f"{a}:{b}" for a, b in preds) for s, n, _, preds, _ in stamp_of(flight, message).extra}
 
 
+TO = {"A": BOTH, "B": BOTH, "C": "G1", "D": "G2"}
+ROWS_OF_FIGURE_4 = (("A1",), ("A2", "B1"), ("A3", "C1", "D1"), ("C2",))
+"""Which the paper writes with their groups: G1G2-A1, G1-C1."""
+
+
 def rows_one_to_three(rig: Rig) -> None:
     """001 Fig 4 rows (1) to (4), among brokers; every copy for a subscriber is still on its way."""
-    rig.deliver_to_brokers(rig.publish("A", BOTH))
-    rig.publish("A", BOTH)
-    rig.publish("B", BOTH)
-    rig.deliver_to_brokers("A:2")
-    rig.deliver_to_brokers("B:1")
-    rig.publish("A", BOTH)
-    rig.publish("C", "G1")
-    rig.publish("D", "G2")
-    for message in ("A:3", "C:1", "D:1"):
-        rig.deliver_to_brokers(message)
-    rig.deliver_to_brokers(rig.publish("C", "G1"))
+    for row in ROWS_OF_FIGURE_4:
+        for name in row:
+            rig.publish(name[0], TO[name[0]], called=name)
+        for name in row:
+            rig.deliver_to_brokers(name)
 
 
 # -- T4: 001 Figs 4-6 --------------------------------------------------------------------------------------------------
@@ -62,65 +66,65 @@ def test_immediate_predecessors_are_those_of_figure_5() -> None:  # 001 Fig 5, r
     rig = graph()
     rows_one_to_three(rig)
     expected = {
-        "A:1": [], "A:2": ["A:1"], "B:1": ["A:1"], "A:3": ["A:2", "B:1"], "C:1": ["A:2", "B:1"], "C:2": ["A:3", "C:1"],
+        "A1": [], "A2": ["A1"], "B1": ["A1"], "A3": ["A2", "B1"], "C1": ["A2", "B1"], "C2": ["A3", "C1"],
     }  # fmt: skip
     for message, before in expected.items():
-        assert named(rig.flying("C", "S1", message)[0], message) == before
-    assert named(rig.flying("D", "S4", "D:1")[0], "D:1") == ["A:2", "B:1"]
+        assert predecessors(rig, "C", "S1", message) == before
+    assert predecessors(rig, "D", "S4", "D1") == ["A2", "B1"]
     rig.finish()
 
 
 def test_s1_at_c_lost_b1_and_requests_it_on_c1() -> None:  # 001 Fig 6: "On receiving G1-C1, S1 requests G1G2-B1"
     rig = graph()
     rows_one_to_three(rig)
-    rig.drop("C", "S1", "B:1")
-    rig.deliver("C", "S1", "A:1")
-    rig.deliver("C", "S1", "A:2")
-    assert rig.delivered("S1") == ["A:1", "A:2"] and rig.asks("S1") == []
-    rig.deliver("C", "S1", "C:1")
-    assert rig.held("S1") == ["C:1"] and rig.asks("S1") == [("C", "B:1")]
+    rig.drop("C", "S1", "B1")
+    rig.deliver("C", "S1", "A1")
+    rig.deliver("C", "S1", "A2")
+    assert rig.delivered("S1") == ["A1", "A2"] and rig.asks("S1") == []
+    rig.deliver("C", "S1", "C1")
+    assert rig.held("S1") == ["C1"] and rig.asks("S1") == [("C", "B1")]
     rig.deliver("S1", "C", "request")
-    rig.deliver("C", "S1", "B:1")
-    assert rig.delivered("S1") == ["A:1", "A:2", "B:1", "C:1"]
+    rig.deliver("C", "S1", "B1")
+    assert rig.delivered("S1") == ["A1", "A2", "B1", "C1"]
     rig.finish()
-    assert rig.asks("S1") == [("C", "B:1")]
-    assert "D:1" not in rig.delivered("S1")  # the paper writes G1-D1, but D is not in G1
+    assert rig.asks("S1") == [("C", "B1")]
+    assert "D1" not in rig.delivered("S1")  # the paper writes G1-D1, but D is not in G1
 
 
 def test_s2_at_a_lost_a1_and_requests_it_on_a2() -> None:  # 001 Fig 6: "On receiving G1G2-A2, S2 requests G1G2-A1"
     rig = graph()
     rows_one_to_three(rig)
-    rig.drop("A", "S2", "A:1")
-    rig.deliver("A", "S2", "A:2")
-    assert rig.held("S2") == ["A:2"] and rig.asks("S2") == [("A", "A:1")]
+    rig.drop("A", "S2", "A1")
+    rig.deliver("A", "S2", "A2")
+    assert rig.held("S2") == ["A2"] and rig.asks("S2") == [("A", "A1")]
     rig.finish()
-    assert rig.delivered("S2")[:1] == ["A:1"] and len(rig.delivered("S2")) == 7
-    assert rig.asks("S2") == [("A", "A:1")]
+    assert rig.delivered("S2")[:1] == ["A1"] and len(rig.delivered("S2")) == 7
+    assert rig.asks("S2") == [("A", "A1")]
 
 
 def test_s3_at_b_lost_a2_and_b1_and_requests_both_on_c1() -> None:  # 001 Fig 6: "On receiving G1-C1, S3 requests ..."
     rig = graph()
     rows_one_to_three(rig)
-    rig.drop("B", "S3", "A:2")
-    rig.drop("B", "S3", "B:1")
-    rig.deliver("B", "S3", "A:1")
-    rig.deliver("B", "S3", "C:1")
-    assert rig.held("S3") == ["C:1"] and sorted(rig.asks("S3")) == [("B", "A:2"), ("B", "B:1")]
+    rig.drop("B", "S3", "A2")
+    rig.drop("B", "S3", "B1")
+    rig.deliver("B", "S3", "A1")
+    rig.deliver("B", "S3", "C1")
+    assert rig.held("S3") == ["C1"] and sorted(rig.asks("S3")) == [("B", "A2"), ("B", "B1")]
     assert len(rig.flying("S3", "B", "request")) == 1
     rig.finish()
-    assert sorted(rig.delivered("S3")[1:3]) == ["A:2", "B:1"] and len(rig.delivered("S3")) == 7
+    assert sorted(rig.delivered("S3")[1:3]) == ["A2", "B1"] and len(rig.delivered("S3")) == 7
     assert len(rig.asks("S3")) == 2
 
 
 def test_s4_at_d_lost_a1_and_requests_it_on_b1() -> None:  # 001 Fig 6: "On receiving G1G2-B1, S4 requests G1G2-A1"
     rig = graph()
     rows_one_to_three(rig)
-    rig.drop("D", "S4", "A:1")
-    rig.deliver("D", "S4", "B:1")
-    assert rig.held("S4") == ["B:1"] and rig.asks("S4") == [("D", "A:1")]
+    rig.drop("D", "S4", "A1")
+    rig.deliver("D", "S4", "B1")
+    assert rig.held("S4") == ["B1"] and rig.asks("S4") == [("D", "A1")]
     rig.finish()
-    assert rig.delivered("S4")[0] == "A:1" and sorted(rig.delivered("S4")) == ["A:1", "A:2", "A:3", "B:1", "D:1"]
-    assert rig.asks("S4") == [("D", "A:1")]  # and never C's messages, which are not addressed to it
+    assert rig.delivered("S4")[0] == "A1" and sorted(rig.delivered("S4")) == ["A1", "A2", "A3", "B1", "D1"]
+    assert rig.asks("S4") == [("D", "A1")]  # and never C's messages, which are not addressed to it
 
 
 # -- T5: the cross-group chain -----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from antecede.core.effects import Dropped
-from antecede.core.order.index import WINDOW
+from antecede.core.order.numbered import WINDOW
 from antecede.trace.check import check
 from antecede.trace.record import Row
 from antecede.trace.report import Report

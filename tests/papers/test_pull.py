@@ -9,7 +9,7 @@ from tests.papers.rig import Flight, Rig
 
 BROKERS = {"A": "G1 G2", "B": "G1 G2", "C": "G1", "D": "G2"}
 BOTH = "G1 G2"
-ORDER = ["B:1", "A:1", "B:2", "B:3"]
+ORDER = ["B1", "A1", "B2", "B3"]
 
 
 def pull(subscribers: dict[str, tuple[str, str]], **settings: Any) -> Rig:
@@ -25,7 +25,7 @@ def stamp_of(flight: Flight, message: str) -> Any:
 def figure_two(rig: Rig) -> None:
     """B1 -> A1 -> B2 -> B3 among brokers; every copy for a subscriber is still on its way."""
     for message in ORDER:
-        assert rig.publish(message[0], BOTH) == message
+        rig.publish(message[0], BOTH, called=message)
         rig.deliver_to_brokers(message)
 
 
@@ -45,25 +45,25 @@ def test_s1_receives_all_from_a_and_requests_nothing() -> None:  # 003 s2.A: "S1
 def test_s2_gets_a1_first_and_requests_b1() -> None:  # 003 s2.A: "S2 requests message B1 ... after receiving A1"
     rig = pull({"S2": (BOTH, "B")})
     figure_two(rig)
-    rig.drop("B", "S2", "B:1")
-    rig.deliver("B", "S2", "A:1")
-    assert rig.held("S2") == ["A:1"] and rig.asks("S2") == [("B", "B:1")]
+    rig.drop("B", "S2", "B1")
+    rig.deliver("B", "S2", "A1")
+    assert rig.held("S2") == ["A1"] and rig.asks("S2") == [("B", "B1")]
     rig.deliver("S2", "B", "request")
-    rig.deliver("B", "S2", "B:1")
-    assert rig.delivered("S2") == ["B:1", "A:1"]
+    rig.deliver("B", "S2", "B1")
+    assert rig.delivered("S2") == ["B1", "A1"]
     rig.finish()
-    assert rig.delivered("S2") == ORDER and rig.asks("S2") == [("B", "B:1")]
+    assert rig.delivered("S2") == ORDER and rig.asks("S2") == [("B", "B1")]
 
 
 def test_s3_gets_the_last_three_and_requests_b1_once() -> None:  # 003 s2.A: "S3 does the exactly same thing as S2 did"
     rig = pull({"S3": ("G2", "D")})
     figure_two(rig)
-    rig.drop("D", "S3", "B:1")
+    rig.drop("D", "S3", "B1")
     for message in ORDER[1:]:
         rig.deliver("D", "S3", message)
-    assert rig.held("S3") == ORDER[1:] and rig.asks("S3") == [("D", "B:1")]
+    assert rig.held("S3") == ORDER[1:] and rig.asks("S3") == [("D", "B1")]
     rig.finish()
-    assert rig.delivered("S3") == ORDER and rig.asks("S3") == [("D", "B:1")]
+    assert rig.delivered("S3") == ORDER and rig.asks("S3") == [("D", "B1")]
 
 
 # -- the procedures, line by line --------------------------------------------------------------------------------------
@@ -115,6 +115,25 @@ def test_a_small_random_set_gets_the_message_and_the_others_a_digest() -> None: 
     told = {f.to for f in rig.sent("A") if isinstance(f.frame, Digest)}
     copies = [f for f in rig.sent("A", what="A:1") if f.to in many]
     assert set(many) - first <= told and len(copies) == len(many)  # a payload goes only where it is lacking
+
+
+def test_whoever_loses_interest_is_sent_nothing_more() -> None:  # 003 s2.A: "update properly leaving subscribers"
+    rig = pull({"S1": (BOTH, "A"), "S2": (BOTH, "A")}, round_us=50_000)
+    rig.publish("A", BOTH)
+    rig.settle()
+    rig._told(rig.processes["S2"], rig.machine("S2").unsubscribe(rig.now_us))
+    rig.settle()
+    rig.publish("A", BOTH)
+    rig.pass_ms(500)
+    assert rig.delivered("S1") == ["A:1", "A:2"] and rig.delivered("S2") == ["A:1"]
+    assert rig.sent(to="S2", what="A:2") == []
+
+
+def test_what_was_held_goes_out_with_what_it_waited_for() -> None:  # RECEIVE_MULTICAST: "call CAUSAL_DELIVERY"
+    rig = pull({})
+    figure_two(rig)
+    rig.finish()
+    assert rig.delivered("C") == rig.delivered("D") == ORDER and rig.held("C") == []  # "remove m", "deliver m"
 
 
 def test_a_digest_makes_its_receiver_ask_whoever_sent_it() -> None:  # RECEIVE_GOSSIP: "to Latest_Gossip_Sender"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from antecede.core.frames import Data
-from antecede.core.round_clock import colours_for
-from tests.papers.rig import Flight, Rig
+from antecede.core.order.round_clock import colours_for
+from tests.papers.rig import Rig
 
 BROKERS = {"A": "G1 G2", "B": "G1", "C": "G1 G2", "D": "G2"}
 SUBSCRIBERS = {"S1": ("G1", "C"), "S2": ("G1 G2", "A"), "S3": ("G1", "B"), "S4": ("G2", "D")}
@@ -27,29 +27,32 @@ def begin(rig: Rig, number: int) -> None:
     rig.advance((number - 1) * ROUND_MS - rig.now_us / 1000)
 
 
-def colours(flight: Flight, message: str) -> dict[str, int]:
-    """What travels to a subscriber: broker -> colour (a number from 1)."""
-    assert isinstance(flight.frame, Data)
-    return dict(next(e.stamp.covers for e in flight.frame.envelopes if e.message.id == message))
+def colours(rig: Rig, sender: str, to: str, message: str) -> dict[str, int]:
+    """What travels with a message to a subscriber: broker -> colour (a number from 1)."""
+    frame = rig.flying(sender, to, message)[0].frame
+    assert isinstance(frame, Data)
+    return dict(next(e.stamp.covers for e in frame.envelopes if e.message.id == rig.id_of(message)))
 
 
 RED, YELLOW, BLUE = 2, 3, 1
 """Rounds 1, 2, 3 and again from 4, as colours."""
 
 
+ROUNDS_OF_FIGURE_2 = {
+    1: [("A", BOTH, "red_A1")],
+    2: [("A", BOTH, "yellow_A1"), ("D", "G2", "yellow_D1")],
+    3: [("B", "G1", "blue_B1")],
+    4: [("A", BOTH, "red_A2"), ("B", "G1", "red_B2")],
+}
+
+
 def figure_two(rig: Rig) -> None:
     """001 Fig 2: red_A1; yellow_A1 and yellow_D1 after it; blue_B1; then, in epoch 2, red_A2 and red_B2."""
-    assert rig.publish("A", BOTH) == "A:1"
-    rig.deliver_to_brokers()
-    begin(rig, 2)
-    assert (rig.publish("A", BOTH), rig.publish("D", "G2")) == ("A:2", "D:2")
-    rig.deliver_to_brokers()
-    begin(rig, 3)
-    assert rig.publish("B", "G1") == "B:3"
-    rig.deliver_to_brokers()
-    begin(rig, 4)
-    assert (rig.publish("A", BOTH), rig.publish("B", "G1")) == ("A:4", "B:4")
-    rig.deliver_to_brokers()
+    for number, sent in ROUNDS_OF_FIGURE_2.items():
+        begin(rig, number)
+        for sender, topics, name in sent:
+            rig.publish(sender, topics, called=name)
+        rig.deliver_to_brokers()
     rig.advance(ROUND_MS)
 
 
@@ -59,13 +62,13 @@ def figure_two(rig: Rig) -> None:
 def test_the_vectors_of_figure_2() -> None:
     rig = rounds()
     figure_two(rig)
-    assert colours(rig.flying("A", "S2", "A:1")[0], "A:1") == {}  # "all 0, that is {0, 0, 0, 0}"
-    assert colours(rig.flying("A", "S2", "A:2")[0], "A:2") == {"A": RED}  # "as {red, 0, 0, 0}"
-    assert colours(rig.flying("D", "S4", "D:2")[0], "D:2") == {"A": RED}
-    assert colours(rig.flying("B", "S3", "B:3")[0], "B:3") == {"A": YELLOW}
+    assert colours(rig, "A", "S2", "red_A1") == {}  # "all 0, that is {0, 0, 0, 0}"
+    assert colours(rig, "A", "S2", "yellow_A1") == {"A": RED}  # "as {red, 0, 0, 0}"
+    assert colours(rig, "D", "S4", "yellow_D1") == {"A": RED}
+    assert colours(rig, "B", "S3", "blue_B1") == {"A": YELLOW}
     # {yellow, blue, 0, yellow} "at all brokers" cannot be: B is not in G2 and never hears of D's
-    assert colours(rig.flying("A", "S2", "A:4")[0], "A:4") == {"A": YELLOW, "B": BLUE, "D": YELLOW}
-    assert colours(rig.flying("B", "S3", "B:4")[0], "B:4") == {"A": YELLOW, "B": BLUE}
+    assert colours(rig, "A", "S2", "red_A2") == {"A": YELLOW, "B": BLUE, "D": YELLOW}
+    assert colours(rig, "B", "S3", "red_B2") == {"A": YELLOW, "B": BLUE}
     rig.finish()
 
 
@@ -74,76 +77,88 @@ def test_messages_of_one_round_are_independent() -> (
 ):  # "sent at the same gossip round ... independent of each other"
     rig = rounds()
     figure_two(rig)
-    assert "D" not in colours(rig.flying("A", "S2", "A:2")[0], "A:2")
-    assert "A" not in {n: c for n, c in colours(rig.flying("D", "S4", "D:2")[0], "D:2").items() if c == YELLOW}
+    assert "D" not in colours(rig, "A", "S2", "yellow_A1")
+    assert "A" not in {n: c for n, c in colours(rig, "D", "S4", "yellow_D1").items() if c == YELLOW}
     rig.finish()
 
 
 def test_s1_never_gets_yellow_d1() -> None:  # "It discards yellow_D1, because it does not belong to G2"
     rig = rounds()
     figure_two(rig)
-    assert rig.sent("C", "S1", "D:2") == []
+    assert rig.sent("C", "S1", "yellow_D1") == []
     rig.finish()
 
 
 def test_s1_gets_each_in_its_round_and_asks_for_nothing() -> None:  # "S1 receives all messages"
     rig = rounds()
-    rig.publish("A", BOTH)
-    for number, sender in ((2, "A"), (3, "B"), (4, "A")):
+    rig.publish("A", BOTH, called="red_A1")
+    for number, sender, name in ((2, "A", "yellow_A1"), (3, "B", "blue_B1"), (4, "A", "red_A2")):
         rig.deliver_to_brokers()
         begin(rig, number)
         rig.settle()
-        rig.publish(sender, "G1")
+        rig.publish(sender, "G1", called=name)
     rig.finish()
-    assert rig.delivered("S1") == ["A:1", "A:2", "B:3", "A:4"] and rig.asks("S1") == []
+    assert rig.delivered("S1") == ["red_A1", "yellow_A1", "blue_B1", "red_A2"] and rig.asks("S1") == []
 
 
 def test_s2_lost_red_a1_and_requests_it_on_yellow_a1() -> None:  # "On receiving yellow_A1, S2 requests red_A1 to A"
     rig = rounds()
-    rig.publish("A", BOTH)
+    rig.publish("A", BOTH, called="red_A1")
     rig.deliver_to_brokers()
-    rig.drop("A", "S2", "A:1")
+    rig.drop("A", "S2", "red_A1")
     begin(rig, 2)
-    rig.publish("A", BOTH)
-    rig.deliver("A", "S2", "A:2")
-    assert rig.held("S2") == ["A:2"] and rig.asks("S2") == [("A", "A:1")]
+    rig.publish("A", BOTH, called="yellow_A1")
+    rig.deliver("A", "S2", "yellow_A1")
+    assert rig.held("S2") == ["yellow_A1"] and rig.asks("S2") == [("A", "red_A1")]
     rig.deliver("S2", "A", "request")
-    rig.deliver("A", "S2", "A:1")
-    assert rig.delivered("S2") == ["A:1", "A:2"]
+    rig.deliver("A", "S2", "red_A1")
+    assert rig.delivered("S2") == ["red_A1", "yellow_A1"]
     rig.finish()
 
 
 def test_s3_requests_all_it_lacks_on_red_b2() -> None:  # "On receiving red_B2, S3 requests all messages ... to B"
     rig = rounds()
     figure_two(rig)
-    rig.drop("B", "S3", "A:1")
-    rig.drop("B", "S3", "A:2")
-    rig.drop("B", "S3", "B:3")
-    rig.deliver("B", "S3", "B:4")
-    assert rig.held("S3") == ["B:4"] and sorted(rig.asks("S3")) == [("B", "A:2"), ("B", "B:3")]
+    rig.drop("B", "S3", "red_A1")
+    rig.drop("B", "S3", "yellow_A1")
+    rig.drop("B", "S3", "blue_B1")
+    rig.deliver("B", "S3", "red_B2")
+    assert rig.held("S3") == ["red_B2"] and sorted(rig.asks("S3")) == [("B", "blue_B1"), ("B", "yellow_A1")]
     rig.deliver("S3", "B", "request")
     rig.deliver("B", "S3")
-    assert rig.delivered("S3") == ["B:3", "B:4", "A:4"]
+    assert rig.delivered("S3") == ["blue_B1", "red_B2", "red_A2"]
     # In round 5 red_A1 and yellow_A1 have expired: their headers say so.
-    assert rig.discarded("S3") == [("A:1", "expired"), ("A:2", "expired")]
+    assert rig.discarded("S3") == [("red_A1", "expired"), ("yellow_A1", "expired")]
     rig.finish()
+
+
+def test_s3_in_both_groups_can_only_sit_at_a() -> None:  # Fig 3: "S2 and S3 subscribe to A or B in both G1 and G2"
+    rig = rounds(subscribers={"S3": (BOTH, "A")})  # B is not in G2: there nobody can be in both
+    figure_two(rig)
+    for name in ("red_A1", "yellow_A1", "yellow_D1", "blue_B1"):
+        if rig.flying("A", "S3", name):
+            rig.drop("A", "S3", name)
+    rig.deliver("A", "S3", "red_B2")
+    assert rig.held("S3") == ["red_B2"] and sorted(rig.asks("S3")) == [("A", "blue_B1"), ("A", "yellow_A1")]
+    rig.finish()
+    assert {"blue_B1", "red_B2", "red_A2"} <= set(rig.delivered("S3"))
 
 
 def test_s4_requests_red_a1_from_d_and_never_wants_bs() -> None:  # "S4 requests the red_A1 to D"
     rig = rounds()
-    rig.publish("A", BOTH)
+    rig.publish("A", BOTH, called="red_A1")
     rig.deliver_to_brokers()
     begin(rig, 2)
-    rig.drop("D", "S4", "A:1")
-    rig.publish("A", BOTH)
+    rig.drop("D", "S4", "red_A1")
+    rig.publish("A", BOTH, called="yellow_A1")
     rig.deliver_to_brokers()
     begin(rig, 3)
-    rig.publish("B", "G1")
+    rig.publish("B", "G1", called="blue_B1")
     rig.deliver_to_brokers()
-    rig.deliver("D", "S4", "A:2")
-    assert rig.held("S4") == ["A:2"] and rig.asks("S4") == [("D", "A:1")]
+    rig.deliver("D", "S4", "yellow_A1")
+    assert rig.held("S4") == ["yellow_A1"] and rig.asks("S4") == [("D", "red_A1")]
     rig.finish()
-    assert rig.delivered("S4") == ["A:1", "A:2"] and rig.sent(to="S4", what="B:3") == []
+    assert rig.delivered("S4") == ["red_A1", "yellow_A1"] and rig.sent(to="S4", what="blue_B1") == []
 
 
 # -- the sentences of 001 s2.2.1 ---------------------------------------------------------------------------------------
@@ -209,7 +224,7 @@ def test_an_expired_predecessor_is_not_named() -> None:  # s3.4: "0 once expired
     rig.deliver_to_brokers(rig.publish("B", "G1"))
     begin(rig, 5)
     rig.publish("A", BOTH)
-    assert colours(rig.flying("A", "S2", "A:5")[0], "A:5") == {}
+    assert colours(rig, "A", "S2", "A:5") == {}
     rig.finish()
 
 

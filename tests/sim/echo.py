@@ -25,6 +25,7 @@ class Facts:
     deadlines: str = "optional"
     orders: tuple[str, ...] = ("causal",)
     uniform: bool = False
+    spread: str = "multicast"
     fixed: bool = False
 
 

@@ -100,3 +100,13 @@ def test_harsh_ones_leave_nobody_in_peace() -> None:
     assert all(draw(1, "echo", i, facts=Facts(deadlines="yes"), harsh=True).deadline_ms for i in range(50))
     with pytest.raises(InputError, match="knows nothing of churn"):
         draw(1, "echo", 0, "printed", facts=TWO_TIERS, harsh=True)
+
+
+def test_leavers_come_and_go_for_long_enough_to_be_forgotten() -> None:
+    drawn = [draw(1, "home", index, leavers=True) for index in range(50)]
+    assert all(one.leave and one.remember_ms and not one.partition for one in drawn)
+    assert all(bool(one.join) == (one.deadline_ms is None) for one in drawn)
+    assert all(one.busy_us(one.count) >= 16_000_000 for one in drawn)
+    assert {one.deadline_ms is None for one in drawn} == {True, False}
+    with pytest.raises(InputError, match="--recipe home"):
+        draw(1, "graph", 0, leavers=True)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from antecede.core.inbox import Inbox
+from antecede.core.deadline.inbox import Inbox
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.graph import GraphWriter
-from antecede.core.order.index import IndexReader
+from antecede.core.order.numbered import IndexReader
 from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
 from antecede.core.recipes import RECIPES, build
-from antecede.core.spread.digest import Rounds
+from antecede.core.repair.comparing import Rounds
 from antecede.sim import explore as module
 from antecede.sim.explore import Explored, explore
 from antecede.sim.small import TIMED, Small
@@ -122,14 +122,22 @@ def test_an_order_per_sender_holds_and_no_more_is_promised() -> None:
 PRINTED: list[tuple[str, str, dict[str, Any], str]] = [
     ("solicit", "printed", {"messages": 2, "losses": 1}, "undelivered"),
     ("solicit", "printed", {"messages": 3, "losses": 0}, "duplicate"),
+    ("solicit", "charitable", {"messages": 3, "losses": 0}, "duplicate"),
     ("graph", "printed-a", {"messages": 2, "losses": 0, "subscribers": 1}, "unexplained"),
-    ("graph", "printed-b", {"messages": 3, "losses": 0}, "gap"),
+    (
+        "graph",
+        "printed-b",
+        {"at": "S1=G1@B", "script": "A G1,G2; B G2 after A:1; A G1 after B:1", "losses": 1},
+        "gap",
+    ),
     ("pull", "printed-a", {"messages": 2, "losses": 0}, "undelivered"),
     ("pull", "printed-b", {"messages": 3, "losses": 0}, "inversion"),
     ("pull", "printed-c", {"messages": 3, "losses": 0}, "inversion"),
     ("pull", "printed-c", {"messages": 2, "losses": 0, "duplicates": 1}, "duplicate"),
-    ("rounds", "printed", {"messages": 3, "losses": 0}, "gap"),
+    ("rounds", "printed", {"messages": 3, "losses": 0}, "stuck"),
+    ("rounds", "described", {"messages": 3, "losses": 0}, "stuck"),
     ("colour", "printed", {"messages": 2, "losses": 0}, "stuck"),
+    ("colour", "charitable", {"messages": 3, "losses": 0}, "stuck"),
 ]
 
 

@@ -189,3 +189,12 @@ def test_a_process_comes_back_once_and_never_after_it_left() -> None:
     assert left and restarted and not {f"{name}.1" for name in left} & set(restarted)
     assert len(restarted) == len(set(restarted))
     assert all(row[9] == ("left" if row[1] in left else None) for row in run.rows if row[5] == "crash")
+
+
+def test_only_brokers_crash_and_none_comes_back() -> None:  # 001 s3
+    crashed = set()
+    for seed in range(4):
+        run = simulate(Scenario(recipe="graph", seed=seed, messages=30, crash=0.5, restart=1.0, crash_brokers=True))
+        crashed |= {(row[1], row[2]) for row in run.rows if row[5] == "crash"}
+        assert not [row for row in run.rows if row[5] == "restart"]
+    assert crashed and {role for _, role in crashed} == {"broker"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from antecede.core.membership.managed import Managed
+from antecede.core.membership.wrapper import Managed
 from antecede.sim.found import UNHEARD
 from antecede.sim.run import Run, simulate
 from antecede.sim.scenario import Scenario

@@ -15,7 +15,7 @@ def test_every_knob_that_counts_has_a_limit() -> None:
     knobs = {field.name: field for field in dataclasses.fields(Scenario)}
     assert set(MOST) <= set(knobs)
     counts = {name for name, field in knobs.items() if str(field.type).startswith(("int", "float", "tuple"))}
-    shares = {"loss", "duplicate", "spike", "crash", "restart", "reply", "declare", "near", "undated"}
+    shares = {"loss", "duplicate", "spike", "crash", "restart", "reply", "declare", "near", "undated", "renewed"}
     assert counts - shares - {"seed"} <= set(MOST)
 
 

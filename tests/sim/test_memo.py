@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from antecede.core.frozen import freeze
+from antecede.core.state.freeze import freeze
 from antecede.sim.memo import Flight, Memo
 from antecede.sim.small import Small
 from antecede.sim.theatre import Theatre

@@ -6,7 +6,7 @@ from random import Random
 
 from antecede.core.machine import Peer
 from antecede.core.membership.detector import Probing
-from antecede.core.membership.managed import Managed
+from antecede.core.membership.wrapper import Managed
 from antecede.sim.process import NEVER, Process
 from tests.sim.echo import Echo
 

@@ -126,6 +126,9 @@ def test_what_a_recipe_cannot_do_is_refused() -> None:
     with pytest.raises(InputError, match=r"all messages live 250 ms \(5 rounds\): a deadline cannot end sooner"):
         Scenario(subscribers=6, alpha=2, deadline_ms=(249, 900)).fits(Facts(deadlines="lifetime", uniform=True))
     Scenario(subscribers=6, alpha=2, deadline_ms=(250, 900)).fits(Facts(deadlines="lifetime", uniform=True))
+    with pytest.raises(InputError, match=r"live 250 ms \(5 rounds\) from the beginning of a round.* at most 200 ms"):
+        Scenario(subscribers=6, alpha=2, deadline_ms=(100, 201)).fits(Facts(deadlines="lifetime"))
+    Scenario(subscribers=6, alpha=2, deadline_ms=(100, 200)).fits(Facts(deadlines="lifetime"))
     Scenario(deadline_ms=(1, 2)).fits(Facts(deadlines="lifetime"))
     with pytest.raises(InputError, match="all messages live equally long: give --deadline-ms X:X"):
         Scenario(deadline_ms=(1, 2)).fits(Facts(deadlines="same"))

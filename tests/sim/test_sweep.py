@@ -16,7 +16,9 @@ from antecede.sim import sweep as module
 from antecede.sim.sweep import Judged, Sweep, judge
 
 
-def fake(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False, table: str = "") -> Judged:
+def fake(
+    seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False, table: str = "", leavers: bool = False
+) -> Judged:
     if index == 3:
         return Judged(index, 33, 5, 2, True, {"delivered": 1, "lost": 1}, {"gap": 1}, "gap at B: delivered without")
     return Judged(index, index, 10, 2, index != 1, {"delivered": 2})
@@ -40,7 +42,7 @@ def test_everything_adds_up(swept: Sweep) -> None:
 
 def test_a_harsh_one_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     drawn: list[bool] = []
-    monkeypatch.setattr(module, "judge", lambda *given, harsh, table: drawn.append(harsh) or fake(*given))
+    monkeypatch.setattr(module, "judge", lambda *given, harsh, table, leavers: drawn.append(harsh) or fake(*given))
     sweep = Sweep(tmp_path / "out", "solicit", "repaired", 9, 4, harsh=True)
     (failed,) = sweep.run(workers=1).failures
     assert drawn == [True] * 4 and " --seed 9 --harsh --draw 3 " in sweep.command(failed)

@@ -20,7 +20,7 @@ if __name__ == "__main__":
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-ROWS, RUNS, MAX_ROWS = 2_000, 2, 1_000
+ROWS, RUNS, MAX_ROWS = 1_000, 2, 700
 
 
 def digest(rows: list[Any]) -> str:
@@ -58,7 +58,7 @@ def batch(spark: SparkSession, place: Path) -> dict[str, Any]:
     from antecede.spark import sink
 
     runs, table = write_runs(place), str(place / "table")
-    frame = tagged(spark.read.format("antecede").option("split_rows", 1000).load(str(runs)))
+    frame = tagged(spark.read.format("antecede").option("split_rows", 500).load(str(runs)))
     frame.repartition(4, "step").write.format("antecede").mode("append").option("partition_by", "run").save(table)
     rows = [tuple(row) for row in sink.read(spark, table).collect()]
     again = [tuple(row) for row in spark.read.format("antecede").load(table).collect()]

@@ -21,6 +21,7 @@ import pyspark
 
 import antecede
 from antecede.spark.java import find_java
+from antecede.spark.settings import QUICK_JAVA
 from tests.spark.killing import kill_family
 
 HOME = Path(pyspark.__file__).parent
@@ -37,7 +38,8 @@ def free_port() -> int:
 def environment(**more: str) -> dict[str, str]:
     """That of a machine of its own: without our PYTHONPATH, so that what reaches the workers was sent to them."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYSPARK_PYTHON")}
-    return {**kept, "JAVA_HOME": str(find_java().home), "SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1", **more}
+    java = {"JAVA_HOME": str(find_java().home), "JAVA_TOOL_OPTIONS": QUICK_JAVA}  # masters, workers, executors too
+    return {**kept, **java, "SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1", **more}
 
 
 def wait_for(what: str, ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:

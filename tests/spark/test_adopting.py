@@ -9,6 +9,7 @@ import pytest
 
 from antecede.errors import EnvironmentFault
 from antecede.spark import adopting, register
+from antecede.spark.adopting import see_to
 from antecede.spark.settings import STATE_STORE
 from tests.spark.clusters import run_job
 
@@ -25,6 +26,15 @@ def test_another_session_gets_the_format_and_the_store_of_streams(spark: SparkSe
     assert mine.conf.get(STATE_STORE.name) == STATE_STORE.value
     mine.range(3).write.format("antecede").mode("append").save(str(tmp_path / "t"))
     assert mine.read.format("antecede").load(str(tmp_path / "t")).count() == 3
+
+
+def test_the_format_is_made_known_only_where_it_is_wanted(spark: SparkSession) -> None:
+    mine, other = spark.newSession(), spark.newSession()
+    register(mine, formats=False)
+    see_to(mine, streams=False)
+    assert mine in adopting._KNOWN and mine not in adopting._FORMATTED
+    see_to(other, streams=False)
+    assert register(mine) is mine and {mine, other} <= set(adopting._FORMATTED)
 
 
 def test_a_stateful_stream_sees_to_its_session_by_itself(spark: SparkSession, tmp_path: Path) -> None:
@@ -66,6 +76,7 @@ class Locked:
 def test_what_cannot_be_set_any_more_is_the_line_to_add_and_only_streams_need_it() -> None:
     locked: Any = Locked()
     adopting._KNOWN.add(locked)
+    adopting._FORMATTED.add(locked)
     register(locked)
     with pytest.raises(EnvironmentFault, match=r"add \.config\(\"spark\.sql\.streaming.*RocksDB.*\) to its builder$"):
         register(locked, streams=True)

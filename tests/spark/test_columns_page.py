@@ -46,7 +46,7 @@ def written() -> dict[str, Any]:
     from antecede.trace.record import arrow_schema
 
     results: Any = RESULT if isinstance(RESULT, pa.Schema) else pa.schema(RESULT)
-    fused = Plan({"all": Interest(("#",))}, ("VALUE",)).schema()
+    fused = Plan({"all": Interest(("#",))}, ("VALUE",), by="BY").schema()
     assert of_ddl(QUARANTINE) == of_arrow(ASIDE) == of_ddl(frames.ASIDE)
     return {
         "ordered": of_arrow(pa.schema(ORDERED)),

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from antecede.core.fold.cuts import Reading
 from antecede.errors import InputError
-from antecede.spark.cuts import Reading
-from tests.spark.cuts_twin import history, vector_of
+from tests.core.fold.cuts_twin import history, vector_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

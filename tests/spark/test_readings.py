@@ -166,3 +166,25 @@ def test_the_schema_is_that_of_the_results() -> None:
     plan = plan_of({"all": None}, ["t"], {"f": Function(len, "int64")}, None, "latest", True)
     assert plan.results([]).schema == plan.schema()
     assert {"t_mean", "t_min", "t_max", "t_count", "f", "causes", "completeness"} <= set(plan.schema().names)
+
+
+def test_a_column_divides_an_interest_into_places_of_their_own() -> None:
+    table = pa.table(
+        {
+            "id": ["a:1", "b:1", "a:2", "b:2", "c:1", "a:3"],
+            "causal_pos": range(6),
+            "room": ["x", "x", "y", "x", None, "x"],
+            "t": [1.0, 3.0, 10.0, 5.0, 7.0, 2.0],
+        }
+    )
+    rows = fuse_table(table, values=["t"], by="room", every=3).to_pylist()
+    said = [(row["cut"], row["room"], row["count"], row["t_mean"], row["absent"]) for row in rows]
+    assert said == [
+        (0, "x", 2, 2.0, []), (0, "y", 1, 10.0, []),
+        (1, "x", 2, 3.5, []), (1, "y", 1, 10.0, []), (1, None, 1, 7.0, []),
+    ]  # fmt: skip
+    assert [row["causes"] for row in rows[::4]] == [["a:2", "b:1"], ["a:3", "b:2", "c:1"]]
+    with pytest.raises(InputError, match="leave out senders="):
+        fuse_table(table, values=["t"], by="room", every=3, senders=["a"])
+    with pytest.raises(InputError, match="two columns 'count'"):
+        fuse_table(table.rename_columns(["id", "causal_pos", "count", "t"]), values=["t"], by="count", every=3)

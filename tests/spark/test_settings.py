@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from antecede.spark.settings import SETTINGS, cores, on_this_machine, settings_for
+from antecede.spark.settings import QUICK_JAVA, SETTINGS, cores, on_this_machine, settings_for
 
 
 def test_the_page_names_every_setting_why_and_whose_it_is() -> None:
@@ -58,3 +58,10 @@ def test_the_caller_wins() -> None:
     chosen = settings_for("local[2]", "x", {"spark.sql.shuffle.partitions": 7, "spark.ui.enabled": True})
     assert chosen["spark.sql.shuffle.partitions"] == "7" and chosen["spark.ui.enabled"] == "true"
     assert settings_for("local[5]", "x")["spark.sql.shuffle.partitions"] == "5"
+
+
+def test_for_small_work_java_compiles_lightly_where_it_is_started_here() -> None:
+    name = "spark.driver.extraJavaOptions"
+    assert name not in settings_for("local[2]", "x") and name not in settings_for("yarn", "x", small=True)
+    assert settings_for("local[2]", "x", small=True)[name] == QUICK_JAVA
+    assert settings_for("local[2]", "x", {name: "-Xmx1g"}, small=True)[name] == "-Xmx1g"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql.types import StructType
 
@@ -55,6 +56,30 @@ def test_two_attempts_never_share_a_name_and_one_counts(tmp_path: Path) -> None:
     assert orphans(tmp_path) == [tmp_path / first.files[0].path]
     with pytest.raises(InputError, match="a task of batch 1 did not say what it wrote"):
         commit_batch(target, [second, None], 1)
+
+
+KINDS = """select id, cast(id as string) `a.b`, if(id = 1, null, array('x', null)) l, map(1, array(1.5)) m,
+struct(1 x, 'q' z) s, cast(1.25 as decimal(20, 5)) c, binary('b') b, timestamp'2020-01-01 00:00:00.000001' t,
+timestamp_ntz'2020-01-01 00:00:00' n, date'0001-01-01' d, cast(id % 2 as string) odd from range(5)"""
+
+
+def test_a_write_of_our_own_is_what_the_format_writes(spark: SparkSession, tmp_path: Path) -> None:
+    """Types, rows, folders and manifest; added to, then written anew, also where there is nothing to write."""
+    rows = spark.sql(KINDS)
+    one, other = tmp_path / "one", tmp_path / "other"
+    for table, mode in ((rows, "append"), (rows.where("id < 3"), "append"), (rows.where("id > 3"), "overwrite")):
+        sink.write(table, one, partition_by=["odd"], overwrite=mode == "overwrite")
+        table.write.format("antecede").mode(mode).option("partition_by", "odd").save(str(other))
+        assert sink.table_rows(one) == sink.table_rows(other)
+        mine, formats = (sorted(map(repr, sink.read(spark, path).collect())) for path in (one, other))
+        assert mine == formats
+        schemas = {str(pq.read_schema(file)) for path in (one, other) for file in sink.files(path)}
+        assert len(schemas) == 1
+    assert {Path(file).parent.name for file in sink.files(one)} == {"odd=0"}
+    sink.write(rows.where("id < 0"), one, overwrite=True)
+    assert list(sink.table_rows(one).values()) == [0] and sink.read(spark, one).columns == rows.columns
+    with pytest.raises(InputError, match="partition_by names nobody"):
+        sink.write(rows, one, partition_by=["nobody"])
 
 
 ODD: list[str | None] = ["plain", "", None, "a/b=c %41 d", "é ü", "__x", "1", "true", "tab\tline", "[x]{y}^?*:#'\""]

@@ -44,6 +44,8 @@ def rows(text: str, *, clock: bool = True) -> list[Row]:
                     values[TIMES[key]] = int(value)
                 elif key == "from":
                     values["peer"] = value
+                elif key in ("where", "headers"):
+                    values[key] = value.replace("_", " ")
                 else:
                     values[key] = tuple(v for v in value.split(",") if v)
             elif ":" in token:

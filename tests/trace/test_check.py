@@ -16,7 +16,7 @@ from antecede.core.recipes import RECIPES
 from antecede.errors import InputError
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
-from antecede.trace.check import EXEMPT, UNORDERED_RECIPES, check
+from antecede.trace.check import EXEMPT, UNORDERED_RECIPES, check, exempt_of
 from antecede.trace.parquet import write_run
 from antecede.trace.record import Row
 from tests.trace.causal import causal_run
@@ -247,3 +247,9 @@ def test_whoever_watches_is_told_how_far_it_is() -> None:
     told: list[tuple[str, int, int | None]] = []
     check(rows(CLEAN), watch=lambda *how: told.append(how))
     assert told[0] == ("rows read", 0, None) and told[-1] == ("processes judged", 2, 3)
+
+
+def test_where_links_and_processors_take_time_less_is_judged() -> None:
+    assert exempt_of({"recipe": "graph"}) == () and exempt_of({"recipe": "graph", "cpu_us": 0.0}) == ()
+    assert "gap" in exempt_of({"recipe": "graph", "cpu_us": 5.0}) and exempt_of({}, "colour") == ("idle",)
+    assert not {"inversion", "duplicate", "overdue"} & set(exempt_of({"recipe": "colour-eager", "buffer": 3}))

@@ -53,6 +53,25 @@ def test_findings_mark_their_line() -> None:
     assert not any("\x1b" in text for text in picture.render())
 
 
+def test_what_comes_together_goes_out_in_the_order_in_which_it_does() -> None:
+    answered = """
+p 0 join G1
+r 0 join G1
+p 1000 publish p:1 G1
+p 2000 publish p:2 G1
+r 9000 arrive p:1 from=p
+r 9000 arrive p:2 from=p
+r 9000 deliver p:1
+r 9000 deliver p:2
+p 9900 end quiet
+r 9900 end quiet
+"""
+    lines = draw(rows(answered)).lines
+    assert [(line.message, line.sign) for line in lines if line.process == "r"] == [
+        ("p:1", "hold"), ("p:2", "hold"), ("p:1", "deliver"), ("p:2", "deliver")
+    ]  # fmt: skip
+
+
 def test_what_is_held_and_what_is_left_out() -> None:
     late = """
 p 0 join G1

@@ -209,3 +209,13 @@ def test_a_process_has_one_known_role() -> None:
         History([row._replace(role="zebra") for row in run])
     with pytest.raises(InputError, match="step 1: the role is 'broker' and was 'member'"):
         History([run[0], run[1]._replace(role="broker")])
+
+
+def test_a_cut_may_count_what_a_broker_let_go_of() -> None:
+    history = History(
+        rows("p 0 publish p:1 G\np 1 publish p:2 G\nB 2 deliver p:1\nB 3 deliver p:2\nB 4 collect p:2\nB 5 collect p:1")
+    )
+    first, second = (1 << history.index[name] for name in ("p:1", "p:2"))
+    assert history.closure(["B@:1"]) == second, "that one alone, not its past"
+    assert history.closure(["B@:2"]) == first | second and history.closure(["B@:0"]) == 0
+    assert history.let_go("B@:3") is None and history.let_go("B:1") is None and history.let_go("X@:1") is None

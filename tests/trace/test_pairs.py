@@ -83,3 +83,29 @@ def test_the_tail_is_unknown_without_an_end() -> None:
         assert not receiver("r", f"r 0 join G1\n{last}")[0].tail_unknown
     for last in ("r 9 leave G1", "r 9 crash\nr 10 restart"):  # it may have done more
         assert receiver("r", f"r 0 join G1\n{last}")[0].tail_unknown
+
+
+SAID = """
+p 1 publish p:1 G1 headers={"temp":"30"}
+p 2 publish p:2 G1 headers={"temp":"10","payload.x":1}
+p 3 publish p:3 G1
+p 4 publish p:4 G2 headers={"temp":"30"}
+"""
+
+
+def selected(text: str) -> set[str]:
+    history = History(rows(SAID + text))
+    return {history.messages[i].id for i in bits(Receiver("r", history).pairs)}
+
+
+def test_a_membership_with_a_predicate_owes_what_it_is_true_of() -> None:
+    assert selected("r 0 join G1 where=temp_>_20") == {"p:1"}
+    assert selected("r 0 join G1 where=payload.x_==_1") == {"p:2"}
+    assert selected("r 0 join G1 where=not_temp_>_20") == {"p:2", "p:3"}, "what says nothing of itself has no temp"
+    assert selected("r 0 join + where=temp_>_20\nr 0 join G1 where=temp_<_20") == {"p:1", "p:2", "p:4"}
+
+
+def test_a_leave_ends_the_membership_of_its_own_predicate_only() -> None:
+    joins = "r 0 join G1\nr 0 join G1 where=temp_>_20\n"
+    assert selected(joins + "r 9 leave G1") == {"p:1"}
+    assert selected(joins + "r 9 leave G1 where=temp_>_20") == {"p:1", "p:2", "p:3"}

@@ -26,7 +26,7 @@ from antecede.trace.parquet import (
     trace_files,
     write_run,
 )
-from antecede.trace.record import Recorder, arrow_schema, digest
+from antecede.trace.record import LATER, Recorder, arrow_schema, digest
 
 
 def sample(count: int = 50) -> list[tuple[Any, ...]]:
@@ -293,3 +293,21 @@ def test_side_files_too_deep_or_of_a_later_format(tmp_path: Path) -> None:
         (tmp_path / "scenario.json").write_text(text)
         with pytest.raises(InputError, match=sentence):
             read_scenario(tmp_path)
+
+
+def test_files_from_before_a_column_came_are_traces(tmp_path: Path) -> None:
+    rows = sample()
+    write_run(tmp_path, rows)
+    file = tmp_path / "records.parquet"
+    pq.write_table(pq.read_table(file).drop_columns(list(LATER)), file)
+    assert list(read_rows(tmp_path)) == rows
+
+
+def test_predicates_and_what_they_see_are_kept(tmp_path: Path) -> None:
+    recorder = Recorder("r")
+    recorder.row("p", "member", 1, "publish", "p:1", ("G1",), headers='{"x":"1"}')
+    recorder.row("q", "member", 1, "join", groups=("G1",), where="x > 1")
+    write_run(tmp_path, recorder.rows)
+    assert [(row.where, row.headers) for row in read_rows(tmp_path)] == [(None, '{"x":"1"}'), ("x > 1", None)]
+    bare = [(*row[:-2], None, None) for row in recorder.rows]
+    assert digest(bare) != digest(recorder.rows)

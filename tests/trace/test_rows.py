@@ -61,3 +61,11 @@ def test_shares_add_up_and_differ_in_the_first_only(total: int, count: int) -> N
     parts = list(shares(total, count))
     assert list(shares(total, 0)) == []
     assert sum(parts) == total and len(parts) == count and len(set(parts[1:])) <= 1 and parts[0] == max(parts)
+
+
+def test_filters_of_one_predicate_are_one_row() -> None:
+    filters = ("G1", "G2#?x > 1", "G3#?x > 1", "G4#?y > 1")
+    said = [(fact["groups"], fact.get("where")) for fact in facts(Join(filters, "B", ("p:1",), 5))]
+    assert said == [(("G1",), None), (("G2", "G3"), "x > 1"), (("G4",), "y > 1")]
+    assert [(fact["groups"], fact.get("where")) for fact in facts(Leave(filters, "B"))] == said
+    assert facts(Leave((), "B")) == [{"kind": "leave", "groups": (), "peer": "B"}]

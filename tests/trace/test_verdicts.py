@@ -645,3 +645,40 @@ def test_what_its_application_left_too_long_is_not_stuck() -> None:
     assert ("stuck", "q", "p:2", None) in found(
         plant(late, ("q 190 discard p:2 late from=q", "q 190 discard p:2 late"))
     )
+
+
+SELECTING = """
+B 0 join #
+p 1 publish p:1 G1 headers={"x":"1"}
+p 2 publish p:2 G1 headers={"x":"2"}
+p 3 publish p:3 G1 headers={"x":"3"}
+B 4 arrive p:1 from=p
+B 4 deliver p:1
+B 5 arrive p:2 from=p
+B 5 deliver p:2
+B 6 arrive p:3 from=p
+B 6 deliver p:3
+s 0 join G1 where=x_!=_2 from=B
+s 7 arrive p:1 from=B
+s 7 deliver p:1
+s 8 arrive p:3 from=B
+s 8 deliver p:3
+"""
+
+
+def test_what_a_predicate_leaves_out_is_no_gap_and_what_it_lets_in_is() -> None:
+    quiet = "\n".join(f"{who} 9 end quiet" for who in "Bps")
+    assert found(SELECTING + quiet) == []
+    assert ("gap", "s", "p:3", "p:2") in found(SELECTING.replace(" where=x_!=_2", "") + quiet)
+    without = SELECTING.replace("s 7 arrive p:1 from=B\ns 7 deliver p:1\n", "")
+    assert ("gap", "s", "p:3", "p:1") in found(without + quiet)
+    other = SELECTING.replace("x_!=_2", "x_>_2")
+    assert ("unexplained", "s", "p:1", None) in found(other + quiet), "no filter of it matches"
+
+
+def test_a_retained_copy_is_neither_a_delivery_nor_a_cause() -> None:
+    """q is handed a copy of p:1 before it has it, and again afterwards; r one of what nobody published."""
+    early = plant(CLEAN, ("q 20 arrive p:1 from=p", "q 15 deliver p:1 retained\nq 20 arrive p:1 from=p"))
+    assert found(plant(early, ("q 200 end quiet", "q 190 deliver p:1 retained\nq 200 end quiet"))) == []
+    nobody = plant(CLEAN, ("r 200 end quiet", "r 190 deliver x:1 retained\nr 200 end quiet"))
+    assert [verdict for verdict, *_ in found(nobody)] == ["unexplained"]

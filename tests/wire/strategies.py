@@ -91,6 +91,12 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Published: st.builds(f.Published, IDS),
     f.Received: st.builds(f.Received, IDS),
     f.Kept: st.builds(f.Kept, IDS),
+    f.Fuse: st.builds(f.Fuse, NUMBERS, WORDS, st.binary(max_size=9), NUMBERS, NAMES, NAMES),
+    f.Fused: st.builds(
+        f.Fused, NUMBERS, NUMBERS, st.lists(st.binary(max_size=9), max_size=3).map(tuple), st.binary(max_size=9), NAMES
+    ),
+    f.Quiet: st.builds(f.Quiet, MAPS),
+    f.Retired: st.builds(f.Retired, MAPS, st.booleans()),
     f.Attach: st.builds(
         f.Attach,
         NUMBERS,

@@ -12,7 +12,7 @@ from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.names import MAX_TOPICS
 from antecede.core.order.vector import VectorWriter
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire import decode, encode, measure, weigh
+from antecede.wire import decode, encode, measure, stamps, weigh
 from antecede.wire import envelopes as module
 from antecede.wire.limits import MAX_CELLS
 from tests.wire.strategies import envelopes, plain
@@ -99,9 +99,9 @@ def test_topics_and_own_marks_that_no_order_makes_are_neither_sent_nor_read(
 def hostile(monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody who sends anything."""
     monkeypatch.setattr(module, "are_groups", lambda topics: True)
-    monkeypatch.setattr(module, "_is_of", lambda stream, sender: True)
+    monkeypatch.setattr(stamps, "_is_of", lambda stream, sender: True)
     monkeypatch.setattr(module, "cells_of", lambda stamp: 0)
-    monkeypatch.setattr(module, "_are_own", lambda own: True)
+    monkeypatch.setattr(module, "are_own", lambda own: True)
 
 
 def test_as_many_topics_as_allowed_come_back() -> None:

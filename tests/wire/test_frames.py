@@ -41,6 +41,8 @@ FIELDS = {
     f.Want: "attachment indexes",
     f.Ack: "attachment index",
     f.Detach: "attachment",
+    f.Quiet: "marks",
+    f.Retired: "marks heard",
     f.Rumours: "envelopes digest names",
     f.SnapshotRequest: "whole",
     f.Snapshot: "past cut envelopes headers nodes origins retired blank",

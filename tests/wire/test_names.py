@@ -7,8 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire.limits import MAX_FRAME, MAX_NAME
-from antecede.wire.names import Memo, bits_of, deltas, ids_row, joined, layout_for, marked, read_ids, read_layout, sums
+from antecede.wire.limits import MAX_FILTER, MAX_FRAME, MAX_NAME
+from antecede.wire.names import (
+    Memo,
+    bits_of,
+    deltas,
+    filters_row,
+    ids_row,
+    joined,
+    layout_for,
+    marked,
+    read_filters,
+    read_ids,
+    read_layout,
+    sums,
+)
 from tests.wire.strategies import STREAMS
 
 
@@ -68,3 +81,12 @@ def test_ids_are_no_longer_than_a_frame_though_their_sender_is_written_once() ->
         read_ids((joined((sender,)), places, numbers))
     with pytest.raises(InputError, match="longer than a frame"):
         ids_row([f"{sender}:{n}" for n in range(many)])
+
+
+def test_filters_may_carry_predicates_and_are_bounded_too() -> None:
+    long = "a/##?" + "x == 1 or " * 90 + "x == 2"
+    assert read_filters(filters_row(("b", long))) == ("b", long) and read_filters(filters_row(())) == ()
+    with pytest.raises(InputError, match=f"more than {MAX_FILTER} characters"):
+        filters_row(("x" * (MAX_FILTER + 1),))
+    with pytest.raises(RemoteProtocolError, match=f"more than {MAX_FILTER} characters"):
+        read_filters(b"x" * (MAX_FILTER + 1))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antecede.core.frontier import Frontier
+from antecede.core.home.frontier import Frontier
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import restore, save
 from tests.wire.strategies import MAPS, NAMES, NUMBERS, SENDERS

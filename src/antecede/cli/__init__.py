@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, str] = {
     "cluster": "Run several brokers on this machine in one terminal.",
     "config": "Show a broker's settings and where each value came from.",
     "top": "Watch brokers from the terminal.",
+    "keys": "Make the keys of a cluster and the tokens of its clients; revoke, rotate, show.",
     "doctor": "Look at this machine and say what is missing, why it matters and what cures it.",
 }
 

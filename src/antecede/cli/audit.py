@@ -91,7 +91,9 @@ def audit(
             judged = asked.here(progress.stage if progress.watched else None)
             report = told(judged, out, limit if as_json else FIRST)
     else:
-        with watched_spark("antecede audit", master, doing="judging") as spark:
+        from antecede.spark.tables.files import is_small
+
+        with watched_spark("antecede audit", master, doing="judging", small=is_small(paths)) as spark:
             judged = asked.on(spark, scratch)
             report = told(judged, out, limit if as_json else FIRST)
     report = {"engine": "local" if local else "spark", **report}

@@ -23,8 +23,16 @@ def broker(
         list[str] | None, typer.Option(metavar="FILTER", help="Topics the cluster carries [every topic].")
     ] = None,
     http: Annotated[int | None, typer.Option(help="Port for /metrics, /health, /ready and /status.")] = None,
+    keys: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keys that `antecede keys` made; needed beyond the loopback.")
+    ] = None,
+    advertise: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="By which others call it [as it listens].")
+    ] = None,
+    mqtt: Annotated[int | None, typer.Option(help="Port for MQTT 5 clients; WebSocket: /mqtt of --http.")] = None,
     records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,
     state: Annotated[str | None, typer.Option(metavar="DIR", help="Where it remembers its name's lives.")] = None,
+    faults: Annotated[str | None, typer.Option(help="For tests: loss=0.1,duplicate=0.05,reorder=0.05.")] = None,
     log: Annotated[str | None, typer.Option(help="text or json.")] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
     drain: Annotated[str | None, typer.Option(help="How long to wait for clients to go when it is stopped.")] = None,
@@ -44,8 +52,9 @@ def broker(
     from antecede.live.serve import serve
 
     flags: dict[str, Any] = {
-        "listen": listen, "name": name, "join": join or None, "carry": carry or None, "http": http, "records": records,
-        "state": state,
+        "listen": listen, "name": name, "join": join or None, "carry": carry or None, "http": http, "mqtt": mqtt,
+        "records": records, "state": state, "faults": faults, "keys": keys,
+        "advertise": advertise,
         "log": log, "log_level": log_level, "drain": drain,
     }  # fmt: skip
 
@@ -61,9 +70,15 @@ def show(broker: Broker) -> None:
     from antecede.live.address import text_of
 
     print(f"{broker.name} listens on {broker.url}", flush=True)
-    at = "" if broker.address == ("127.0.0.1", 7400) else f" --at {broker.url}"
+    at = "" if broker.url == "antecede://127.0.0.1:7400" else f" --at {broker.url}"
+    if broker.protection is not None:
+        at += f" --ca {broker.protection.keys.directory / 'ca.pem'} --token-file FILE"
     print(f"Next, in another terminal:  antecede sub 'room/#'{at}")
     print(f"and in a third one:         antecede pub room/1 'where shall we meet?' --within 500ms{at}")
     if broker.http_port is not None:
-        print(f"Watch it:                   antecede top {text_of(broker.pages.address)}")
+        with_keys = "" if broker.protection is None else at.removeprefix(f" --at {broker.url}")
+        print(f"Watch it:                   antecede top {text_of(broker.pages.address)}{with_keys}")
+    if broker.door is not None and broker.door.address is not None:
+        port = broker.door.address[1]
+        print(f"MQTT 5 clients:             mosquitto_sub -V 5 -p {port} -t 'room/#'")
     print("Stop it with ctrl-C.", flush=True)

@@ -24,7 +24,13 @@ ALL = 10**12
 
 
 def check(
-    path: Annotated[Path, typer.Argument(help="A run directory, a records file, or with --id a table of your own.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR|FILE...",
+            help="A run, in one directory or several, records files, or with --id your own tables.",
+        ),
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
     id: Annotated[str | None, typer.Option(help="Column of the message id: the file is a table of your own.")] = None,
     parents: Annotated[str | None, typer.Option(help="Column of what each message came after: ids.")] = None,
@@ -64,7 +70,7 @@ def check(
         if order is not None:
             raise InputError("--as judges a trace: of a table, --parents or --clock says what comes after what")
         named = {"id": id, "parents": parents, "receiver": receiver, "position": position, "clock": clock}
-        check_table(path, named, as_json)
+        check_table(paths, named, as_json)
     if any(option is not None for option in (parents, receiver, position, clock)):
         raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
 
@@ -73,7 +79,7 @@ def check(
 
     load(plugin or ())
     with Progress("rows") as progress:
-        report = judge(path, order=order, watch=progress.stage if progress.watched else None)
+        report = judge(*paths, order=order, watch=progress.stage if progress.watched else None)
     if as_json:
         print(json.dumps(report.to_json(), indent=2))
     else:
@@ -117,7 +123,7 @@ def show(report: Report, console: Console) -> None:
     )
 
 
-def check_table(path: Path, named: dict[str, str | None], as_json: bool) -> None:
+def check_table(paths: list[Path], named: dict[str, str | None], as_json: bool) -> None:
     """A table is judged as `antecede audit --engine local` judges it."""
     from rich.console import Console
 
@@ -125,7 +131,7 @@ def check_table(path: Path, named: dict[str, str | None], as_json: bool) -> None
     from antecede.spark.audit_here import table_here
 
     with Progress("rows") as progress:
-        judged = table_here([path], named, watch=progress.stage if progress.watched else None)
+        judged = table_here(paths, named, watch=progress.stage if progress.watched else None)
     if as_json:
         print(json.dumps(judged.to_json(ALL), indent=2))
     else:

@@ -9,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from antecede.live.broker import Broker
+    from antecede.live.faults import Faults
 
 __all__ = ["cluster"]
 
@@ -20,6 +21,11 @@ def cluster(
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON with `addresses` and `http`.")] = False,
     records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,
     port: Annotated[int, typer.Option(help="The first broker's port, the others follow; 0: any free ones.")] = 0,
+    mqtt: Annotated[bool, typer.Option("--mqtt", help="Also take MQTT 5 clients, at any free ports.")] = False,
+    loss: Annotated[float, typer.Option(help="For tests: which part of the datagrams between brokers is lost,")] = 0.0,
+    duplicate: Annotated[float, typer.Option(help="which part comes twice,")] = 0.0,
+    reorder: Annotated[float, typer.Option(help="and which part is overtaken by later ones.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="What these are drawn from.")] = 0,
 ) -> None:
     """Run N brokers on this machine and print one address for each, until ctrl-C or SIGTERM.
 
@@ -27,14 +33,16 @@ def cluster(
     """
     import asyncio
 
+    from antecede.live.faults import Faults
     from antecede.live.logs import set_up
 
     set_up("text", "warning")
-    asyncio.run(run(count, as_json, records, port))
+    asyncio.run(run(count, as_json, records, port, Faults(loss, duplicate, reorder, seed), mqtt=mqtt))
 
 
-async def run(count: int, as_json: bool, records: str | None, port: int) -> None:
+async def run(count: int, as_json: bool, records: str | None, port: int, faults: Faults, *, mqtt: bool = False) -> None:
     from antecede.live.broker import Broker
+    from antecede.live.network import SocketNetwork
     from antecede.live.serve import until_stopped
 
     brokers: list[Broker] = []
@@ -42,7 +50,10 @@ async def run(count: int, as_json: bool, records: str | None, port: int) -> None
         for n in range(count):
             join = [brokers[0].url] if brokers else []
             listen = f"127.0.0.1:{port + n if port else 0}"
-            broker = Broker(listen, name=NAMES[n], join=join, records=records, http=0)
+            broker = Broker(
+                listen, name=NAMES[n], join=join, records=records, http=0, mqtt=0 if mqtt else None,
+                network=SocketNetwork(faults),
+            )  # fmt: skip
             await broker.start()
             brokers.append(broker)
         show(brokers, as_json)
@@ -55,12 +66,16 @@ async def run(count: int, as_json: bool, records: str | None, port: int) -> None
 def show(brokers: list[Broker], as_json: bool) -> None:
     from antecede.live.address import text_of
 
+    doors = [f"mqtt://{text_of(one.door.address)}" for one in brokers if one.door is not None and one.door.address]
     if as_json:
         http = [f"http://{text_of(broker.pages.address)}" for broker in brokers]
-        print(json.dumps({"addresses": [broker.url for broker in brokers], "http": http}), flush=True)
+        told = {"addresses": [broker.url for broker in brokers], "http": http}
+        if doors:
+            told["mqtt"] = doors
+        print(json.dumps(told), flush=True)
         return
-    for broker in brokers:
-        print(f"{broker.name}  {broker.url}")
+    for n, broker in enumerate(brokers):
+        print(f"{broker.name}  {broker.url}" + (f"  {doors[n]}" if doors else ""))
     last = brokers[-1].url
     print(f"Next, in another terminal:  antecede sub 'room/#' --at {brokers[0].url}")
     print(f"and in a third one:         antecede pub room/1 'where shall we meet?' --within 500ms --at {last}")

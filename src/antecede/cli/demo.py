@@ -36,6 +36,9 @@ NEXT = (
 )
 """What to try when this is over."""
 
+BROKER = "antecede broker"
+"""And with real processes: it says itself what to type in a second terminal."""
+
 
 def demo(
     everything: Annotated[bool, typer.Option("--all", help="Every weather, with and without deadlines.")] = False,
@@ -163,6 +166,7 @@ def show_next() -> None:
     print("\nTry next, after `source .venv/bin/activate`:")
     for line in NEXT:
         print(f"  {line}")
+    print(f"Or a real broker, which says what to type in a second terminal:\n  {BROKER}")
 
 
 def through_pipeline() -> tuple[PipelineReport | None, str]:

@@ -161,9 +161,12 @@ def on_spark(
     stream: tuple[int, Path | None] | None,
 ) -> dict[str, Any]:
     from antecede.cli.watching import watched_spark
+    from antecede.spark.tables.files import is_small
 
-    with watched_spark("antecede order", master, doing="ordering") as spark:
-        from antecede.spark.order.jobs import Stream, as_batch, as_stream, careful
+    small = stream is None and is_small([source])
+    with watched_spark("antecede order", master, doing="ordering", small=small) as spark:
+        from antecede.spark.order.jobs import Stream, as_batch, as_stream
+        from antecede.spark.tables.careful import careful
 
         with careful(spark):
             if stream is not None and found is not None:

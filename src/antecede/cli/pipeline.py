@@ -156,7 +156,7 @@ def demonstrate(out: Path | None = None) -> Report:
     if not (run / "records.parquet").exists():
         with TraceWriter(run) as writer:
             done = simulate(scenario, writer.write)
-            writer.close(done.body(), {"processes": done.totals})
+            writer.close(done.body(), done.summary())
     return watched_run(
         config_from(
             {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,6 +21,12 @@ def pub(
     name: Annotated[str | None, typer.Option(help="What this client is called [made up].")] = None,
     header: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A header; several times.")] = None,
     order: Annotated[str, typer.Option(help="causal, fifo or none.")] = "causal",
+    ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The cluster's ca.pem, for antecedes:// addresses.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the token is, for the same [ANTECEDE_TOKEN].")
+    ] = None,
     records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,
 ) -> None:
     """Publish a message; prints its id once it is safe: another broker has it too, or there is no other."""
@@ -38,7 +45,7 @@ def pub(
         headers[key] = value
 
     async def publish() -> None:
-        async with connect(*(at or ()), name=name, records=records) as node:
+        async with connect(*(at or ()), name=name, records=records, tls=ca, token=token_file) as node:
             if payload != "-":
                 print(await node.publish(topic, payload.encode(), within=seconds, headers=headers, order=order))
                 return

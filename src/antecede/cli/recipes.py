@@ -39,7 +39,8 @@ def recipes(
 
     A recipe is a protocol: the papers' own, baselines to compare with, or yours with --plugin. Every one runs in the
     simulator (`antecede simulate --recipe NAME --reading READING`) and is judged by the same oracle; what a recipe
-    does not promise the oracle does not look for, and says so.
+    does not promise the oracle does not look for, and says so. Under a paper's protocol stand its repairs: what each
+    says, and the option that undoes it alone.
     """
     from antecede.core.recipes import RECIPES
     from antecede.sim.plugin import load
@@ -56,6 +57,8 @@ def recipes(
             print(f"    not promised, so not looked for: {', '.join(facts['not_promised'])}")
         if len(recipe.readings) > 1:
             print(f"    readings: {', '.join(recipe.readings)}")
+        for repair, says in facts["repairs"].items():
+            print(textwrap.fill(f"--without {repair}: {says}", WIDTH, initial_indent="    ", subsequent_indent=" " * 8))
     print("\nPapers 000 to 004, sentence by sentence: docs/papers.md.")
 
 
@@ -68,6 +71,7 @@ def promises(recipe: Recipe) -> list[str]:
 
 
 def told(recipe: Recipe) -> dict[str, Any]:
+    from antecede.core.printed.undone import repairs_of
     from antecede.trace.check import EXEMPT
 
     return {
@@ -79,4 +83,5 @@ def told(recipe: Recipe) -> dict[str, Any]:
         "recovers": recipe.recovers,
         "not_promised": list(EXEMPT.get(recipe.name, ())),
         "readings": list(recipe.readings),
+        "repairs": {name: repair.says for name, repair in repairs_of(recipe.name).items()},
     }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["simulate"]
 
-OURS = {"records.parquet", "scenario.json", "totals.json", "sweep.jsonl"}
+OURS = {"records.parquet", "scenario.json", "totals.json", "sweep.jsonl", "metrics.json", "metrics.parquet"}
 JUDGED = 20_000
 """Runs of more messages are not judged on the way: the oracle's memory grows with their square."""
 
@@ -44,6 +44,9 @@ What, Who, Traffic, Use, Spreads, Fault, Many = (
 def simulate(
     recipe: Annotated[str | None, What(help="Which protocol, e.g. solicit, graph, pull, rounds, colour, home.")] = None,
     reading: Annotated[str | None, What(help="repaired, or the paper's text as printed.")] = None,
+    without: Annotated[
+        str | None, What(metavar="REPAIR", help="The repaired reading with one repair undone (`antecede recipes`).")
+    ] = None,
     seed: Annotated[int, What(help="Decides everything that is drawn.")] = 0,
     out: Annotated[Path | None, What(metavar="DIR", help="Where records, scenario and totals go.")] = None,
     scenario: Annotated[Path | None, What(metavar="FILE", help="Begin with the knobs of a scenario.json.")] = None,
@@ -79,13 +82,30 @@ def simulate(
     fanout: Annotated[int | None, Spreads(help="Peers per digest, and per message that is gossiped. [3]")] = None,
     round_ms: Annotated[float | None, Spreads(help="A round: between digests; of a lifetime. [50]")] = None,
     view: Annotated[int | None, Spreads(help="Rounds go to members of a local view of this size. [all]")] = None,
+    view_below: Annotated[
+        int | None, Spreads(help="Brokers gossip to a view of so many of all subscribers. [to their own]")
+    ] = None,
+    renewed: Annotated[float | None, Spreads(help="Share of that view that is replaced each round. [0.5]")] = None,
+    times: Annotated[int | None, Spreads(help="Rounds in which a message is pushed, in gossip. [1]")] = None,
+    turns: Annotated[
+        bool | None, Spreads("--turns", help="Each round belongs to one broker in turn (004; rounds, colour).")
+    ] = None,
+    window: Annotated[int | None, Spreads(help="Unacknowledged messages per publisher (ackcast). [any]")] = None,
     near: Annotated[float | None, Spreads(help="How often a round prefers members of the same site. [0]")] = None,
     loss: Annotated[float | None, Fault(help="Probability that a copy is lost. [0]")] = None,
     duplicate: Annotated[float | None, Fault(help="Probability that a copy arrives twice. [0]")] = None,
     delay_ms: Annotated[str | None, Fault(metavar="LO:HI", help="A copy takes between these. [5:20]")] = None,
     spike: Annotated[float | None, Fault(help="Probability of ten times the delay. [0]")] = None,
+    link_kbytes_s: Annotated[
+        float | None, Fault(help="Each sender's link carries so much, through one queue. [any amount]")
+    ] = None,
+    cpu_us: Annotated[float | None, Fault(help="A receiver is busy this long with each frame. [0]")] = None,
+    buffer: Annotated[int | None, Fault(help="Frames that wait at a busy receiver; more are lost. [any]")] = None,
     latency: Annotated[Path | None, Fault(metavar="FILE", help="Round trips between hosts (Parquet).")] = None,
     crash: Annotated[float | None, Fault(help="Probability that a process crashes. [0]")] = None,
+    crash_brokers: Annotated[
+        bool | None, Fault("--crash-brokers", help="Only brokers crash, and none comes back (001 s3).")
+    ] = None,
     restart: Annotated[float | None, Fault(help="Probability that a crashed one comes back, empty. [0.5]")] = None,
     partition: Annotated[str | None, Fault(help="'A,B|C,D@1000-2000' (ms); several with ';'.")] = None,
     churn: Annotated[str | None, Fault(help="'join=0.1,leave=0.1,move=0.2' per process and second.")] = None,
@@ -95,12 +115,21 @@ def simulate(
     ] = None,
     nap_ms: Annotated[float | None, Fault(help="How long at a time. [20]")] = None,
     skew_ms: Annotated[float | None, Fault(help="Clocks are off by at most this. [0]")] = None,
+    remember_ms: Annotated[
+        float | None, Use(help="How long who left is remembered; 0: for ever, in every stamp. (home) [0]")
+    ] = None,
     jump_ms: Annotated[float | None, Fault(help="Clocks leap once, by at most this. [0]")] = None,
     limit_s: Annotated[float | None, Fault(help="Stop a run that does not become quiet. (virtual time)")] = None,
     draw: Annotated[int | None, Many(metavar="I", help="Run scenario I of the sweep with this seed.")] = None,
+    seeds: Annotated[
+        int | None, Many(metavar="N", help="Run the same scenario with N seeds on all cores; a table of measures.")
+    ] = None,
     sweep: Annotated[int | None, Many(metavar="N", help="Draw, run and judge N scenarios on all cores.")] = None,
     harsh: Annotated[
         bool | None, Many("--harsh", help="With --sweep or --draw: all come, go, move and crash all the time.")
+    ] = None,
+    leavers: Annotated[
+        bool | None, Many("--leavers", help="With --sweep or --draw: senders leave, and are forgotten. (home)")
     ] = None,
     resume: Annotated[bool, Many("--resume", help="Go on with an interrupted sweep in DIR.")] = False,
 ) -> None:
@@ -118,24 +147,32 @@ def simulate(
     antecede simulate --scenario runs/first/scenario.json --loss 0.3 --out runs/worse
     antecede simulate --recipe graph --sweep 200 --out runs/sweep    (exit 1: a violation was found)
     antecede simulate --recipe home --sweep 200 --harsh --out runs/harsh
+    antecede simulate --recipe home --sweep 200 --leavers --out runs/leavers
+    antecede simulate --recipe graph --loss 0.1 --seeds 20 --out runs/measured
     """
     given = {name: value for name, value in locals().items() if value is not None}
     from antecede.sim.plugin import load
     from antecede.sim.scenario import find_recipe
 
     load(given.pop("plugin", ()))
+    reading = _reading(reading, given)
     find_recipe(recipe or "solicit")
     if sweep is not None:
         _refuse_knobs(
-            given, {"recipe", "reading", "seed", "out", "sweep", "harsh", "table", "resume", "as_json"}, "--sweep"
+            given,
+            {"recipe", "reading", "seed", "out", "sweep", "harsh", "leavers", "table", "resume", "as_json"},
+            "--sweep",
         )
-        _sweep(recipe or "solicit", reading or "repaired", seed, sweep, out, resume, as_json, bool(harsh), table or "")
+        how = {"harsh": bool(harsh), "table": table or "", "leavers": bool(leavers)}
+        _sweep(recipe or "solicit", reading or "repaired", seed, sweep, out, resume, as_json, how)
         return
     if resume:
         raise InputError("--resume goes with --sweep N: a single run is simply run again.")
     if draw is not None:
         _refuse_knobs(
-            given, {"recipe", "reading", "seed", "out", "draw", "harsh", "table", "as_json", "resume"}, "--draw"
+            given,
+            {"recipe", "reading", "seed", "out", "draw", "harsh", "leavers", "table", "as_json", "resume"},
+            "--draw",
         )
         from antecede.sim.draw import draw as draw_scenario
         from antecede.sim.limits import SCENARIOS
@@ -143,15 +180,38 @@ def simulate(
         if not 0 <= draw < SCENARIOS:
             raise InputError(f"--draw is {draw:,}: scenarios of a sweep are counted from 0 to {SCENARIOS - 1:,}.")
         drawn = draw_scenario(
-            seed, recipe or "solicit", draw, reading or "repaired", harsh=bool(harsh), table=table or ""
+            seed,
+            recipe or "solicit",
+            draw,
+            reading or "repaired",
+            harsh=bool(harsh),
+            table=table or "",
+            leavers=bool(leavers),
         )
         _one(drawn, out, as_json)
         return
-    if harsh:
-        raise InputError("--harsh goes with --sweep N or --draw I: of a single run say what is to go wrong.")
+    if harsh or leavers:
+        option = "--harsh" if harsh else "--leavers"
+        raise InputError(f"{option} goes with --sweep N or --draw I: of a single run say what is to go wrong.")
     chosen = _scenario(given)
     _say_if_all(chosen)
+    if seeds is not None:
+        _many(chosen, seeds, out, as_json)
+        return
     _one(chosen, out, as_json)
+
+
+def _reading(reading: str | None, given: dict[str, Any]) -> str | None:
+    """One repair undone is a reading of its own."""
+    from antecede.core.recipes import WITHOUT
+
+    repair = given.pop("without", None)
+    if repair is None:
+        return reading
+    if reading not in (None, "repaired"):
+        raise InputError(f"--without undoes one repair of the repaired reading: leave out --reading {reading}.")
+    given["reading"] = WITHOUT + repair
+    return WITHOUT + str(repair)
 
 
 def _say_if_all(scenario: Scenario) -> None:
@@ -247,7 +307,7 @@ def _one(scenario: Scenario, out: Path | None, as_json: bool) -> None:
             try:
                 with TraceWriter(out) as writer:
                     run = run_scenario(scenario, writer.write, digest=True, progress=progress.at)
-                    writer.close(run.body(), {"processes": run.totals})
+                    writer.close(run.body(), run.summary())
             except BaseException:
                 if fresh:  # what was not there before is not there after a failure
                     with contextlib.suppress(OSError):
@@ -288,6 +348,34 @@ def _one(scenario: Scenario, out: Path | None, as_json: bool) -> None:
     _end(report)
 
 
+def _many(scenario: Scenario, count: int, out: Path | None, as_json: bool) -> None:
+    from antecede.sim.limits import SCENARIOS
+    from antecede.sim.metrics import SHOWN, means, measure_seeds, write_metrics
+    from antecede.sim.scenario import find_recipe
+
+    if not 1 <= count <= SCENARIOS:
+        raise InputError(f"--seeds is {count:,}: it must be at least 1 and at most {SCENARIOS:,}.")
+    if out is not None:
+        _usable(out)
+    scenario.fits(find_recipe(scenario.builds))
+    with Progress("runs", count) as progress:
+        rows = measure_seeds(scenario, count, lambda: progress.step(scenario.recipe))
+    table = means(rows)
+    if out is not None:
+        write_metrics(rows, out)
+    if as_json:
+        print(json.dumps({"runs": rows, "means": table, "out": str(out) if out else None}, indent=2))
+    else:
+        print(f"{scenario.recipe}, {scenario.reading}: {count:,} runs, seeds {scenario.seed} to "
+              f"{scenario.seed + count - 1}. Mean and 95 % interval over seeds:")  # fmt: skip
+        for name, (mean, half) in table.items():
+            print(f"  {SHOWN[name]:<44} {mean:>14,.4g} ± {half:.2g}")
+        if out is not None:
+            print(f"written to {out / 'metrics.parquet'}: one row per run")
+    if any(row["violations"] for row in rows):
+        raise typer.Exit(1)
+
+
 def _end(report: Report | None) -> None:
     """What was judged and is not clean is exit 1, of one run as of many."""
     if report is not None and not report.clean:
@@ -309,8 +397,7 @@ def _sweep(
     out: Path | None,
     resume: bool,
     as_json: bool,
-    harsh: bool,
-    table: str,
+    how: dict[str, Any],
 ) -> None:
     from antecede.sim.draw import draw as draw_scenario
     from antecede.sim.limits import SCENARIOS
@@ -322,9 +409,9 @@ def _sweep(
     if out is None:
         raise InputError("--sweep needs --out DIR, where its results are kept.")
     _usable(out)
-    first = draw_scenario(seed, recipe, 0, reading, harsh=harsh, table=table)
+    first = draw_scenario(seed, recipe, 0, reading, **how)
     first.fits(find_recipe(recipe))
-    campaign = Sweep(out, recipe, reading, seed, count, harsh=harsh, table=table)
+    campaign = Sweep(out, recipe, reading, seed, count, **how)
     began = time.perf_counter()
     progress = Progress("scenarios", count)
     try:

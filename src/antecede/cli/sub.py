@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,8 +22,18 @@ def sub(
         list[str] | None, typer.Option(metavar="ADDRESS", help="A broker [antecede://127.0.0.1:7400]; several times.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="What this client is called [made up].")] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(metavar="PREDICATE", help='Only messages of which it is true, for example "temp > 20".'),
+    ] = None,
     count: Annotated[int | None, typer.Option(help="Stop after so many messages.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for programs.")] = False,
+    ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The cluster's ca.pem, for antecedes:// addresses.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the token is, for the same [ANTECEDE_TOKEN].")
+    ] = None,
     records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,
 ) -> None:
     """Subscribe and print what comes: nothing before its causes, nothing after its deadline, until ctrl-C.
@@ -36,12 +47,14 @@ def sub(
 
     async def take() -> None:
         async with (
-            connect(*(at or ()), name=name, records=records, on_state=say_state, on_fate=left_out) as node,
-            node.subscribe(*filters) as inbox,
+            connect(
+                *(at or ()), name=name, records=records, tls=ca, token=token_file, on_state=say_state, on_fate=left_out
+            ) as node,
+            node.subscribe(*filters, where=where) as inbox,
         ):
-            where = "".join(f" --at {one}" for one in at or ())
+            broker = "".join(f" --at {one}" for one in at or ())
             topic = filters[0].replace("#", "1").replace("+", "1")
-            hint = f"antecede pub {topic} 'where shall we meet?' --within 500ms{where}"
+            hint = f"antecede pub {topic} 'where shall we meet?' --within 500ms{broker}"
             print(f"Waiting for {' '.join(filters)}. Next, in another terminal:  {hint}", file=sys.stderr, flush=True)
             stopped = asyncio.ensure_future(until_stopped())
             taken = 0

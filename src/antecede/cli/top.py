@@ -6,6 +6,7 @@ import json
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +21,12 @@ def top(
     http: Annotated[list[str], typer.Argument(metavar="HOST:PORT...", help="Where brokers serve http (--http).")],
     every: Annotated[float, typer.Option(help="Seconds between two looks.")] = 1.0,
     once: Annotated[bool, typer.Option(help="Look once and end.")] = False,
+    ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The cluster's ca.pem, where brokers have keys.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the token is, one made with --watch [ANTECEDE_TOKEN].")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per look, for programs.")] = False,
 ) -> None:
     """Watch brokers: who is there, how many messages a second, what waits and for how long, what was left out.
@@ -33,7 +40,7 @@ def top(
     console = Console()
     with Live(console=console, auto_refresh=False, transient=False) as live:
         while True:
-            looks = {place: look(place) for place in http}
+            looks = {place: look(place, ca, token_file) for place in http}
             if as_json:
                 print(json.dumps(looks))
             else:
@@ -44,12 +51,17 @@ def top(
             time.sleep(every)
 
 
-def look(place: str) -> dict[str, Any]:
-    """What a broker says of itself, or why it cannot be asked."""
-    from antecede.live.address import parse_address, text_of
+def look(place: str, ca: Path | None = None, token_file: Path | None = None) -> dict[str, Any]:
+    """What a broker says of itself, or why it cannot be asked. With a CA or a token it is asked over TLS."""
+    from antecede.live.address import text_of
+    from antecede.live.keys.caller import caller_for
 
+    secure = ca is not None or token_file is not None
+    how = caller_for([f"antecedes://{place}" if secure else place], ca, token_file)
+    url = f"{'https' if secure else 'http'}://{text_of(how.places[0])}/status"
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {how.token()}"} if secure else {})
     try:
-        with urllib.request.urlopen(f"http://{text_of(parse_address(place))}/status", timeout=2) as answer:
+        with urllib.request.urlopen(request, timeout=2, context=how.tls) as answer:
             said: dict[str, Any] = json.load(answer)
             return said
     except (OSError, ValueError, urllib.error.URLError) as fault:

@@ -97,15 +97,19 @@ def ui_settings(master: str | None) -> dict[str, Any]:
 
 
 @contextmanager
-def watched_spark(app: str, master: str | None = None, doing: str = "working") -> Iterator[SparkSession]:
-    """A session, and a line that says how far it is when a person is watching."""
+def watched_spark(
+    app: str, master: str | None = None, doing: str = "working", *, small: bool = False
+) -> Iterator[SparkSession]:
+    """A session, and a line that says how far it is when a person is watching. `small`: so is the input. Who uses the
+    format `antecede` in it calls `register` first."""
+    from antecede.spark.adopting import register
     from antecede.spark.jobs import following, page_of
-    from antecede.spark.sessions import session
+    from antecede.spark.sessions import opened
 
     with watched("starting Spark") as line:
-        spark = session(master, app=app, settings=ui_settings(master))
+        spark = register(opened(master, app, ui_settings(master), small), formats=False)
         if page_of(spark):
             line.note(f"Spark shows its work at {page_of(spark)}")
         line.doing(doing)
-        with following(spark, line.far):
+        with following(spark, line.far if line.watched else None):
             yield spark

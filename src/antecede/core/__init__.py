@@ -16,9 +16,10 @@ and records. `network` yields what happens next: a frame arriving, or (frame Non
                 records.write(name, effect, now_us)
         network.wake_at(name, machine.next_wake())
 
-Where to read on: `machine` (the face), `tier` (the rules all roles share), `inbox` (every decision to deliver, hold or
-discard), `order/` (how causality is written and read), `spread/` (to whom messages go by themselves, how gaps are found
-and filled), then the roles: `member` (flat groups), `broker` and `subscriber`, the same by rounds (`round_clock`,
-`round_broker`, `round_subscriber`), `home_broker` and `client`; `recipes` puts them together. `printed/` holds the
-papers' text as it stands.
+The modules beside this file are the contract: `machine` (the face), `message`, `frames`, `effects`, and what names,
+topics, filters and entries may be. The rooms: `order/` (how causality is written and read), `deadline/` (every decision
+to deliver, hold or discard), `spread/` (to whom messages go by themselves), `repair/` (how gaps are found and filled),
+`begin/` (where a process starts), `roles/` (members, brokers, subscribers), `home/` (the broker and the client of
+`home`), `membership/` (who is there), `state/` (machines as plain values), `printed/` (the papers' text as it stands).
+`recipes` puts them together.
 """

@@ -19,7 +19,8 @@ from antecede.core.interest import Interest, Remembered, stream_of
 from antecede.core.membership.news import split_name
 from antecede.core.message import Envelope
 from antecede.core.names import MAX_TOPIC, short
-from antecede.core.topics import EVERYTHING, covers, is_filter, matches, overlaps
+from antecede.core.topics import EVERYTHING, covers, is_filter, matches, overlaps, split_filter
+from antecede.core.where import parse_where
 from antecede.errors import InputError, RemoteProtocolError
 
 __all__ = ["EACH", "Entries", "Groups", "Interests"]
@@ -70,6 +71,10 @@ class Groups:
 
     def check_filters(self, filters: Sequence[str]) -> None:
         """Refuse what no single broker could ever serve."""
+
+    def everywhere(self, filters: Sequence[str]) -> bool:
+        """Whether every broker carries these, whichever there will be."""
+        return False
 
     def check_own(self, envelope: Envelope) -> None:
         """Refuse a publication whose streams are not those of its topics: its sender has another table."""
@@ -154,7 +159,10 @@ class Entries(Groups):
 
     def check_filters(self, filters: Sequence[str]) -> None:
         for filter in filters:
-            _check_filter(filter)
+            topics, where = split_filter(filter) if isinstance(filter, str) else (filter, None)
+            _check_filter(topics)
+            if where is not None:
+                parse_where(where)
         named = dict.fromkeys(name for brokers in self.table.values() for name in brokers)
         carried = [self.carried_by(name) for name in ("", *named)]  # "": a broker that no entry names
         if any(self._serves(entries, filters) for entries in carried):
@@ -168,6 +176,9 @@ class Entries(Groups):
             f"No broker carries all of {', '.join(map(short, filters))}: subscribe with fewer filters, or let one "
             "broker carry them all."
         )
+
+    def everywhere(self, filters: Sequence[str]) -> bool:
+        return self._serves(self.carried_by(""), filters)
 
     def check_own(self, envelope: Envelope) -> None:
         message = envelope.message

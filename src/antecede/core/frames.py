@@ -21,6 +21,8 @@ __all__ = [
     "Detach",
     "Digest",
     "Frame",
+    "Fuse",
+    "Fused",
     "Gone",
     "Grow",
     "Grown",
@@ -35,9 +37,11 @@ __all__ = [
     "Pong",
     "Publish",
     "Published",
+    "Quiet",
     "Ranges",
     "Received",
     "Request",
+    "Retired",
     "Rumours",
     "Snapshot",
     "SnapshotRequest",
@@ -156,12 +160,14 @@ class Received(Base):
 
 @dataclass(slots=True, eq=False)
 class Attach(Base):
-    """Subscriber to broker. `frontier`: marks of everything in its past; None: begin at the broker's own cut. `began`:
-    marks beyond that of where it began.
+    """Subscriber to broker: attach me.
 
-    Of what it published, up to number `published` (unordered: `loose`), it will publish again `unacked`, nothing else.
-    change  which change of its filters begins to hold with this attachment; 0: none does
-    missed  what was late when it came, or was said to have expired: not to be sent again
+    frontier   marks of all messages in the subscriber's past; None: it is new, and begins at the broker's own cut
+    began      marks beyond the frontier of where the subscriber began
+    published  number of its newest publication (`loose`: of its newest unordered one)
+    unacked    ids of those publications up to there that it will publish again; it publishes no other again
+    change     which change of its filters begins to hold with this attachment; 0: none does
+    missed     ids of messages that came too late, or were said to have expired: they are not to be sent again
     """
 
     kind: ClassVar[str] = "attach"
@@ -245,6 +251,34 @@ class Grown(Base):
 
 
 @dataclass(slots=True, eq=False)
+class Fuse(Base):
+    """Client to home: fuse for me what matches `filters`, as `spec` says; I have the results up to number `have`, and
+    `previous` answered last, so the fold is there. No filters: no more. A home asks another one with `client` instead:
+    give me the fold of that client of yours."""
+
+    kind: ClassVar[str] = "fuse"
+    number: int
+    filters: tuple[str, ...]
+    spec: bytes
+    have: int = 0
+    previous: str = ""
+    client: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Fused(Base):
+    """Home to client: results, from number `first` on. To another home, whose `client` it is now: the fold as `state`,
+    empty if there is none."""
+
+    kind: ClassVar[str] = "fused"
+    number: int
+    first: int
+    results: tuple[bytes, ...] = ()
+    state: bytes = b""
+    client: str = ""
+
+
+@dataclass(slots=True, eq=False)
 class Top(Base):
     """Home broker to client: the highest index there is (finds lost tails). Up to `low` none can be had any more: the
     client did not acknowledge them, and there was no more room."""
@@ -275,6 +309,24 @@ class Ack(Base):
 class Detach(Base):
     kind: ClassVar[str] = "detach"
     attachment: int
+
+
+@dataclass(slots=True, eq=False)
+class Quiet(Base):
+    """Broker to broker: up to these numbers, these streams are over at one that carries their groups (see
+    `home/retiring.py`)."""
+
+    kind: ClassVar[str] = "quiet"
+    marks: Mapping[str, int]
+
+
+@dataclass(slots=True, eq=False)
+class Retired(Base):
+    """Up to these numbers, these streams are over everywhere: nobody need name them any more. `heard`: the answer."""
+
+    kind: ClassVar[str] = "retired"
+    marks: Mapping[str, int]
+    heard: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -373,6 +425,7 @@ class Out(Base):
 Frame: TypeAlias = (
     Data | Digest | Request | Gone | Publish | Published | Received | Attach | Attached | Items | Top | Want | Ack
     | Detach | SnapshotRequest | Snapshot | Rumours | Ping | PingRequest | Pong | Sync | Out | Grow | Grown | Kept
+    | Fuse | Fused | Quiet | Retired
 )  # fmt: skip
 
 FRAMES: tuple[type[Base], ...] = get_args(Frame)

@@ -1,11 +1,14 @@
-"""What a process wants: which topics, and so which streams of marks, concern it."""
+"""What a process wants: which topics, and so which streams of marks, concern it; and of their messages, which."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from antecede.core.topics import matches
+from antecede.core.content import Seen
+from antecede.core.message import Message
+from antecede.core.topics import matches, split_filter
+from antecede.core.where import Where, parse_where
 
 __all__ = ["Interest", "Remembered", "group_of", "next_after", "stream_of"]
 
@@ -57,17 +60,25 @@ def next_after(name: str, names: Iterable[str]) -> str | None:
 class Interest:
     """Filters with their answers remembered: the same few topics and streams are asked for all the time."""
 
-    __slots__ = ("_streams", "concerns", "filters", "key", "wants")
+    __slots__ = ("_selects", "_streams", "concerns", "filters", "key", "wants")
 
     def __init__(self, filters: Iterable[str]) -> None:
         self.filters = tuple(filters)
         self.key = self.filters
         """Interests of one key are interested in the same messages and the same streams."""
         self.wants: Callable[[tuple[str, ...]], bool] = Remembered(self._wants, about_topics=True).__getitem__
-        """Whether a message with these topics is wanted."""
+        """Whether a message with these topics may be wanted: it is, unless filters select by content."""
+        self._selects = Remembered(self._selecting, about_topics=True)
         self._streams = Remembered(self._concerns)
         self.concerns: Callable[[str], bool] = self._streams.__getitem__
         """Whether a stream may hold what is wanted."""
+
+    def takes(self, message: Message, seen: Seen) -> bool:
+        """Whether it is wanted, by its topics and its content."""
+        selects = self._selects[message.topics]
+        if not selects:
+            return selects is not None
+        return any(seen.holds(where, message) for where in selects)
 
     def among(self, numbers: Mapping[str, int]) -> dict[str, int]:
         """Of these streams the ones that concern it."""
@@ -79,6 +90,13 @@ class Interest:
 
     def _wants(self, topics: tuple[str, ...]) -> bool:
         return any(matches(f, t) for f in self.filters for t in topics)
+
+    def _selecting(self, topics: tuple[str, ...]) -> tuple[Where, ...] | None:
+        """None: no filter matches; else the predicates of those that do, and none of them if one has none."""
+        if not self._wants(topics):
+            return None
+        found = [split_filter(f)[1] for f in self.filters if any(matches(f, t) for t in topics)]
+        return () if None in found else tuple(parse_where(where) for where in dict.fromkeys(found) if where is not None)
 
     def _concerns(self, stream: str) -> bool:
         return self.concerns_group(group_of(stream))

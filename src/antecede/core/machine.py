@@ -51,6 +51,19 @@ class Settings:
     colours: int = 0
     """How many rounds a message lives, where an Order counts by rounds (ceil(log2 N) + alpha). Costs waiting, where
     something is lost; 0: there are no lifetimes."""
+    turns: bool = False
+    """Whether each round belongs to one broker, in the order of their names (004 s1), where an Order counts by rounds.
+    Costs a wait of up to as many rounds as there are brokers."""
+    window: int = 0
+    """So many of its own messages a publisher leaves unacknowledged, where acknowledgements are waited for; further
+    ones wait. Raising it costs memory, lowering it throughput; 0: any number."""
+    times: int = 1
+    """In how many rounds everybody who has a message pushes it, where it is gossiped. Costs copies."""
+    view_below: int = 0
+    """Gossip goes to so many subscribers of all there are, wherever they are attached; 0: to a broker's own. Raising it
+    costs memory, spreads evener."""
+    renewed: float = 0.5
+    """Which share of that view is replaced each round. Raising it costs knowing more of those who come and go."""
     view: int = 0
     """Rounds go to members of a local view of at most so many; 0: of all. Raising it costs memory, spreads evener."""
     near: float = 0.0
@@ -67,6 +80,10 @@ class Settings:
     """How long something stays after it could be dropped: at least crash detection and re-attach. Costs memory."""
     memory_us: int = 30_000_000
     """How long arrivals are remembered, to tell a repeat from a newcomer. Costs memory."""
+    remember_us: int = 0
+    """How long a sender that left is remembered after nobody names it any more (`home/retiring.py`): no copy of a
+    message may be on its way for longer. Costs memory for each that left. 0: nobody is ever forgotten, and whoever
+    published is named for ever."""
     backlog: int = 65_536
     """So many messages wait at a home broker for one client that does not acknowledge; of more the oldest overflow, for
     it alone. Raising it costs memory for each such client, and how long all brokers keep what it has not had."""

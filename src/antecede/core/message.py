@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 __all__ = [
+    "COLLECTED",
     "LOOSE",
     "NO_STAMP",
     "ORDERS",
@@ -19,8 +20,10 @@ __all__ = [
     "header_of",
     "id_of_mark",
     "is_loose",
+    "loose_of",
     "make_id",
     "newest_of",
+    "ordered_of",
     "raise_to",
     "sender_of",
     "series_of",
@@ -36,6 +39,9 @@ UNORDERED = ("-",)
 LOOSE = "~"
 """Ends the sender in ids and streams of unordered messages (`p~:1`, `p~@G1`): they are numbered apart, since what is
 said of the ordered ones says nothing of these."""
+
+COLLECTED = "@"
+"""Ends a broker's name in a cut (`A@:17`): the first 17 messages that A let go of, whoever sent them."""
 
 Mark: TypeAlias = tuple[str, int]
 """(stream, n): message number n of a sender, seen in one stream: all it sends (`p`), or what it addresses to one group
@@ -105,6 +111,24 @@ def raise_to(marks: dict[str, int], others: Mapping[str, int]) -> None:
             marks[name] = n
 
 
+def ordered_of(marks: Mapping[str, int]) -> dict[str, int]:
+    """Of streams, or of series, those that are ordered.
+
+    >>> ordered_of({"p@G1": 3, "p~@G1": 9, "q~": 1})
+    {'p@G1': 3}
+    """
+    return {stream: n for stream, n in marks.items() if not is_loose(stream)}
+
+
+def loose_of(marks: Mapping[str, int]) -> dict[str, int]:
+    """And those that are not.
+
+    >>> loose_of({"p@G1": 3, "p~@G1": 9})
+    {'p~@G1': 9}
+    """
+    return {stream: n for stream, n in marks.items() if is_loose(stream)}
+
+
 def newest_of(marks: Mapping[str, int]) -> dict[str, int]:
     """The newest of each sender, of whatever group.
 
@@ -160,6 +184,11 @@ class Stamp:
     rank: int = 0
     extra: object = None
     """What one Order alone adds (the context graph's nodes)."""
+
+    def reaches_out(self) -> bool:
+        """Whether it needs messages of groups that its own message is not addressed to."""
+        groups = {stream.partition("@")[2] for stream, _ in self.own}
+        return any(stream.partition("@")[2] not in groups for stream, _ in self.needs)
 
 
 NO_STAMP = Stamp(())

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.names import distinct_topics
-from antecede.core.order.loose import asked_for
+from antecede.core.order.unordered import asked_for
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
-    from antecede.core.tier import Tier
+    from antecede.core.roles.tier import Tier
 
 __all__ = ["FOREVER_US", "accepted", "compose"]
 
@@ -60,7 +60,6 @@ def compose(
     order: str | None,
 ) -> Envelope:
     """A message of its own, stamped, behind it and kept."""
-    assert tier.writer is not None
     stamps: list[Stamp] | None = None
     different, order, after = accepted(tier, topics, payload, deadline_us, after, order)
     if after is not None:
@@ -75,7 +74,5 @@ def compose(
         bare = Message(tier.name, 0, different, payload, deadline_us, None, declared, order)
         message = tier.new_message(bare, now_us)
         envelope = Envelope(message, tier.writer.stamp(message, stamps))
-    tier.reader.delivered(envelope.stamp, forced=False)
-    tier.inbox.seen[envelope.message.id] = now_us
-    tier.keep(envelope, now_us)
+    tier.keep_own(envelope, now_us)
     return envelope

@@ -10,32 +10,35 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from antecede.core.alike import admit
-from antecede.core.broker import Broker
-from antecede.core.client import Client
-from antecede.core.delta import DeltaInbox
-from antecede.core.eager import EagerInbox
+from antecede.core.content import Read, plain_content
+from antecede.core.deadline.eager import EagerInbox
+from antecede.core.deadline.expiring import DeltaInbox
+from antecede.core.deadline.inbox import Inbox
 from antecede.core.entries import EACH, Groups
-from antecede.core.handover import QueuedInbox
-from antecede.core.home_broker import HomeBroker
-from antecede.core.inbox import Inbox
+from antecede.core.home.broker import HomeBroker
+from antecede.core.home.client import Client
+from antecede.core.home.fusions import HomeInbox
+from antecede.core.home.handover import QueuedInbox
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
-from antecede.core.member import Member
 from antecede.core.message import ORDERS
 from antecede.core.names import check_process
 from antecede.core.order.colour import ColourReader
 from antecede.core.order.delta import DeltaWriter
 from antecede.core.order.graph import GraphWriter
-from antecede.core.order.index import IndexReader
 from antecede.core.order.matrix import Column, MatrixWriter, place_of
+from antecede.core.order.numbered import IndexReader
 from antecede.core.order.reader import Reader
+from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import ColoursReader, RoundsWriter
 from antecede.core.order.vector import VectorWriter
-from antecede.core.order.writer import Writer
-from antecede.core.round_broker import RoundBroker
-from antecede.core.round_clock import RoundClock
-from antecede.core.round_subscriber import RoundSubscriber
+from antecede.core.order.writer import NoWriter, Writer
+from antecede.core.roles.broker import Broker
+from antecede.core.roles.member import Member
+from antecede.core.roles.round_broker import RoundBroker
+from antecede.core.roles.round_subscriber import RoundSubscriber
+from antecede.core.roles.subscriber import Subscriber
+from antecede.core.roles.tier import Parts
 from antecede.core.spread.ack import Acks
 from antecede.core.spread.flat import Flat
 from antecede.core.spread.gossip import Gossip
@@ -44,11 +47,21 @@ from antecede.core.spread.lpbcast import UNLIMITED, Lpbcast
 from antecede.core.spread.multicast import Multicast
 from antecede.core.spread.piggyback import Piggyback
 from antecede.core.spread.pull import Pull
-from antecede.core.subscriber import Subscriber
-from antecede.core.tier import Parts
+from antecede.core.state.likeness import admit
 from antecede.errors import InputError
 
-__all__ = ["FLAT_SPREADS", "RECIPES", "SPREADS", "Make", "Recipe", "build", "recipe_named", "register"]
+__all__ = [
+    "FLAT_SPREADS",
+    "RECIPES",
+    "SPREADS",
+    "WITHOUT",
+    "Alter",
+    "Make",
+    "Recipe",
+    "build",
+    "recipe_named",
+    "register",
+]
 
 STRICT = ("causal", "fifo")
 """Orders of recipes whose numbers leave no room for messages that nobody waits for."""
@@ -110,18 +123,26 @@ def _unordered(name: str, paper: str, *, asks: bool = True, digests: bool = True
     )  # fmt: skip
 
 
-ONE = ("repaired", "printed")
+TWO = ("repaired", "printed", "charitable")
 THREE = ("repaired", "printed-a", "printed-b", "printed-c")
 """Readings of a paper: the default, and the text as it stands (`printed/`), each way in which it can be read."""
 
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
     for recipe in (
-        Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional", readings=ONE),
+        Recipe("solicit", "000, 002", "vector", flat=True, deadlines="optional", readings=TWO),
         Recipe("graph", "001 s2.3", "graph", deadlines="optional", readings=("repaired", "printed-a", "printed-b")),
         Recipe("pull", "003", "vector", spread="pull", deadlines="optional", readings=THREE),
-        Recipe("rounds", "001 s2.2", "rounds", spread="gossip", deadlines="lifetime", orders=STRICT, readings=ONE),
-        Recipe("colour", "004", "matrix", deadlines="lifetime", uniform=True, orders=STRICT, readings=ONE),
+        Recipe(
+            "rounds",
+            "001 s2.2",
+            "rounds",
+            spread="gossip",
+            deadlines="lifetime",
+            orders=STRICT,
+            readings=("repaired", "printed", "described"),
+        ),
+        Recipe("colour", "004", "matrix", deadlines="lifetime", uniform=True, orders=STRICT, readings=TWO),
         Recipe("colour-eager", "004", "matrix", deadlines="lifetime", uniform=True, eager=True, orders=STRICT),
         Recipe("home", "ours", "vector", clients_publish=True, deadlines="optional"),
         Recipe("home-plain", "ours", "vector", clients_publish=True, deadlines="none", orders=STRICT),
@@ -161,6 +182,10 @@ FLAT_SPREADS: dict[str, Callable[[Member], Flat]] = {
 }
 """Ways to spread among members of a flat group."""
 
+Alter = Callable[[Parts], Parts]
+"""Exchanges some of the parts that a machine is put together from."""
+WITHOUT = "without-"
+"""`without-REPAIR` is the repaired reading with that one repair undone."""
 CHAIN = 8
 """Own previous messages named in a stamp where nothing expires (see VectorWriter.chain)."""
 
@@ -190,6 +215,10 @@ def recipe_named(name: str) -> Recipe:
     return replace(recipe, spread=spread)
 
 
+def _as_they_are(parts: Parts) -> Parts:
+    return parts
+
+
 def build(
     recipe: Recipe | str,
     reading: str,
@@ -200,11 +229,19 @@ def build(
     settings: Settings,
     dice: Dice,
     table: Groups = EACH,
+    alter: Alter = _as_they_are,
+    member: type[Member] = Member,
+    read: Read = plain_content,
 ) -> Machine:
     """The machine of one process. `groups`: those a broker carries; all of them for a member; none for a subscriber.
-    `table`: what groups are, if they are more than topics."""
+    `table`: what groups are, if they are more than topics. `alter` and `member` put other parts into the places of the
+    repaired ones (`printed/undone.py`; not in `home`). `read`: how headers are found in a payload."""
     if isinstance(recipe, str):
         recipe = recipe_named(recipe)
+    if reading.startswith(WITHOUT):
+        from antecede.core.printed.undone import undone
+
+        return undone(recipe, reading, name=name, role=role, groups=groups, settings=settings, dice=dice)
     if reading not in recipe.readings:
         raise InputError(f"Recipe {recipe.name!r} has no reading {reading!r}; it has {', '.join(recipe.readings)}.")
     check_process(name)
@@ -220,36 +257,44 @@ def build(
         )
     guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
     if recipe.deadlines == "lifetime":
-        return _by_rounds(recipe, name, role, groups, settings, dice, guard_us)
+        return _by_rounds(recipe, name, role, groups, settings, dice, guard_us, alter)
     interest = table.carried(groups)
     writer = _writer(recipe, name, interest, settings)
     if recipe.clients_publish:
         if role == "subscriber":
             parts = Parts(
-                name, interest, settings, dice, None, IndexReader(), guard_us, digests=False, orders=recipe.orders,
-                groups=table, inbox=QueuedInbox,
+                name, interest, settings, dice, NoWriter(), IndexReader(), guard_us, digests=False,
+                orders=recipe.orders, groups=table, inbox=QueuedInbox, read=read,
             )  # fmt: skip
             return Client(parts, upper=_vector(recipe, name, settings, table))
         reader = Reader(interest.concerns, dense=writer.dense)
-        parts = Parts(name, interest, settings, dice, writer, reader, guard_us, groups=table)
+        parts = Parts(
+            name, interest, settings, dice, writer, reader, guard_us, groups=table, read=read, inbox=HomeInbox
+        )
         return HomeBroker(parts, plain=recipe.name == "home-plain")
     reader = Reader(interest.concerns, dense=writer.dense)
     if role == "subscriber":
-        below = writer if recipe.whole else None
-        return Subscriber(
-            Parts(name, interest, settings, dice, below, reader, guard_us, asks=recipe.asks, digests=False)
-        )
+        below = writer if recipe.whole else NoWriter()
+        parts = Parts(name, interest, settings, dice, below, reader, guard_us, asks=recipe.asks, digests=False)
+        return Subscriber(alter(parts))
     parts = Parts(
         name, interest, settings, dice, writer, reader, guard_us, recipe.asks, recipe.digests, orders=recipe.orders,
         inbox=DeltaInbox if recipe.order == "delta" else Inbox, dated=recipe.deadlines in ("yes", "same"),
     )  # fmt: skip
     if recipe.flat:
-        return Member(parts, FLAT_SPREADS[recipe.spread])
-    return Broker(parts, RoundClock(settings.round_us, 0), SPREADS[recipe.spread])
+        return member(alter(parts), FLAT_SPREADS[recipe.spread])
+    return Broker(alter(parts), RoundClock(settings.round_us, 0), SPREADS[recipe.spread])
 
 
 def _by_rounds(
-    recipe: Recipe, name: str, role: str, groups: tuple[str, ...], settings: Settings, dice: Dice, guard_us: int
+    recipe: Recipe,
+    name: str,
+    role: str,
+    groups: tuple[str, ...],
+    settings: Settings,
+    dice: Dice,
+    guard_us: int,
+    alter: Alter,
 ) -> Machine:
     """A machine that counts by rounds: one clock for its Order and its Spread."""
     clock = RoundClock(settings.round_us, settings.colours)
@@ -258,14 +303,13 @@ def _by_rounds(
     if role == "subscriber":
         reader = ColourReader(clock, eager=recipe.eager) if matrix else ColoursReader(clock)
         inbox = EagerInbox if recipe.eager else Inbox
-        return RoundSubscriber(
-            Parts(name, Interest(groups), settings, dice, None, reader, guard_us, digests=False, inbox=inbox)
-        )
+        parts = Parts(name, Interest(groups), settings, dice, NoWriter(), reader, guard_us, digests=False, inbox=inbox)
+        return RoundSubscriber(alter(parts))
     interest = Column(groups, place_of(name)) if matrix else Interest(groups)
     writer = MatrixWriter(name, interest, clock) if matrix else RoundsWriter(name, clock)
     above = Reader(interest.concerns, dense=False)
     parts = Parts(name, interest, settings, dice, writer, above, guard_us, orders=recipe.orders)
-    return RoundBroker(parts, clock, SPREADS[recipe.spread], uniform=recipe.uniform)
+    return RoundBroker(alter(parts), clock, SPREADS[recipe.spread], uniform=recipe.uniform)
 
 
 def _writer(recipe: Recipe, name: str, interest: Interest, settings: Settings) -> Writer:

@@ -3,14 +3,36 @@
 `+` stands for one level, `#` (last level only) for that level's parent and everything below it; a plain name matches
 itself. Neither wildcard at the front matches a topic that begins with `$`. No filter of MQTT matches every topic:
 `$#`, which is none of them, does.
+
+A filter may also select by content: then a predicate (`where.py`) follows it after `#?`, which no filter holds, since
+`#` is a level by itself and the last one. Wherever only topics are known, such a filter is what it is without that.
 """
 
 from __future__ import annotations
 
-__all__ = ["EVERYTHING", "covers", "is_filter", "matches", "overlaps"]
+__all__ = ["EVERYTHING", "covers", "is_filter", "matches", "overlaps", "selected", "split_filter"]
 
 EVERYTHING = "$#"
 """Every topic, also those that begin with `$`."""
+SELECTS = "#?"
+"""Between a filter and its predicate."""
+
+
+def selected(filter: str, where: str | None) -> str:
+    """
+    >>> selected("room/#", "temp > 20"), selected("room/#", None)
+    ('room/##?temp > 20', 'room/#')
+    """
+    return filter + SELECTS + where if where else filter
+
+
+def split_filter(filter: str) -> tuple[str, str | None]:
+    """
+    >>> split_filter("room/##?temp > 20"), split_filter("room/#")
+    (('room/#', 'temp > 20'), ('room/#', None))
+    """
+    topics, sign, where = filter.partition(SELECTS)
+    return topics, where if sign else None
 
 
 def is_filter(text: str) -> bool:
@@ -19,6 +41,7 @@ def is_filter(text: str) -> bool:
     >>> is_filter("room/+/door"), is_filter("#"), is_filter("$#"), is_filter("a/#/b"), is_filter("a/b+"), is_filter("")
     (True, True, True, False, False, False)
     """
+    text = split_filter(text)[0]
     if text == EVERYTHING:
         return True
     *before, last = text.split("/")
@@ -33,6 +56,8 @@ def matches(filter: str, topic: str) -> bool:
     >>> matches("#", "$SYS"), matches("$#", "$SYS"), matches("$#", "room/7")
     (False, True, True)
     """
+    if SELECTS in filter:
+        filter = split_filter(filter)[0]
     if filter in (topic, EVERYTHING):
         return True
     if "+" not in filter and "#" not in filter:
@@ -49,13 +74,18 @@ def matches(filter: str, topic: str) -> bool:
 
 
 def covers(wide: str, narrow: str) -> bool:
-    """Whether one filter matches all that another one matches.
+    """Whether one filter matches all that another one matches. (Of two predicates it is only known if they are one.)
 
     >>> covers("room/#", "room/+"), covers("room/#", "room"), covers("room/+", "room/#"), covers("+", "$SYS")
     (True, True, False, False)
     >>> covers("$#", "#"), covers("#", "$#"), covers("+/#", "#")
     (True, False, True)
+    >>> covers("a/#", "a/##?x > 1"), covers("a/##?x > 1", "a/#"), covers("a/##?x > 1", "a/b#?x > 1")
+    (True, False, True)
     """
+    (wide, every), (narrow, some) = split_filter(wide), split_filter(narrow)
+    if every is not None and every != some:
+        return False
     narrow = "+/#" if narrow == "#" else narrow  # the same: no topic is without a level
     if wide in (narrow, EVERYTHING):
         return True
@@ -78,6 +108,7 @@ def overlaps(one: str, other: str) -> bool:
     >>> overlaps("#", "$SYS/+"), overlaps("$#", "$SYS/+")
     (False, True)
     """
+    one, other = split_filter(one)[0], split_filter(other)[0]
     if EVERYTHING in (one, other):
         return True
     mine, theirs = one.split("/"), other.split("/")

@@ -12,12 +12,13 @@ from typing import Any
 
 from antecede.sim.causes import Chains, run_chains
 from antecede.sim.epidemic import Epidemic, broadcast
+from antecede.sim.metrics import delays_ms, measure, most_kept, quantile
 from antecede.sim.run import Run, simulate
 from antecede.sim.scenario import Scenario
 from antecede.sim.sweep import judge
 from antecede.trace.check import check
 
-__all__ = ["causes", "drawn", "events", "nothing", "paired", "spread"]
+__all__ = ["attaching", "causes", "drawn", "events", "measured", "nothing", "paired", "spread"]
 
 Row = dict[str, Any]
 
@@ -60,33 +61,8 @@ def _run(knobs: Mapping[str, Any], seed: int) -> Run:
     return simulate(Scenario.from_knobs({**known, "seed": seed}, "the cell"))
 
 
-def _delays_ms(run: Run) -> dict[tuple[str, str], float]:
-    """(message, process) -> from publication to delivery."""
-    published = {row[6]: row[14] for row in run.rows if row[5] == "publish"}
-    return {(row[6], row[1]): (row[14] - published[row[6]]) / 1000 for row in run.rows if row[5] == "deliver"}
-
-
-def _quantile(values: Sequence[float], q: float) -> float | None:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(q * len(ordered)))] if ordered else None
-
-
 def _mean(values: Sequence[float]) -> float | None:
     return statistics.fmean(values) if values else None
-
-
-def _most_kept(run: Run) -> int:
-    """The most messages any process keeps at once: delivered or published, and not collected."""
-    kept: dict[str, set[str]] = {}
-    most = 0
-    for row in sorted(run.rows, key=lambda row: (row[14], row[3])):
-        mine = kept.setdefault(row[1], set())
-        if row[5] in ("deliver", "publish"):
-            mine.add(row[6])
-        elif row[5] == "collect":
-            mine.discard(row[6])
-        most = max(most, len(mine))
-    return most
 
 
 def events(knobs: Mapping[str, Any], seed: int) -> Row:
@@ -94,7 +70,7 @@ def events(knobs: Mapping[str, Any], seed: int) -> Row:
     run = _run(knobs, seed)
     report = check(run.rows, scenario=run.body())
     pairs = max(1, report.pairs)
-    delays = list(_delays_ms(run).values())
+    delays = list(delays_ms(run).values())
     frames = {"data": 0, "control": 0}
     sent = {"bytes": 0, "control_bytes": 0}
     for kinds in run.totals.values():
@@ -113,8 +89,8 @@ def events(knobs: Mapping[str, Any], seed: int) -> Row:
         **{f"fate_{name}": count / pairs for name, count in report.fates.items()},
         "undelivered": 1 - report.fates["delivered"] / pairs,
         **{f"found_{name}": count / pairs for name, count in report.counts.items()},
-        "p50_ms": _quantile(delays, 0.5),
-        "p95_ms": _quantile(delays, 0.95),
+        "p50_ms": quantile(delays, 0.5),
+        "p95_ms": quantile(delays, 0.95),
         "copies_per_pair": copies / pairs,
         "data_frames_per_pair": frames["data"] / pairs,
         "control_frames_per_pair": frames["control"] / pairs,
@@ -125,22 +101,37 @@ def events(knobs: Mapping[str, Any], seed: int) -> Row:
         "stamp_to_broker": stamps["broker"],
         "stamp_to_subscriber": stamps["subscriber"],
         "stamp_to_member": stamps["member"],
-        "most_kept": _most_kept(run),
+        "most_kept": most_kept(run),
         "quiet": run.quiet,
     }
+
+
+def measured(knobs: Mapping[str, Any], seed: int) -> Row:
+    """One event-driven run, as `antecede simulate --seeds` measures it (`sim/metrics.py`)."""
+    return {name: value for name, value in measure(_run(knobs, seed)).items() if name not in ("recipe", "seed")}
+
+
+def attaching(knobs: Mapping[str, Any], seed: int) -> Row:
+    """One event-driven run in which subscribers move: what an attachment costs, in bytes both ways."""
+    run = _run(knobs, seed)
+    frames, size = 0, 0
+    for kinds in run.totals.values():
+        frames += kinds.get("attach", {}).get("frames", 0)
+        size += sum(kinds.get(kind, {}).get("bytes", 0) for kind in ("attach", "attached", "detach"))
+    return {"attachments": frames, "bytes_per_attachment": size / max(1, frames)}
 
 
 def paired(knobs: Mapping[str, Any], seed: int) -> Row:
     """Two recipes on the same seed, over pairs that both deliver: `ours` and `theirs` name them. Only where nobody
     replies (`reply` 0) do both publish the same messages."""
     runs = {
-        who: _delays_ms(_run({**knobs, "recipe": knobs[who], "reply": 0.0}, seed)) for who in ("ours", "theirs")
+        who: delays_ms(_run({**knobs, "recipe": knobs[who], "reply": 0.0}, seed)) for who in ("ours", "theirs")
     }  # fmt: skip
     both = sorted(runs["ours"].keys() & runs["theirs"].keys())
     row: Row = {"both": len(both), "either": len(runs["ours"].keys() | runs["theirs"].keys())}
     for who, delays in runs.items():
         shared = [delays[pair] for pair in both]
-        row |= {f"{who}_p50_ms": _quantile(shared, 0.5), f"{who}_p95_ms": _quantile(shared, 0.95),
+        row |= {f"{who}_p50_ms": quantile(shared, 0.5), f"{who}_p95_ms": quantile(shared, 0.95),
                 f"{who}_mean_ms": _mean(shared), f"{who}_delivered": len(delays)}  # fmt: skip
     return row
 

@@ -15,7 +15,7 @@ from typing import Any
 from antecede.errors import EnvironmentFault
 from antecede.lab.claim import Table
 
-__all__ = ["bars", "curves", "figure", "save", "series_of", "ticks_at"]
+__all__ = ["STYLES", "bars", "curves", "figure", "save", "series_of", "ticks_at"]
 
 STYLES = [
     ("#1b4f8a", "o", "-"), ("#c2571a", "s", "--"), ("#2f7d4f", "^", "-."), ("#7a3e8e", "D", ":"),

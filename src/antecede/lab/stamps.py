@@ -14,10 +14,10 @@ from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.matrix import Column, MatrixWriter, place_of
+from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import RoundsWriter
 from antecede.core.order.vector import VectorWriter
 from antecede.core.order.writer import Writer
-from antecede.core.round_clock import RoundClock
 from antecede.sim.layout import broker_names
 from antecede.wire import weigh
 

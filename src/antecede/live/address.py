@@ -1,22 +1,38 @@
 """Addresses of brokers: how they are written, read and refused.
 
-Decided here: `antecede://127.0.0.1:7400` and `127.0.0.1:7400` mean the same, `localhost` is 127.0.0.1, and nothing
-beyond the loopback is bound or called, because frames carry no keys yet.
+Decided here: `antecede://127.0.0.1:7400` and `127.0.0.1:7400` mean the same, `antecedes://` asks for TLS, `localhost`
+is 127.0.0.1 without it; and what lies beyond the loopback is read only where the caller has seen to keys.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import TypeAlias
 
 from antecede.errors import InputError
 
-__all__ = ["DEFAULT_PORT", "SCHEME", "Address", "parse_address", "text_of", "url_of"]
+__all__ = [
+    "DEFAULT_PORT",
+    "SCHEME",
+    "SECURE",
+    "Address",
+    "check_host",
+    "is_loopback",
+    "is_secure",
+    "parse_address",
+    "text_of",
+    "url_of",
+]
 
 Address: TypeAlias = tuple[str, int]
 
 SCHEME = "antecede://"
+SECURE = "antecedes://"
 DEFAULT_PORT = 7400
+
+
+_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*")
 
 
 def parse_address(text: str, *, beyond_loopback: bool = False) -> Address:
@@ -25,11 +41,13 @@ def parse_address(text: str, *, beyond_loopback: bool = False) -> Address:
     (('127.0.0.1', 7401), ('127.0.0.1', 7400), ('::1', 7400))
     >>> parse_address("192.0.2.1:7400")
     Traceback (most recent call last):
-    antecede.errors.InputError: 192.0.2.1 is not the loopback, and nothing is encrypted or signed yet: use 127.0.0.1.
+    antecede.errors.InputError: 192.0.2.1 is not the loopback: beyond it antecedes:// encrypts and verifies.
+    >>> parse_address("antecedes://broker.example:7400", beyond_loopback=True)
+    ('broker.example', 7400)
     """
     if not isinstance(text, str):
         raise InputError(f"An address is text such as {SCHEME}127.0.0.1:{DEFAULT_PORT}, not {text!r}.")
-    rest = text.removeprefix(SCHEME).rstrip("/")
+    rest = text.removeprefix(SCHEME).removeprefix(SECURE).rstrip("/")
     host, colon, port_text = rest.rpartition(":")
     if not colon or port_text.endswith("]"):
         host, port_text = rest, str(DEFAULT_PORT)
@@ -40,13 +58,28 @@ def parse_address(text: str, *, beyond_loopback: bool = False) -> Address:
     return ("127.0.0.1" if host == "localhost" else host), int(port_text)
 
 
-def check_host(host: str, *, beyond_loopback: bool) -> None:
+def is_secure(text: object) -> bool:
+    """Whether an address asks for TLS."""
+    return isinstance(text, str) and text.startswith(SECURE)
+
+
+def is_loopback(host: str) -> bool:
     try:
-        inside = host == "localhost" or ipaddress.ip_address(host).is_loopback
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
-        raise InputError(f"Give an IP address such as 127.0.0.1, not {host!r}.") from None
-    if not inside and not beyond_loopback:
-        raise InputError(f"{host} is not the loopback, and nothing is encrypted or signed yet: use 127.0.0.1.")
+        return False
+
+
+def check_host(host: str, *, beyond_loopback: bool) -> None:
+    if is_loopback(host):
+        return
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        if not beyond_loopback or not _NAME.fullmatch(host):
+            raise InputError(f"Give an IP address such as 127.0.0.1, not {host!r}.") from None
+    if not beyond_loopback:
+        raise InputError(f"{host} is not the loopback: beyond it {SECURE} encrypts and verifies.")
 
 
 def text_of(address: Address) -> str:
@@ -58,5 +91,5 @@ def text_of(address: Address) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def url_of(address: Address) -> str:
-    return SCHEME + text_of(address)
+def url_of(address: Address, *, secure: bool = False) -> str:
+    return (SECURE if secure else SCHEME) + text_of(address)

@@ -26,6 +26,7 @@ class Arriving:
         """Adds the frames to the batch; returns who sent it, None if it is not to be believed."""
         counts = self.transport.counts
         counts.received += 1
+        counts.bytes_received += len(datagram)
         try:
             kind = datagram[0] if len(datagram) > 3 else 0
             if kind not in (PART, WANTED):

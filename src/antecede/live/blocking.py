@@ -7,9 +7,11 @@ node may be used from several threads; and a program that ends without closing i
 from __future__ import annotations
 
 import asyncio
+import ssl
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -29,10 +31,16 @@ def connect_blocking(
     records: str | None = None,
     on_state: Callable[[str, str], None] | None = None,
     on_fate: Callable[[Fate], None] | None = None,
+    tls: str | Path | ssl.SSLContext | None = None,
+    token: str | Path | None = None,
 ) -> BlockingNode:
     """`with antecede.connect_blocking("antecede://127.0.0.1:7400") as node:`; as `connect`, without await.
     `on_state` and `on_fate` are called in another thread."""
-    return BlockingNode(lambda: connect(*addresses, name=name, records=records, on_state=on_state, on_fate=on_fate))
+    return BlockingNode(
+        lambda: connect(
+            *addresses, name=name, records=records, on_state=on_state, on_fate=on_fate, tls=tls, token=token
+        )
+    )
 
 
 class BlockingNode:
@@ -123,9 +131,10 @@ class BlockingNode:
         overflow: str = "drop_oldest",
         own: bool = False,
         since: bytes | None = None,
+        where: str | None = None,
     ) -> BlockingInbox:
         """`with node.subscribe("room/#") as inbox: for message in inbox: ...`"""
-        inbox = self.client.subscribe(*filters, queue=queue, overflow=overflow, own=own, since=since)
+        inbox = self.client.subscribe(*filters, queue=queue, overflow=overflow, own=own, since=since, where=where)
         return BlockingInbox(self, inbox)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:

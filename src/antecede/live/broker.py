@@ -9,31 +9,42 @@ to stop sends its clients elsewhere, waits until nothing that it accepted is onl
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from antecede.core.effects import Effect, Expelled
 from antecede.core.entries import Entries
-from antecede.core.home_broker import HomeBroker
+from antecede.core.home.broker import HomeBroker
 from antecede.core.machine import Peer
-from antecede.core.membership.managed import Managed
 from antecede.core.membership.news import split_name
+from antecede.core.membership.wrapper import Managed
 from antecede.core.message import Message
 from antecede.core.names import check_process
 from antecede.core.recipes import build
-from antecede.errors import InputError
+from antecede.errors import EnvironmentFault, InputError
 from antecede.live.address import Address, parse_address, text_of, url_of
-from antecede.live.calling import Turned, call
+from antecede.live.calling import Turned
 from antecede.live.http import Pages
 from antecede.live.hub import Hub
+from antecede.live.keys.limits import Limits
+from antecede.live.keys.needed import protection_for
+from antecede.live.message import read_content
 from antecede.live.network import Network, Place, SocketNetwork
 from antecede.live.node import Clock, Node
-from antecede.live.reception import Reception, table_of
-from antecede.live.records import Records
-from antecede.live.session import VERSION, VISITOR, Hello, Welcome
+from antecede.live.reception import Reception
+from antecede.live.records import Records, load_arrow
+from antecede.live.session import Welcome
 from antecede.live.state import State, remember, remembered
+from antecede.live.strangers import Strangers
 from antecede.live.tally import Tally
 from antecede.live.timing import PROBING, SETTINGS, machine_id, run_name
+from antecede.live.visiting import visit
+
+if TYPE_CHECKING:
+    from antecede.live.mqtt.door import Door
 
 __all__ = ["Broker"]
 
@@ -41,6 +52,8 @@ log = logging.getLogger("antecede.broker")
 
 JOIN_S = 3.0
 """How long the addresses to join are tried before a broker begins alone."""
+CLOCKS = 4
+"""Periods of pings after which another broker's clock is asked for. Raising it makes offsets older, costs no frames."""
 DRAIN_S = 5.0
 """How long a broker that stops waits for its clients to go and for others to have what it accepted."""
 
@@ -55,14 +68,21 @@ class Broker:
         table: Mapping[str, Sequence[str]] | None = None,
         records: str | None = None,
         http: int | None = None,
+        mqtt: int | None = None,
         state: str | None = None,
         network: Network | None = None,
+        keys: str | Path | None = None,
+        advertise: str | None = None,
+        limits: Limits | None = None,
     ) -> None:
         """Port 0: the system chooses. `start` binds it; `address` says which. `table`: filter -> the brokers that carry
         it (none named: all of them), the same at every broker; left out, all carry every topic. `state`: a directory
-        where a broker at a fixed port remembers its lives."""
-        self.listen = parse_address(listen)
-        self.seeds = [parse_address(one) for one in join]
+        where a broker at a fixed port remembers its lives. `keys`: a directory that `antecede keys` made; beyond the
+        loopback there must be one. `advertise`: how others call it, if not by the address it listens on. `limits`: of
+        each client, where there are keys."""
+        self.listen = parse_address(listen, beyond_loopback=True)
+        self.advertise = parse_address(advertise, beyond_loopback=True) if advertise else None
+        self.seeds = [parse_address(one, beyond_loopback=True) for one in join]
         self.entries = Entries(table)
         if name is not None:
             check_process(name)
@@ -71,12 +91,18 @@ class Broker:
         self.asked_name = name
         self.network = network or SocketNetwork()
         self.clock: Clock = self.network.clock()
+        self.protection = protection_for(self, keys, limits or Limits())
         self.run = ""
         self.directory = records
         self.ready = False
         self.stopping = False
         self.tally = Tally()
+        self.strangers = Strangers()
+        self.offsets: dict[str, tuple[int, int]] = {}
+        """By how many microseconds the clocks of other brokers are ahead, and how wrong that may be."""
         self.http_port = http
+        self.mqtt_port = mqtt
+        self.door: Door | None = None if mqtt is None else _door(self)
         self.state_directory = state
         self.pages = Pages(self)
         self._place: Place | None = None
@@ -89,12 +115,15 @@ class Broker:
 
     @property
     def address(self) -> Address:
+        """How others call it."""
         assert self._place is not None, "not started"
-        return self._place.address
+        if self.advertise is None:
+            return self._place.address
+        return self.advertise[0], self.advertise[1] or self._place.address[1]
 
     @property
     def url(self) -> str:
-        return url_of(self.address)
+        return url_of(self.address, secure=self.protection is not None)
 
     @property
     def hub(self) -> Hub:
@@ -128,22 +157,29 @@ class Broker:
     # -- beginning -------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
+        if self.directory is not None:
+            load_arrow()
         base = self.asked_name or (f"b{self.listen[1]}" if self.listen[1] else "b0")
-        self._place = await self.network.listen(base, self.listen, Reception(self).session)
+        self._place = await self.network.listen(base, self.listen, Reception(self).session, self.protection)
         if self.asked_name is None:
             base = f"b{self._place.address[1]}"
         self._dice = self.network.dice(base)
         self._hub = Hub(self._place.datagrams)
-        self._place.datagrams.where = self._where
+        self._hub.guard = None if self.protection is None else self.protection.guard
+        self._place.datagrams.where = self.where
         try:
             if self.http_port is not None:
                 await self.pages.open(self.http_port)
+            if self.door is not None and self.mqtt_port is not None:
+                await self.door.open(self.listen[0], self.mqtt_port)
             past = self._recall(base)
             name, contacts = await self._find_others(base)
             name = max(name, f"{base}.{past}" if past else base, key=lambda one: split_name(one)[1])
             self._begin(name, contacts, restarted=False)
         except BaseException:
             self.pages.close()
+            if self.door is not None:
+                self.door.abort()
             self._place.close()
             self._hub.shut()
             raise
@@ -152,10 +188,7 @@ class Broker:
 
     def _recall(self, base: str) -> int:
         """Which life of its name this broker has at least; the run and the clock of the last one go on."""
-        known = None
-        if self.state_directory is not None and self.listen[1]:
-            known = remembered(self.state_directory, base, self.listen[1])
-        if known is None:
+        if (known := remembered(self.state_directory, base, self.listen[1])) is None:
             return 0
         self.run = known.run
         if known.same_clock_us is not None:
@@ -187,23 +220,23 @@ class Broker:
         return base, {}
 
     async def _visit(self, seed: Address, name: str) -> Welcome:
-        hello = Hello(
-            VERSION, VISITOR, name, self._node is None, site=text_of(self.address), table=table_of(self.entries)
-        )
-        answered = await call(self.network, seed, hello, self.clock, timeout_s=1.0)
+        answered = await visit(self, seed, name, fresh=self._node is None)
         answered.session.close()
         if self._node is None:
             self.run = answered.welcome.run
             bound_us = answered.adopt_clock(self.clock)
             log.info("took over the clock of %s, within %d us", answered.welcome.broker, bound_us)
+        elif answered.welcome.broker != self.name:
+            self.offsets[answered.welcome.broker] = answered.offset_us()
         return answered.welcome
 
     def _begin(self, name: str, contacts: dict[str, str], *, restarted: bool) -> None:
         """A new machine, empty, under this name."""
         site, carried = text_of(self.address), self.entries.carried_by(name)
+        settings = SETTINGS if self.protection is None else self.protection.settings(SETTINGS)
         inner = build(
-            "home", "repaired", name=name, role="broker", groups=carried, settings=SETTINGS, dice=self._dice,
-            table=self.entries,
+            "home", "repaired", name=name, role="broker", groups=carried, settings=settings, dice=self._dice,
+            table=self.entries, read=read_content,
         )  # fmt: skip
         me = Peer(name, "broker", carried, site)
         machine = Managed(inner, me, PROBING, self._dice, groups=self.entries)
@@ -220,24 +253,28 @@ class Broker:
             for other, where in contacts.items()
             if other != name
         }
-        self._seed_sites = {other: parse_address(peer.site) for other, peer in others.items()}
+        self._seed_sites = {other: self._parsed(peer.site) for other, peer in others.items()}
         self._node.start({name: me, **others}, joining=bool(others) or restarted)
-        if self.state_directory is not None and self.listen[1]:
-            base, life = split_name(name)
-            remember(
-                self.state_directory, self.listen[1], State(base, life, self.run, machine_id(), self.clock.base_us)
-            )
+        state = State(*split_name(name), self.run, machine_id(), self.clock.base_us)
+        remember(self.state_directory, self.listen[1], state)
         self.ready = True
+        if self.door is not None:
+            self.door.begun()
 
-    def _where(self, name: str) -> Address | None:
+    def where(self, name: str) -> Address | None:
         """Membership knows where brokers listen: each says so in the news of itself."""
         known = self.managed.table.entries.get(name) if self._node is not None else None
         if known is not None and known.site and known.role == "broker":
-            return parse_address(known.site)
+            return self._parsed(known.site)
         return self._seed_sites.get(name)
+
+    def _parsed(self, site: str) -> Address:
+        return parse_address(site, beyond_loopback=self.protection is not None)
 
     def _delivered(self, message: Message) -> None:
         self.tally.delivered(message, self.clock.now_us())
+        if self.door is not None:
+            self.door.delivered(message)
 
     def _said(self, effect: Effect) -> None:
         self.tally.said(effect)
@@ -254,7 +291,7 @@ class Broker:
         self.node.close("expelled", kind="crash")
         self._close_records()
         self.hub.drop_clients()
-        where = self._where(by)
+        where = self.where(by)
         if where is not None:
             others[by] = text_of(where)
         self._begin(name, others, restarted=True)
@@ -265,8 +302,12 @@ class Broker:
         while True:
             await asyncio.sleep(PROBING.period_us / 1e6)
             periods += 1
+            if self.protection is not None:
+                self.protection.look_again()
             managed = self.managed
             lonely = not managed.begun or managed.alone()
+            if not periods % CLOCKS:
+                await self._compare_clocks(periods // CLOCKS)
             if not self.seeds or (not lonely and periods % PROBING.sync):
                 continue
             names = []
@@ -277,11 +318,21 @@ class Broker:
                     continue
                 if said.broker != self.name:
                     names.append(said.broker)
-                    self._seed_sites[said.broker] = seed
+                    site = said.brokers.get(said.broker)
+                    self._seed_sites[said.broker] = seed if site is None else self._parsed(site)
             if managed is self.managed and names:
                 managed.met(names)
                 if lonely:
                     self.node.tell(lambda now_us, names=tuple(names): self.managed.contact(names, now_us))  # type: ignore[misc]
+
+    async def _compare_clocks(self, turn: int) -> None:
+        """Ask one other broker what time it is, each in turn; of those that are gone nothing is kept."""
+        present = self.managed.table.present()
+        sites = {n.name: n.site for n in present if n.role == "broker" and n.name != self.name and n.site}
+        self.offsets = {name: known for name, known in self.offsets.items() if name in sites}
+        if sites:
+            with contextlib.suppress(OSError, TimeoutError, Turned):
+                await self._visit(self._parsed(sites[sorted(sites)[turn % len(sites)]]), self.name)
 
     # -- the end ---------------------------------------------------------------------------------------------------
 
@@ -289,6 +340,8 @@ class Broker:
         """Hand the clients to others, wait until others have what was accepted here, say good-bye."""
         if self._node is None or self.stopping:
             return
+        if self.door is not None:
+            await self.door.stop()
         self.stopping = True
         self.ready = False
         assert self._place is not None and self._watching is not None
@@ -313,12 +366,15 @@ class Broker:
         """Stop at once and say nothing, as if the process had been killed: for tests."""
         assert self._place is not None and self._watching is not None
         self.stopping = True
+        if self.door is not None:
+            self.door.abort()
         self._watching.cancel()
         self._place.close()
         self.pages.close()
         self.node.close(None, kind="crash")
         self._close_records()
         self.hub.abort()
+        self.strangers.abort()
 
     def _close_records(self) -> None:
         if self._records is not None:
@@ -331,3 +387,11 @@ class Broker:
 
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
+
+
+def _door(broker: Broker) -> Door:
+    try:
+        from antecede.live.mqtt.door import Door
+    except ModuleNotFoundError as fault:
+        raise EnvironmentFault(f"MQTT needs the package {fault.name}: pip install 'antecede[mqtt]'.") from None
+    return Door(broker)

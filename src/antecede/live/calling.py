@@ -7,6 +7,7 @@ clock is kept with the two moments around it, so that the offset can be bounded.
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from antecede.live.node import Clock
 from antecede.live.session import VERSION, Control, Hello, Refused, Session, Welcome
 from antecede.live.timing import adopt, machine_id
 
-__all__ = ["Answered", "Turned", "call"]
+__all__ = ["Answered", "Turned", "call", "nothing"]
 
 
 class Turned(AntecedeError):
@@ -41,12 +42,14 @@ class Answered(NamedTuple):
         same = said.base_us if said.machine and said.machine == machine_id() else None
         return adopt(clock, said.clock_us, self.asked_us, self.answered_us, same)
 
-    def offset_us(self) -> int:
-        """How far the broker's clock is ahead of this one, as well as can be told."""
-        return self.welcome.clock_us - (self.asked_us + self.answered_us) // 2
+    def offset_us(self) -> tuple[int, int]:
+        """How far the broker's clock is ahead of this one, as well as can be told, and by how much that may be wrong:
+        half of the time the answer took."""
+        middle_us, took_us = (self.asked_us + self.answered_us) // 2, self.answered_us - self.asked_us
+        return self.welcome.clock_us - middle_us, (took_us + 1) // 2
 
 
-def _nothing(*_: object) -> None:
+def nothing(*_: object) -> None:
     """For a call that only asks."""
 
 
@@ -56,10 +59,11 @@ async def call(
     hello: Hello,
     clock: Clock,
     *,
-    on_control: Callable[[Session, Control], None] = _nothing,
-    on_frames: Callable[[Session, list[Frame]], None] = _nothing,
-    on_lost: Callable[[Session], None] = _nothing,
+    on_control: Callable[[Session, Control], None] = nothing,
+    on_frames: Callable[[Session, list[Frame]], None] = nothing,
+    on_lost: Callable[[Session], None] = nothing,
     timeout_s: float = 2.0,
+    tls: ssl.SSLContext | None = None,
 ) -> Answered:
     """Raises OSError (nobody there, or no answer) or Turned."""
     answer: asyncio.Future[Welcome] = asyncio.get_running_loop().create_future()
@@ -83,7 +87,7 @@ async def call(
     session = Session(control, on_frames, lost)
     try:
         async with asyncio.timeout(timeout_s):
-            await network.call(address, session)
+            await network.call(address, session, tls)
             asked_us = clock.now_us()
             session.say(hello)
             welcome = await answer

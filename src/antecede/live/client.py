@@ -10,19 +10,26 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import ssl
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from pathlib import Path
+from typing import overload
 
 from antecede.core.effects import Discard, Dropped, Effect
-from antecede.core.frontier import Frontier
+from antecede.core.fold.spec import FuseSpec
+from antecede.core.home.frontier import Frontier
+from antecede.core.home.fusing import result_id
+from antecede.core.membership.news import split_name
 from antecede.core.message import Message as CoreMessage
 from antecede.core.names import check_process
 from antecede.errors import EnvironmentFault, InputError, RemoteProtocolError
-from antecede.live.address import Address, parse_address
 from antecede.live.connection import Connection
+from antecede.live.fusing import FusedInbox, Result
 from antecede.live.inbox import Fate, Inbox
+from antecede.live.keys.caller import Caller, caller_for
 from antecede.live.message import Message, check_topic, ids_of, pack_content, read_message
 from antecede.live.network import Network, SocketNetwork
 from antecede.live.when import deadline_of
@@ -39,7 +46,7 @@ LEAVE_S = 5.0
 REPLY_TO = "reply-to"
 """The header of a request: the topic its reply is published to."""
 
-After = Message | str | Iterable[Message | str] | None
+After = Message | Result | str | Iterable[Message | Result | str] | None
 
 
 def connect(
@@ -48,6 +55,8 @@ def connect(
     records: str | None = None,
     on_state: Callable[[str, str], None] | None = None,
     on_fate: Callable[[Fate], None] | None = None,
+    tls: str | Path | ssl.SSLContext | None = None,
+    token: str | Path | None = None,
     network: Network | None = None,
 ) -> Client:
     """`async with antecede.connect("antecede://127.0.0.1:7400") as node:`
@@ -55,26 +64,31 @@ def connect(
     `name`: what this client is called in ids (`name:1`); left out, one is made up. `records`: a directory to write what
     this client did, for `antecede check`. `on_state(state, broker)`: `connected`, `away`, `closed`. `on_fate(fate)`:
     called for every message that was not delivered here (`fate.id`, `fate.fate`, `fate.missing`, `fate.blocked_by`).
+    With `antecedes://` brokers are verified: `tls` is the ca.pem of their cluster (left out: ANTECEDE_CA, then the
+    usual directory of keys, then the system's), `token` what `antecede keys token` printed, as text or as a Path to a
+    file (left out: ANTECEDE_TOKEN).
     """
     if name is not None:
         check_process(name)
-    places = [parse_address(one) for one in addresses or ("antecede://127.0.0.1:7400",)]
-    return Client(places, name or f"c{os.urandom(5).hex()}", records, on_state, on_fate, network or SocketNetwork())
+    how = caller_for(addresses or ("antecede://127.0.0.1:7400",), tls, token)
+    name = name or f"{how.prefix}{os.urandom(5).hex()}"
+    return Client(how, name, records, on_state, on_fate, network or SocketNetwork())
 
 
 class Client(Connection):
     def __init__(
         self,
-        addresses: list[Address],
+        how: Caller,
         name: str,
         records: str | None,
         on_state: Callable[[str, str], None] | None,
         on_fate: Callable[[Fate], None] | None,
         network: Network,
     ) -> None:
-        super().__init__(addresses, name, records, on_state, network)
+        super().__init__(how.places, name, records, on_state, network, how.tls, how.token)
         self._on_fate = on_fate
         self._inboxes: list[Inbox] = []
+        self._fused: list[FusedInbox] = []
         self._opened = 0
         self._safe: dict[str, asyncio.Future[None]] = {}
         self._fates: Counter[str] = Counter()
@@ -157,9 +171,17 @@ class Client(Connection):
         deadline_us = deadline_of(within, deadline, now_us)
         content = pack_content(payload, headers, now_us)
         named, topics = ids_of(after), (check_topic(topic),)
+        self._check_publish(topic, len(content))
         if not self.attached:
             self.attach(())
         return node.publish(topics, content, deadline_us=deadline_us, after=named, order=order)
+
+    def _check_publish(self, topic: str, size: int) -> None:
+        """Before anything has a number: its broker would end the connection."""
+        if self.rights is not None and not self.rights.may_publish(topic):
+            raise InputError(self.rights.why_not_publish(topic))
+        if 0 < self.limits[0] < size:
+            raise InputError(f"A message has at most {self.limits[0]} bytes at this broker, not {size}.")
 
     @property
     def pending(self) -> int:
@@ -182,6 +204,7 @@ class Client(Connection):
 
     # -- subscribing -----------------------------------------------------------------------------------------------
 
+    @overload
     def subscribe(
         self,
         *filters: str,
@@ -189,27 +212,109 @@ class Client(Connection):
         overflow: str = "drop_oldest",
         own: bool = False,
         since: bytes | None = None,
-    ) -> Inbox:
+        where: str | None = None,
+        fuse: None = None,
+    ) -> Inbox: ...
+
+    @overload
+    def subscribe(self, *filters: str, queue: int = 1000, where: str | None = None, fuse: FuseSpec) -> FusedInbox: ...
+
+    def subscribe(
+        self,
+        *filters: str,
+        queue: int = 1000,
+        overflow: str = "drop_oldest",
+        own: bool = False,
+        since: bytes | None = None,
+        where: str | None = None,
+        fuse: FuseSpec | None = None,
+    ) -> Inbox | FusedInbox:
         """`async with node.subscribe("room/#") as inbox: async for message in inbox: ...`
 
         `queue`: how many messages may wait to be taken; `overflow`: `drop_oldest`, `drop_newest` or `block`. `own`:
         whether this client's own messages are handed to it too. `since`: the `inbox.frontier` of an earlier life of
-        this client, under the same name: everything after it that some broker still holds is delivered.
+        this client, under the same name: everything after it that some broker still holds is delivered. `where`: only
+        messages of which this is true, for example "temp > 20 and payload.room in ('a', 'b')", over headers and values
+        of a JSON payload; the home broker sends no others (docs/live.md). `fuse`: `antecede.fuse(...)`; the home broker
+        then sends results instead, one per cut.
         """
         self.node  # noqa: B018 - a closed node says so here
-        return Inbox(self, filters, queue, overflow, own, since)
+        if fuse is not None:
+            if overflow != "drop_oldest" or own or since is not None:
+                raise InputError("fuse= goes with queue= and where= only: a fold has no overflow=, own= or since=.")
+            return FusedInbox(self, filters, fuse, queue, where)
+        return Inbox(self, filters, queue, overflow, own, since, where)
+
+    # -- fused -----------------------------------------------------------------------------------------------------
+
+    async def open_fused(self, inbox: FusedInbox) -> None:
+        groups = self.managed.groups
+        groups.check_filters(inbox.filters)
+        if not groups.everywhere(inbox.filters):
+            raise InputError(
+                f"Not every broker carries {', '.join(inbox.filters)}: fuse what one entry of the table gives to all."
+            )
+        if not self.attached:
+            self.attach(())
+        self._open_fused(inbox, again=False)
+        self._fused.append(inbox)
+        await self.until(lambda: self.closed or self.machine.fusing.confirmed(inbox.number))
+
+    def _open_fused(self, inbox: FusedInbox, *, again: bool) -> None:
+        def ask(now_us: int) -> list[Effect]:
+            fusing = self.machine.fusing
+            inbox.number, effects = fusing.open(inbox.filters, inbox.spec, inbox.size, now_us, again=again)
+            return effects
+
+        self.node.tell(ask)
+
+    def close_fused(self, inbox: FusedInbox) -> None:
+        if inbox in self._fused:
+            self._fused.remove(inbox)
+            if not self.closed and self._frontier is None:
+                self.node.tell(lambda now_us: self.machine.fusing.close(inbox.number, now_us))
+
+    def take_fused(self, inbox: FusedInbox) -> Result | None:
+        """The next result: from now on it may be named in `after=`."""
+        if self._node is None or self._frontier is not None or not self.machine.fusing.ready(inbox.number):
+            return None
+        n, said = self.machine.fusing.take(inbox.number)
+        return Result(
+            result_id(self.machine.name, inbox.number, n), n, said["cut"], said.get("cut_us"), said["rows"],
+            tuple(said["causes"]), said["results"], said["began"],
+        )  # fmt: skip
+
+    # -- messages --------------------------------------------------------------------------------------------------
 
     async def open_inbox(self, inbox: Inbox) -> None:
-        filters, app = self._filters(inbox), self.machine.application
+        filters = self._filters(inbox)
         self.managed.groups.check_filters(filters)
+        self._check_subscribe(inbox.filters, len(filters))
+        if not self.carried(filters):
+            log.warning("%s: no broker is there that carries %s: it waits for one", self.name, ", ".join(filters))
+            await self.until(lambda: self.closed or self.carried(filters))
         if inbox.since is not None:
-            app.resume(restored(inbox.since))
+            frontier = restored(inbox.since)
+            (base, life), (whose, earlier) = split_name(self.name), split_name(frontier.process)
+            if base == whose and life <= earlier and not self.attached:
+                await self.begin_behind(frontier)
+            else:
+                self.machine.application.resume(frontier)
         self._opened += 1
         inbox.name = f"inbox-{self._opened}"
         self._open_queue(inbox)
         self._inboxes.append(inbox)
         self.attach(filters)
         await self.until(lambda: self.closed or set(inbox.filters) <= set(self.machine.growing.owed.filters))
+        if self.refusal:
+            raise EnvironmentFault(self.refusal)
+
+    def _check_subscribe(self, filters: Sequence[str], count: int) -> None:
+        for filter in filters:
+            if self.rights is not None and not self.rights.may_subscribe(filter, self.name):
+                raise InputError(self.rights.why_not_subscribe(filter, self.name))
+        if 0 < self.limits[1] < count:
+            raise InputError(f"A client has at most {self.limits[1]} filters at this broker, not {count}.")
 
     def _open_queue(self, inbox: Inbox) -> None:
         app = self.machine.application
@@ -243,6 +348,9 @@ class Client(Connection):
         return [read_message(one, partial(self.machine.causes_of, one.id)) for one in taken]
 
     def turned(self) -> None:
+        for fused in self._fused:
+            if self._frontier is None and self.machine.fusing.ready(fused.number):
+                fused.wake()
         for inbox in self._inboxes:
             if inbox.waited_for and self.ready(inbox):
                 inbox.wake()
@@ -331,6 +439,8 @@ class Client(Connection):
             self._open_queue(inbox)
         if self.attached:
             self.attach(self._filters())
+        for fused in self._fused:
+            self._open_fused(fused, again=True)
 
     def _fail(self, reason: str) -> None:
         for safe in self._safe.values():
@@ -338,9 +448,11 @@ class Client(Connection):
                 safe.set_exception(EnvironmentFault(reason))
 
     def ended(self) -> None:
-        self._fail("This node was closed before the message was safe.")
+        self._fail(self.refusal or "This node was closed before the message was safe.")
         for inbox in self._inboxes:
             inbox.wake()
+        for fused in self._fused:
+            fused.wake()
 
 
 def restored(frontier: bytes) -> Frontier:

@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 from antecede.core.entries import Entries
 from antecede.errors import InputError, one_line
 from antecede.live.address import parse_address
+from antecede.live.faults import parse_faults
 from antecede.live.when import parse_duration
+from antecede.wire import MAX_PAYLOAD
 
 __all__ = ["SETTINGS", "BrokerConfig", "Setting", "Value", "load"]
 
@@ -24,7 +26,7 @@ __all__ = ["SETTINGS", "BrokerConfig", "Setting", "Value", "load"]
 class Setting(NamedTuple):
     key: str
     kind: str
-    """`text`, `list`, `table`, `port` or `duration`."""
+    """`text`, `list`, `table`, `port`, `count` or `duration`."""
     default: Any
     meaning: str
     reloads: bool = False
@@ -40,8 +42,19 @@ SETTINGS: tuple[Setting, ...] = (
         "table", "table", {}, "filter -> names of the brokers that carry it, instead of carry; the same everywhere"
     ),
     Setting("http", "port", 0, "port for /metrics, /health, /ready and /status; 0: none"),
+    Setting(
+        "keys", "text", "", "directory of `antecede keys`; left out: none on the loopback, else ~/.config/antecede/keys"
+    ),
+    Setting("advertise", "text", "", "HOST:PORT by which others call the broker; left out: as it listens"),
+    Setting("limit_rate", "count", 10_000, "with keys: messages and other frames a second from one client"),
+    Setting("limit_size", "count", MAX_PAYLOAD, "with keys: bytes of one message"),
+    Setting("limit_subscriptions", "count", 1_000, "with keys: filters of one client"),
+    Setting("limit_pending", "count", 65_536, "with keys: messages that may wait for one client"),
+    Setting("limit_connections", "count", 100, "with keys: connections with one token"),
+    Setting("mqtt", "port", 0, "port for MQTT 5 clients; over WebSocket they come to /mqtt of the http port; 0: none"),
     Setting("records", "text", "", "directory for the records of what the broker did; left out: none are written"),
     Setting("state", "text", "", "directory where it remembers its name's lives; left out: ~/.local/state/antecede"),
+    Setting("faults", "text", "", "for tests: injected between brokers, such as loss=0.1,duplicate=0.05,reorder=0.05"),
     Setting("log", "text", "text", "how log lines look: text or json", True),
     Setting("log_level", "text", "info", "what is logged: debug, info, warning or error", True),
     Setting("drain", "duration", 5.0, "how long a broker that is told to stop waits for its clients to go", True),
@@ -115,7 +128,7 @@ def _checked(one: Setting, given: Any, where: str) -> Any:
             raise InputError(f"{where} is a list of texts, not {given!r}.")
         if one.key == "join":
             for address in given:
-                parse_address(address)
+                parse_address(address, beyond_loopback=True)
         return list(given)
     if one.kind == "table":
         if not isinstance(given, Mapping) or not all(isinstance(names, list) for names in given.values()):
@@ -126,12 +139,18 @@ def _checked(one: Setting, given: Any, where: str) -> Any:
         if isinstance(given, bool) or not str(given).isdigit() or int(given) > 65_535:
             raise InputError(f"{where} is a port, 0 to 65535, not {given!r}.")
         return int(given)
+    if one.kind == "count":
+        if isinstance(given, bool) or not str(given).isdigit() or not 0 < int(given) < 2**31:
+            raise InputError(f"{where} is a number of at least 1, not {given!r}.")
+        return int(given)
     if one.kind == "duration":
         return float(given) if isinstance(given, int | float) else parse_duration(str(given))
     if not isinstance(given, str):
         raise InputError(f"{where} is text, not {given!r}.")
-    if one.key == "listen":
-        parse_address(given)
+    if one.key == "listen" or (one.key == "advertise" and given):
+        parse_address(given, beyond_loopback=True)
+    if one.key == "faults":
+        parse_faults(given)
     allowed = {"log": ("text", "json"), "log_level": ("debug", "info", "warning", "error")}.get(one.key)
     if allowed and given not in allowed:
         raise InputError(f"{where} is one of {', '.join(allowed)}, not {given!r}.")

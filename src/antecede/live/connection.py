@@ -8,24 +8,29 @@ machine itself wants another home, the connection follows. What an application d
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import ssl
 from collections.abc import Callable, Iterator, Sequence
 
-from antecede.core.client import Client as ClientMachine
 from antecede.core.effects import Effect, Expelled
 from antecede.core.entries import Entries
-from antecede.core.frontier import Frontier
+from antecede.core.home.client import Client as ClientMachine
+from antecede.core.home.frontier import Frontier
 from antecede.core.machine import Peer
-from antecede.core.membership.managed import Managed
 from antecede.core.membership.news import split_name
+from antecede.core.membership.wrapper import Managed
 from antecede.core.recipes import build
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live.address import Address, parse_address, text_of
 from antecede.live.calling import Answered
+from antecede.live.keys.rights import Rights
 from antecede.live.link import Link
+from antecede.live.message import read_content
 from antecede.live.network import Network
 from antecede.live.node import Node
-from antecede.live.records import Records
+from antecede.live.records import Records, load_arrow
+from antecede.live.session import Welcome
 from antecede.live.timing import CLIENT_SETTINGS, PROBING
 
 __all__ = ["Connection"]
@@ -44,6 +49,8 @@ class Connection:
         records: str | None,
         on_state: Callable[[str, str], None] | None,
         network: Network,
+        tls: ssl.SSLContext | None = None,
+        token: Callable[[], str] = str,
     ) -> None:
         self._addresses = addresses
         self._directory = records
@@ -58,8 +65,15 @@ class Connection:
         """Whether it has to be at some broker: it publishes, or subscribes."""
         self._link = Link(
             network, self.clock, name, places=self._places, on_linked=self._linked, on_away=self._away,
-            on_published=self.published, on_final=self._refused,
+            on_published=self.published, on_final=self._refused, accepts=self._accepts, tls=tls, token=token,
         )  # fmt: skip
+        self._told: dict[str, str] = {}
+        """Which brokers there are and where, as the last one that answered said."""
+        self._secure = tls is not None
+        self.rights: Rights | None = None
+        """What this client's token lets it do, as its broker said; None: nobody asked for one."""
+        self.limits = (0, 0)
+        """Bytes of a message and filters at a time; 0: as many as there can be."""
         self._node: Node | None = None
         self._records: Records | None = None
         self._keeping: asyncio.Task[None] | None = None
@@ -80,9 +94,14 @@ class Connection:
         return self.machine.home if self._node is not None else None
 
     @property
+    def refusal(self) -> str:
+        """Why no broker will have this client any more; empty while some may."""
+        return self._link.refusal if self._link.is_final else ""
+
+    @property
     def node(self) -> Node:
         if self.closed:
-            raise InputError("This node is closed: connect again.")
+            raise InputError(f"This node is closed: {self.refusal or 'connect again.'}")
         if self._frontier is not None:
             raise EnvironmentFault("This node is beginning again after it was taken for dead: try in a moment.")
         if self._node is None:
@@ -122,20 +141,38 @@ class Connection:
     # -- the beginning ---------------------------------------------------------------------------------------------
 
     async def open(self) -> None:
+        if self._directory is not None:
+            load_arrow()
         self._keeping = asyncio.create_task(self._link.keep())
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(FIRST_S):
-                await self.until(lambda: self._node is not None and self.managed.begun)
-        except TimeoutError:
+                await self.until(lambda: self._link.is_final or self._has_begun())
+        if not self._has_begun():
             await self.stop()
             places = ", ".join(map(text_of, self._addresses))
             raise EnvironmentFault(
                 self._link.refusal or f"No broker answers at {places}: start one with `antecede broker`."
-            ) from None
+            )
         self._watching = asyncio.create_task(self._watch())
+
+    def _accepts(self, said: Welcome) -> bool:
+        """Whether it can be the home of this client: it carries what is wanted."""
+        self._told = dict(said.brokers)
+        if self._node is None or not self.attached or not self.managed.filters:
+            return True
+        groups = self.managed.groups
+        assert isinstance(groups, Entries)
+        if groups.carrying({said.broker: groups.carried_by(said.broker)}, self.managed.filters):
+            return True
+        log.info("%s: %s does not carry %s", self.name, said.broker, ", ".join(self.managed.filters))
+        return False
+
+    def _has_begun(self) -> bool:
+        return self._node is not None and self.managed.begun
 
     def _linked(self, answered: Answered) -> None:
         said = answered.welcome
+        self.rights, self.limits = said.rights, (said.size, said.subscriptions)
         if self._node is None:
             self.clock_bound_us = answered.adopt_clock(self.clock)
             self._begin(said.name, said.run, Entries(said.table), said.broker, said.brokers.get(said.broker, ""))
@@ -151,7 +188,7 @@ class Connection:
     def _begin(self, name: str, run: str, table: Entries, broker: str, site: str) -> None:
         inner = build(
             "home", "repaired", name=name, role="subscriber", groups=(), settings=CLIENT_SETTINGS, dice=self._dice,
-            table=table,
+            table=table, read=read_content,
         )  # fmt: skip
         me, there = Peer(name, "subscriber", ()), Peer(broker, "broker", table.carried_by(broker), site)
         machine = Managed(inner, me, PROBING, self._dice, single=True, groups=table)
@@ -179,6 +216,17 @@ class Connection:
         self._close_records()
         self._node, self._frontier = None, frontier
         self._link.begin_again(base, life)
+
+    async def begin_behind(self, frontier: Frontier) -> None:
+        """The broker that welcomed this client had not heard of the life that this frontier is of, and gave it a name
+        that was used before. It has done nothing under it: it asks for a later one."""
+        base, life = split_name(frontier.process)
+        assert self._node is not None
+        self._node.abandon()
+        self._close_records()
+        self._node, self._frontier = None, frontier
+        self._link.begin_again(base, life)
+        await self.until(lambda: self.closed or self._frontier is None)
 
     def _refused(self) -> None:
         """No broker will have it: while it is being opened that is said there."""
@@ -208,7 +256,9 @@ class Connection:
             self._dice.shuffle(others)
             others.sort(key=lambda name: name not in good)
             for name in (*(name for name in managed.at if name in sites), *others):
-                yield name, parse_address(sites[name])
+                yield name, parse_address(sites[name], beyond_loopback=self._secure)
+            for name, site in self._told.items():
+                yield name, parse_address(site, beyond_loopback=self._secure)
         for address in self._addresses:
             yield text_of(address), address
 
@@ -221,6 +271,10 @@ class Connection:
             at = self._elsewhere(filters) or at
         self.attached = True
         self.node.subscribe(filters, at)
+
+    def carried(self, filters: Sequence[str]) -> bool:
+        """Whether some broker is there that carries them."""
+        return bool(self.managed.groups.carrying(self.managed.brokers(), filters))
 
     def _elsewhere(self, filters: Sequence[str]) -> tuple[str, ...]:
         """Another broker, one that carries these filters."""

@@ -8,17 +8,35 @@ place of the old one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from antecede.core.frames import Ack, Attach, Detach, Frame, Grow, Out, Ping, PingRequest, Pong, Publish, Sync, Want
+from antecede.core.frames import (
+    Ack,
+    Attach,
+    Detach,
+    Frame,
+    Fuse,
+    Grow,
+    Out,
+    Ping,
+    PingRequest,
+    Pong,
+    Publish,
+    Retired,
+    Sync,
+    Want,
+)
 from antecede.live.address import Address
 from antecede.live.datagram import MAX_BODY, Outgoing
 from antecede.live.session import Leaving, Session
 from antecede.live.transport import Counts, Received, Transport, encoded
 
+if TYPE_CHECKING:
+    from antecede.live.keys.guard import Guard
+
 __all__ = ["Datagrams", "Hub"]
 
-FROM_CLIENTS = (Publish, Attach, Ack, Want, Grow, Detach, Ping, PingRequest, Pong, Sync, Out)
+FROM_CLIENTS = (Publish, Attach, Ack, Want, Grow, Fuse, Detach, Retired, Ping, PingRequest, Pong, Sync, Out)
 
 
 class Datagrams(Transport, Protocol):
@@ -28,6 +46,9 @@ class Datagrams(Transport, Protocol):
     """Asked where a broker listens."""
 
     def rename(self, name: str) -> None: ...
+
+    def skip(self) -> None:
+        """Drop what has come and was not read."""
 
 
 class Hub:
@@ -40,6 +61,8 @@ class Hub:
         """Ever accepted."""
         self.bytes_in = self.bytes_out = 0
         """Of connections that have ended."""
+        self.guard: Guard | None = None
+        """Looks at what clients send, where keys say what they may."""
         self._on_batch: Callable[[Received], None] | None = None
         self._is_open = False
 
@@ -49,6 +72,8 @@ class Hub:
         if not self._is_open:
             self._is_open = True
             self.datagrams.open(self._arrived)
+        else:  # it was for the last one: told that it is dead, the next one would believe that of itself
+            self.datagrams.skip()
 
     def close(self) -> None:
         """A machine ends; the sockets stay for the next one (see `shut`)."""
@@ -99,6 +124,8 @@ class Hub:
         if self.sessions.get(session.peer) is not session:
             self.counts.refused += len(frames)  # its place is taken
             return
+        if self.guard is not None:
+            frames = self.guard.passed(session, frames)
         batch: Received = [(session.peer, frame) for frame in frames if isinstance(frame, FROM_CLIENTS)]
         self.counts.refused += len(frames) - len(batch)
         self._arrived(batch)
@@ -120,7 +147,7 @@ class Hub:
                 continue
             if len(clients) < len(to):
                 to_brokers.append((tuple(name for name in to if name not in sessions), frame))
-            for data in encoded(frame, MAX_BODY, self.counts):
+            for data in encoded(frame, MAX_BODY, self.counts, len(clients)):
                 for name in clients:
                     to_clients.setdefault(name, []).append(data)
         if to_brokers:

@@ -2,7 +2,7 @@
 
 Decided here: a message is taken from the machine's queue at the moment the application asks for the next one, neither
 earlier nor several at a time, because that is when it counts as delivered; and what was not handed over is counted
-under its name. What a full queue does is the machine's to decide (`core/handover`).
+under its name. What a full queue does is the machine's to decide (`core/home/handover`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import asyncio
 from collections import Counter, deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from antecede.core.home.queue import POLICIES
 from antecede.core.message import split_id
-from antecede.core.queue import POLICIES
-from antecede.errors import InputError
-from antecede.live.message import Message, check_filter
+from antecede.errors import EnvironmentFault, InputError
+from antecede.live.message import Message, selecting
 from antecede.wire import save
 
 if TYPE_CHECKING:
@@ -42,7 +42,14 @@ class Inbox:
     """`async with node.subscribe(...) as inbox: async for message in inbox: ...`"""
 
     def __init__(
-        self, node: Client, filters: tuple[str, ...], queue: int, overflow: str, own: bool, since: bytes | None
+        self,
+        node: Client,
+        filters: tuple[str, ...],
+        queue: int,
+        overflow: str,
+        own: bool,
+        since: bytes | None,
+        where: str | None = None,
     ) -> None:
         if not filters:
             raise InputError("Say what to subscribe to, for example node.subscribe('room/#').")
@@ -50,7 +57,7 @@ class Inbox:
             raise InputError(f"overflow is one of {', '.join(POLICIES)}, not {overflow!r}.")
         if not isinstance(queue, int) or queue < 1:
             raise InputError(f"A queue holds at least one message, not {queue!r}.")
-        self.filters = tuple(dict.fromkeys(map(check_filter, filters)))
+        self.filters = tuple(dict.fromkeys(selecting(one, where) for one in filters))
         self.size, self.policy, self.own, self.since = queue, overflow, own, since
         self.name = ""
         """What the machine calls its queue."""
@@ -99,6 +106,8 @@ class Inbox:
             if self._kept:
                 self.counts["delivered"] += 1
                 return self._kept.popleft()
+            if self._node.refusal and not self.closed:
+                raise EnvironmentFault(self._node.refusal)
             if self.closed or self._node.closed:
                 raise StopAsyncIteration
             taken = self._node.take(self, 1)

@@ -2,22 +2,25 @@
 
 Decided here: the home it had is called first, for a connection may break though the broker lives; then the brokers that
 membership knows, in a random order; then the addresses the application gave. When nobody answers it waits, twice as
-long each time and never exactly as long as others. A broker that says it is leaving is not called again before others.
+long each time and never exactly as long as others. A broker that says it is leaving is not called again before others,
+and one that does not carry what the client wants says where others are, no more.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Callable, Iterable, Sequence
 
 from antecede.core.frames import Frame, Published
+from antecede.errors import InputError
 from antecede.live.address import Address, text_of
 from antecede.live.calling import Answered, Turned, call
 from antecede.live.datagram import MAX_BODY, Outgoing
 from antecede.live.network import Network
 from antecede.live.node import Clock
-from antecede.live.session import CLIENT, VERSION, Control, Hello, Leaving, Refused, Session
+from antecede.live.session import CLIENT, VERSION, Control, Hello, Leaving, Refused, Session, Welcome
 from antecede.live.transport import Counts, Received, encoded
 
 __all__ = ["Link"]
@@ -26,6 +29,8 @@ log = logging.getLogger("antecede.client")
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.05, 2.0
 """Between two rounds of calls that nobody answers."""
+ANSWER_S, SECURE_ANSWER_S = 2.0, 4.0
+"""How long an answer is waited for; with TLS there is a handshake, which a broker under attack begins later."""
 
 
 class Link:
@@ -42,7 +47,11 @@ class Link:
         on_away: Callable[[str], None],
         on_published: Callable[[Sequence[str]], None],
         on_final: Callable[[], None],
+        accepts: Callable[[Welcome], bool],
+        tls: ssl.SSLContext | None = None,
+        token: Callable[[], str] = str,
     ) -> None:
+        """`tls`: with what brokers are verified; `token`: asked for each call, since tokens are renewed."""
         self.network, self.clock, self.name = network, clock, name
         self.counts = Counts()
         self._dice = network.dice(f"{name} link")
@@ -54,8 +63,11 @@ class Link:
         """The incarnation it had before it began again; -1: it never did."""
         self.refusal = ""
         """Why the last broker that answered refused."""
+        self.is_final = False
+        """Whether all others would refuse too."""
+        self._tls, self._token = tls, token
         self._places, self._on_linked, self._on_away = places, on_linked, on_away
-        self._on_published, self._on_final = on_published, on_final
+        self._on_published, self._on_final, self._accepts = on_published, on_final, accepts
         self._on_batch: Callable[[Received], None] | None = None
         self._leaving: set[str] = set()
         self._cut = asyncio.Event()
@@ -127,6 +139,7 @@ class Link:
 
     async def _connect(self) -> bool:
         tried: set[Address] = set()
+        untrusted = 0
         places = list(self._places())
         for broker, address in [p for p in places if p[0] not in self._leaving] + [
             p for p in places if p[0] in self._leaving
@@ -135,10 +148,25 @@ class Link:
                 continue
             tried.add(address)
             try:
+                hello = Hello(VERSION, CLIENT, self.name, self.fresh, self.life, token=self._token())
                 answered = await call(
-                    self.network, address, Hello(VERSION, CLIENT, self.name, self.fresh, self.life), self.clock,
-                    on_control=self._heard, on_frames=self._frames, on_lost=self._lost,
+                    self.network, address, hello, self.clock,
+                    on_control=self._heard, on_frames=self._frames, on_lost=self._lost, tls=self._tls,
+                    timeout_s=ANSWER_S if self._tls is None else SECURE_ANSWER_S,
                 )  # fmt: skip
+            except ssl.SSLCertVerificationError as fault:
+                self.refusal = (
+                    f"The certificate at {text_of(address)} is not to be trusted ({fault.verify_message}): "
+                    "give the ca.pem of its cluster, and call it by a name that it is for."
+                )
+                log.info("%s: %s", self.name, self.refusal)
+                untrusted += 1
+                continue
+            except InputError as fault:  # its token cannot be read
+                self.refusal = str(fault)
+                log.info("%s: %s", self.name, fault)
+                untrusted += 1
+                continue
             except (OSError, TimeoutError) as fault:
                 log.debug("%s: nobody answers at %s (%s)", self.name, text_of(address), fault or broker)
                 continue
@@ -146,12 +174,15 @@ class Link:
                 self.refusal = str(refusal)
                 log.info("%s: refused by %s: %s", self.name, text_of(address), refusal)
                 if refusal.final:
-                    self._on_final()
+                    self._end(str(refusal))
                     return False
                 continue
             if self._closing():
                 answered.session.close()
                 return False
+            if not self._accepts(answered.welcome):
+                answered.session.close()
+                continue
             self._cut.clear()
             self.session = answered.session
             self.name = answered.welcome.name
@@ -159,7 +190,14 @@ class Link:
             self.moves += 1
             self._on_linked(answered)
             return self.session is not None
+        if tried and untrusted == len(tried) and not self.moves:
+            self._end(self.refusal)  # one that has been in waits: certificates and tokens are renewed
         return False
+
+    def _end(self, refusal: str) -> None:
+        """No broker will have this client, so none is called any more."""
+        self.refusal, self.is_final = refusal, True
+        self._on_final()
 
     def _frames(self, session: Session, frames: list[Frame]) -> None:
         if session is not self.session or self._on_batch is None:
@@ -180,6 +218,8 @@ class Link:
         elif isinstance(said, Refused):
             self.refusal = said.reason
             log.warning("%s: %s closed the connection: %s", self.name, session.peer, said.reason)
+            if said.final:
+                self._end(said.reason)
 
     def _lost(self, session: Session) -> None:
         if session is self.session:

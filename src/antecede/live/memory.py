@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from antecede.errors import InputError
 from antecede.live.arriving import Arriving
+from antecede.live.faults import NONE, Faults
 from antecede.live.transport import DatagramSender, Received
 
 __all__ = ["MemoryNetwork", "MemoryTransport"]
@@ -19,18 +20,17 @@ __all__ = ["MemoryNetwork", "MemoryTransport"]
 class MemoryNetwork:
     """Where MemoryTransports meet: in one process, on one event loop, without sockets. For tests, also users' own."""
 
-    def __init__(self, *, loss: float = 0.0, seed: int = 0) -> None:
-        self._loss = loss
-        self._seed = seed
+    def __init__(self, faults: Faults = NONE) -> None:
+        self._faults = faults
         self._open: dict[str, MemoryTransport] = {}
 
     def transport(self, name: str) -> MemoryTransport:
-        return MemoryTransport(name, self._open, loss=self._loss, seed=self._seed)
+        return MemoryTransport(name, self._open, self._faults)
 
 
 class MemoryTransport(DatagramSender):
-    def __init__(self, name: str, network: dict[str, MemoryTransport], *, loss: float = 0.0, seed: int = 0) -> None:
-        super().__init__(name, loss, seed)
+    def __init__(self, name: str, network: dict[str, MemoryTransport], faults: Faults = NONE) -> None:
+        super().__init__(name, faults)
         self._network = network
         self._arriving = Arriving(self)
         self._waiting: list[bytes] = []

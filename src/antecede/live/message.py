@@ -10,23 +10,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
+from antecede.core.content import Content as Shown
 from antecede.core.message import Message as CoreMessage
 from antecede.core.names import MAX_TOPIC
+from antecede.core.topics import selected
+from antecede.core.where import parse_where
 from antecede.errors import InputError
 from antecede.wire import MAX_PAYLOAD
 
 __all__ = [
     "MAX_BODY",
     "MAX_HEADERS",
+    "Content",
     "Message",
+    "Named",
     "check_filter",
     "check_topic",
+    "content_of",
     "ids_of",
     "pack_content",
+    "read_content",
     "read_message",
+    "selecting",
 ]
 
 MAX_HEADERS = 4096
@@ -39,6 +48,8 @@ class Content(msgspec.Struct, array_like=True, frozen=True):
     sent_us: int
     body: bytes
     headers: dict[str, str] | None = None
+    more: bytes | None = None
+    """What only the other end of the same kind understands, such as properties of MQTT that are no headers."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -82,11 +93,21 @@ class Message:
         return self.payload.decode(errors="replace")
 
 
+@runtime_checkable
+class Named(Protocol):
+    """What `after=` may name: a message, or a fused result."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def causes(self) -> tuple[str, ...]: ...
+
+
 def moment(us: int) -> datetime:
     return datetime.fromtimestamp(us / 1e6, UTC)
 
 
-def pack_content(payload: object, headers: Mapping[str, str] | None, sent_us: int) -> bytes:
+def pack_content(payload: object, headers: Mapping[str, str] | None, sent_us: int, more: bytes | None = None) -> bytes:
     """
     >>> len(pack_content(b"hello", None, 1_700_000_000_000_000))
     17
@@ -100,27 +121,40 @@ def pack_content(payload: object, headers: Mapping[str, str] | None, sent_us: in
         raise InputError(
             f"A payload of {len(body)} bytes is too large: at most {MAX_BODY} travel, publish a reference."
         )
-    if not headers:
+    if not headers and not more:
         return _encode((sent_us, body))
+    headers = headers or {}
     if not isinstance(headers, Mapping) or not all(isinstance(t, str) for pair in headers.items() for t in pair):
         raise InputError("Headers are a map of text to text.")
-    if sum(len(key.encode()) + len(value.encode()) for key, value in headers.items()) > MAX_HEADERS:
+    texts = sum(len(key.encode()) + len(value.encode()) for key, value in headers.items())
+    if texts + len(more or b"") > MAX_HEADERS:
         raise InputError(f"Headers have more than {MAX_HEADERS} bytes: put it into the payload.")
-    return _encode(Content(sent_us, body, dict(headers)))
+    return _encode(Content(sent_us, body, dict(headers) or None, more))
+
+
+def content_of(message: CoreMessage) -> Content:
+    """What its publisher put into it; bytes without our envelope are the payload themselves."""
+    try:
+        return _decode(message.payload)
+    except msgspec.MsgspecError:
+        return Content(0, message.payload)
+
+
+def read_content(payload: bytes) -> Shown:
+    """What predicates look at: headers and the application's bytes."""
+    try:
+        content = _decode(payload)
+    except msgspec.MsgspecError:
+        return Shown({}, payload)
+    return Shown(content.headers or {}, content.body, content.sent_us)
 
 
 def read_message(message: CoreMessage, causes: Callable[[], tuple[str, ...]] = _no_causes) -> Message:
-    """A message as an application gets it; bytes without our envelope are the payload themselves."""
-    try:
-        content = _decode(message.payload)
-    except msgspec.MsgspecError:
-        content = None
-    topic = message.topics[0]
-    if content is None:
-        return Message(message.id, topic, message.payload, message.sender, None, message.deadline_us, {}, causes)
+    """A message as an application gets it."""
+    content = content_of(message)
     return Message(
-        message.id, topic, content.body, message.sender, content.sent_us, message.deadline_us, content.headers or {},
-        causes,
+        message.id, message.topics[0], content.body, message.sender, content.sent_us or None, message.deadline_us,
+        content.headers or {}, causes,
     )  # fmt: skip
 
 
@@ -151,15 +185,24 @@ def check_filter(filter: object) -> str:
     return filter
 
 
-def ids_of(after: Message | str | Iterable[Message | str] | None) -> list[str] | None:
-    """What `after=` names: a message, an id, or several.
+def selecting(filter: object, where: object = None) -> str:
+    """A filter that selects by content, as machines take it; without `where` the filter itself. Every door calls this.
+
+    >>> selecting("room/#", " temp > 20 "), selecting("room/#")
+    ('room/##?temp > 20', 'room/#')
+    """
+    return selected(check_filter(filter), None if where is None else parse_where(where).text)
+
+
+def ids_of(after: Named | str | Iterable[Named | str] | None) -> list[str] | None:
+    """What `after=` names: a message, a fused result, an id, or several.
 
     >>> ids_of("ann:3"), ids_of(["ann:3", "bob:1"]), ids_of(None)
     (['ann:3'], ['ann:3', 'bob:1'], None)
     """
     if after is None:
         return None
-    named = [after] if isinstance(after, Message | str) else list(after)
-    if not all(isinstance(one, Message | str) for one in named):
-        raise InputError("after= takes a message, an id, or several of them.")
-    return [one.id if isinstance(one, Message) else one for one in named]
+    named = [after] if isinstance(after, Named | str) else list(after)
+    if not all(isinstance(one, Named | str) for one in named):
+        raise InputError("after= takes a message, a fused result, an id, or several of them.")
+    return [one if isinstance(one, str) else one.id for one in named]

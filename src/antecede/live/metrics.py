@@ -35,8 +35,10 @@ NETWORK = {
     "datagrams_sent": "Datagrams to other brokers.",
     "datagrams_received": "Datagrams from other brokers.",
     "bytes_sent": "Bytes to brokers and clients.",
-    "bytes_received": "Bytes from clients.",
+    "bytes_received": "Bytes from brokers and clients.",
+    "control_bytes": "Bytes of causal metadata (stamps) in what was to be sent.",
     "refused": "Malformed datagrams, and frames that no client may send.",
+    "turned_away": "Connections that were refused, said nothing, or made no sense.",
     "unsent": "What could not be sent: no address, or too much waited already.",
 }
 
@@ -61,10 +63,20 @@ class Collector:
             yield CounterMetricFamily(f"antecede_{key}", says, status[key])
         for key, says in NETWORK.items():
             yield CounterMetricFamily(f"antecede_{key}", says, status["network"][key])
+        refusals = CounterMetricFamily("antecede_refusals", "What was refused for want of keys.", labels=["reason"])
+        for reason, count in sorted(status["refusals"].items()):
+            refusals.add_metric([reason], count)
+        yield refusals
         waiting = GaugeMetricFamily("antecede_client_waiting", "Messages on their way to a client.", labels=["client"])
         for name, client in status["clients"].items():
             waiting.add_metric([name], client["waiting"])
         yield waiting
+        offsets = GaugeMetricFamily(
+            "antecede_clock_offset_seconds", "How far another broker's clock is ahead of this one.", labels=["broker"]
+        )
+        for name, clock in status["clock_offsets"].items():
+            offsets.add_metric([name], clock["offset_us"] / 1e6)
+        yield offsets
         buckets, total = [], 0
         for bound, count in zip((*map(str, SLACK_S), "+Inf"), tally.slack, strict=True):
             total += count

@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import asyncio
 import random
+import socket
+import ssl
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from antecede.errors import EnvironmentFault
-from antecede.live.address import Address, text_of
+from antecede.live.address import Address, is_loopback, text_of
+from antecede.live.faults import NONE, Faults
 from antecede.live.hub import Datagrams
 from antecede.live.node import Clock
 from antecede.live.session import Session
 from antecede.live.udp import UdpTransport
 
+if TYPE_CHECKING:
+    from antecede.live.keys.door import Door
+    from antecede.live.keys.protection import Protection
+
 __all__ = ["Network", "Place", "SocketNetwork"]
+
+BACKLOG = 1024
+"""Connections that wait to be accepted."""
 
 
 class Place(Protocol):
@@ -39,15 +49,17 @@ class Network(Protocol):
         """What a process of that name draws from."""
         ...
 
-    async def listen(self, name: str, address: Address, make: Callable[[], Session]) -> Place: ...
+    async def listen(
+        self, name: str, address: Address, make: Callable[[], Session], protection: Protection | None = None
+    ) -> Place: ...
 
-    async def call(self, address: Address, session: Session) -> None:
-        """Connect, or raise OSError."""
+    async def call(self, address: Address, session: Session, tls: ssl.SSLContext | None = None) -> None:
+        """Connect, or raise OSError; `tls`: with what the other end is verified."""
         ...
 
 
 class _SocketPlace:
-    def __init__(self, datagrams: UdpTransport, server: asyncio.Server) -> None:
+    def __init__(self, datagrams: UdpTransport, server: asyncio.Server | Door) -> None:
         self.datagrams: Datagrams = datagrams
         self.address = datagrams.address
         self._server = server
@@ -57,10 +69,13 @@ class _SocketPlace:
 
 
 class SocketNetwork:
-    """TCP and UDP on the loopback. `loss`: injected on datagrams, for tests."""
+    """TCP and UDP: plain on the loopback, with TLS and seals where there are keys.
 
-    def __init__(self, *, loss: float = 0.0, seed: int = 0) -> None:
-        self._loss, self._seed = loss, seed
+    `faults`: injected on datagrams, for tests.
+    """
+
+    def __init__(self, faults: Faults = NONE) -> None:
+        self._faults = faults
 
     def clock(self) -> Clock:
         return Clock()
@@ -68,13 +83,17 @@ class SocketNetwork:
     def dice(self, name: str) -> random.Random:
         return random.Random()
 
-    async def listen(self, name: str, address: Address, make: Callable[[], Session]) -> Place:
-        loop = asyncio.get_running_loop()
+    async def listen(
+        self, name: str, address: Address, make: Callable[[], Session], protection: Protection | None = None
+    ) -> Place:
         host, port = address
+        beyond, sealing = not is_loopback(host), None if protection is None else protection.sealing
         for left in reversed(range(8 if port == 0 else 1)):
-            datagrams = UdpTransport(name, host, port, loss=self._loss, seed=self._seed)
+            datagrams = UdpTransport(
+                name, host, port, faults=self._faults, beyond_loopback=beyond and sealing is not None, sealing=sealing,
+            )  # fmt: skip
             try:
-                server = await loop.create_server(make, host, datagrams.address[1])
+                server = await self._server(make, (host, datagrams.address[1]), protection)
             except OSError as fault:
                 datagrams.close()
                 if left == 0:
@@ -84,5 +103,15 @@ class SocketNetwork:
             return _SocketPlace(datagrams, server)
         raise AssertionError("unreachable")
 
-    async def call(self, address: Address, session: Session) -> None:
-        await asyncio.get_running_loop().create_connection(lambda: session, *address)
+    async def _server(
+        self, make: Callable[[], Session], address: Address, protection: Protection | None
+    ) -> asyncio.Server | Door:
+        if protection is None:
+            return await asyncio.get_running_loop().create_server(make, *address)
+        family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        listener = socket.create_server(address, family=family, backlog=BACKLOG)
+        listener.setblocking(False)
+        return protection.door(listener, make)
+
+    async def call(self, address: Address, session: Session, tls: ssl.SSLContext | None = None) -> None:
+        await asyncio.get_running_loop().create_connection(lambda: session, *address, ssl=tls)

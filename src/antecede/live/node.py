@@ -19,11 +19,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from antecede.core.content import fields_of, write_fields
 from antecede.core.effects import Deliver, Effect, Send
 from antecede.core.machine import Machine, Peer
 from antecede.core.message import Message
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.live.datagram import bundle
+from antecede.live.message import read_content
 from antecede.live.transport import Received, Transport
 from antecede.trace.record import Recorder
 from antecede.trace.rows import facts, shares
@@ -245,6 +247,7 @@ class Node:
             self._note(
                 now_us, "publish", message=message.id, groups=message.topics, deadline_us=message.deadline_us,
                 after=message.after, expires_us=message.expires_us,
+                headers=write_fields(fields_of(read_content(payload))),
             )  # fmt: skip
         self._told(effects, now_us)
         return message
@@ -274,6 +277,14 @@ class Node:
         self._write()
         if self._timer is not None:
             self._timer.cancel()
+        self._loop = None
+        self.transport.close()
+
+    def abandon(self) -> None:
+        """Stop as if it had never begun: no row, no frame."""
+        for handle in (self._timer, self._turn, self._writing):
+            if handle is not None:
+                handle.cancel()
         self._loop = None
         self.transport.close()
 

@@ -2,7 +2,7 @@
 
 Decided here: a name that was used before gets its next incarnation; a client that was taken for dead comes back under
 its name unless another has come since; a broker is refused under a name that another one has, or with another table
-than this one's. A refusal that all brokers would repeat says so.
+than this one's; and where keys are asked for, nobody comes in without. A refusal that all brokers would repeat says so.
 """
 
 from __future__ import annotations
@@ -14,11 +14,23 @@ from antecede.core.entries import Entries
 from antecede.core.membership.news import split_name
 from antecede.core.names import check_process
 from antecede.errors import InputError
-from antecede.live.session import CLIENT, VERSION, VISITOR, Control, Hello, Session, Welcome
+from antecede.live.session import (
+    CLIENT,
+    MAX_GREETING,
+    MAX_RECORD,
+    VERSION,
+    VISITOR,
+    Control,
+    Hello,
+    Question,
+    Session,
+    Welcome,
+)
 from antecede.live.timing import machine_id
 
 if TYPE_CHECKING:
     from antecede.live.broker import Broker
+    from antecede.live.keys.rights import Refusal
 
 __all__ = ["Reception", "table_of"]
 
@@ -36,27 +48,41 @@ class Reception:
 
     def session(self) -> Session:
         """For a new connection."""
-        return Session(self._heard, lambda session, frames: self.broker.hub.from_client(session, frames), self._lost)
+        session = Session(self._heard, lambda session, frames: self.broker.hub.from_client(session, frames), self._lost)
+        session.most = MAX_GREETING
+        self.broker.strangers.came(session)
+        return session
 
     def _lost(self, session: Session) -> None:
         self.broker.hub.lost(session)
+        self.broker.strangers.lost(session)
         if session.peer:
             log.debug("connection of %s ended%s", session.peer, f": {session.fault}" if session.fault else "")
 
     def _heard(self, session: Session, said: Control) -> None:
-        if not isinstance(said, Hello) or session.peer:
+        self.broker.strangers.spoke(session)
+        if isinstance(said, Question) and session.visits and self.broker.door is not None:
+            self.broker.door.peers.asked(session, said)
+        elif not isinstance(said, Hello) or session.peer:
             session.refuse("expected HELLO, once")
         elif said.version != VERSION:
             reason = f"This broker speaks version {VERSION}, not {said.version}: install the same antecede."
             session.refuse(reason, final=True)
         elif not self.broker.receives:
             session.refuse("This broker is not ready: try another, or again in a moment.")
+        elif (refusal := self._turned_away(session, said)) is not None:
+            session.refuse(refusal.sentence, final=True)
         elif said.role == VISITOR:
             self._tell_visitor(session, said)
         elif said.role == CLIENT:
             self._admit(session, said)
         else:
             session.refuse(f"nobody has the role {said.role!r}", final=True)
+
+    def _turned_away(self, session: Session, said: Hello) -> Refusal | None:
+        """Where keys are asked for: whether it has none that fits."""
+        protection = self.broker.protection
+        return None if protection is None else protection.guard.admit(session, said)
 
     def _tell_visitor(self, session: Session, said: Hello) -> None:
         if said.table != table_of(self.broker.entries):
@@ -69,6 +95,7 @@ class Reception:
             reason = f"There is a broker {news.name} at {news.site or '?'}: choose another --name."
             session.refuse(reason, final=True)
             return
+        session.visits, session.most = True, MAX_RECORD
         session.say(self._welcome(self._next_name(said.name) if said.fresh else said.name))
 
     def _admit(self, session: Session, said: Hello) -> None:
@@ -77,30 +104,34 @@ class Reception:
         except InputError as fault:
             session.refuse(str(fault), final=True)
             return
-        name = self._next_name(said.name) if said.fresh else said.name
+        name = self._next_name(said.name, said.life) if said.fresh else said.name
         if 0 <= said.life < split_name(name)[1] - 1:
             session.refuse(f"Another client has come under the name {split_name(name)[0]}.", final=True)
             return
-        session.peer = name
-        session.say(self._welcome(name))
+        session.peer, session.most = name, MAX_RECORD
+        session.say(self._welcome(name, session))
         self.broker.hub.welcome(session)
         log.debug("client %s connected", name)
 
-    def _welcome(self, name: str) -> Welcome:
+    def _welcome(self, name: str, session: Session | None = None) -> Welcome:
         broker = self.broker
+        bearer, protection = None if session is None else session.bearer, broker.protection
         brokers = {n.name: n.site for n in broker.managed.table.present() if n.role == "broker" and n.site}
         return Welcome(
             VERSION, name, broker.name, table_of(broker.entries), broker.run, broker.clock.now_us(), brokers,
-            machine_id(), broker.clock.base_us,
+            machine_id(), broker.clock.base_us, None if bearer is None else bearer.rights,
+            0 if protection is None else protection.limits.size,
+            0 if protection is None else protection.limits.subscriptions,
         )  # fmt: skip
 
     def _known_life(self, base: str) -> str | None:
         return next((name for name in self.broker.managed.table.entries if split_name(name)[0] == base), None)
 
-    def _next_name(self, name: str) -> str:
-        """A name that nobody had before: the one asked for, or its next incarnation."""
-        base = split_name(name)[0]
-        known = self._known_life(base)
-        names = (known, *self.broker.hub.sessions)
-        lives = [split_name(one)[1] for one in names if one and split_name(one)[0] == base]
-        return f"{base}.{max(lives) + 1}" if lives else base
+    def _next_name(self, name: str, had: int = -1) -> str:
+        """A name that nobody had before: the one asked for, or its next incarnation. `had`: a life that it had, of
+        which nobody may have told this broker yet."""
+        base, table = split_name(name)[0], self.broker.managed.table
+        known = table.latest(base)
+        lives = [life for one, life in map(split_name, self.broker.hub.sessions) if one == base]
+        life = max([table.floor, had + 1, *([] if known is None else [known + 1]), *(life + 1 for life in lives)])
+        return f"{base}.{life}" if life else base

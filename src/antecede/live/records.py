@@ -14,7 +14,7 @@ from typing import Any
 
 from antecede.errors import InputError
 
-__all__ = ["ROTATE_ROWS", "Records"]
+__all__ = ["ROTATE_ROWS", "Records", "load_arrow"]
 
 ROTATE_ROWS = 250_000
 """Rows of one stream. Raising it costs disk (a stream is not compressed); lowering it makes many files."""
@@ -33,8 +33,8 @@ class Records:
         self._in_file = 0
         self._threads: list[threading.Thread] = []
         self._number = 0
+        load_arrow()
         self._begin()
-        _load_arrow()
 
     def _begin(self) -> None:
         from antecede.trace.parquet import StreamAppender
@@ -69,9 +69,9 @@ class Records:
             thread.join()
 
 
-def _load_arrow() -> None:
-    """pyarrow imports pandas with the first array it makes, which takes up to seconds: now, not when the first rows are
-    written and frames wait for them."""
+def load_arrow() -> None:
+    """pyarrow imports pandas with the first array it makes, which takes up to seconds: before anybody waits for this
+    process, and not when the first rows are written and frames wait for them."""
     import pyarrow as pa
 
     pa.array([""])

@@ -1,27 +1,49 @@
 """A broker as a process: until it is told to stop, with its settings read again when it is told to (SIGHUP).
 
 Decided here: SIGTERM and ctrl-C drain, a second one does not wait; SIGHUP changes what can change in a running broker
-and says of the rest that it needs a restart.
+and says of the rest that it needs a restart. And how often Python looks for garbage: a broker keeps many objects and
+leaves no cycles behind, so it looks rarely.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from antecede.errors import AntecedeError
 from antecede.live.address import parse_address
 from antecede.live.broker import Broker
 from antecede.live.config import BrokerConfig
+from antecede.live.faults import parse_faults
+from antecede.live.keys.limits import LIMITS, Limits
 from antecede.live.logs import set_up
+from antecede.live.network import SocketNetwork
 from antecede.live.state import default_directory
 
-__all__ = ["broker_from", "serve", "until_stopped"]
+__all__ = ["broker_from", "collecting_rarely", "serve", "until_stopped"]
 
 log = logging.getLogger("antecede.broker")
+
+NEW_OBJECTS = 20_000
+"""Between two looks for garbage (Python: 700). Raising it costs memory where somebody makes cycles after all."""
+
+
+@contextlib.contextmanager
+def collecting_rarely() -> Iterator[None]:
+    """In a process of our own: what is there already is looked at no more, and what comes only every so often."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(NEW_OBJECTS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def broker_from(config: BrokerConfig) -> Broker:
@@ -33,7 +55,12 @@ def broker_from(config: BrokerConfig) -> Broker:
         table=table,
         records=config["records"] or None,
         http=config["http"] or None,
+        mqtt=config["mqtt"] or None,
         state=config["state"] or str(default_directory()),
+        keys=config["keys"] or None,
+        advertise=config["advertise"] or None,
+        limits=Limits(**{limit: config[f"limit_{limit}"] for limit in LIMITS}),
+        network=SocketNetwork(parse_faults(config["faults"])),
     )
 
 
@@ -60,6 +87,8 @@ async def serve(
 ) -> None:
     """Run one broker until it is told to stop. `again`: reads the settings anew."""
     broker = broker_from(config)
+    if config["faults"]:
+        log.warning("faults are injected between brokers: %s", config["faults"])
     await broker.start()
     current = config
 
@@ -75,12 +104,13 @@ async def serve(
         for one in current.changed(new):
             log.info("%s: %s%s", one.key, new[one.key], "" if one.reloads else " (after a restart)")
         set_up(new["log"], new["log_level"])
-        broker.seeds = [parse_address(seed) for seed in new["join"]]
+        broker.seeds = [parse_address(seed, beyond_loopback=broker.protection is not None) for seed in new["join"]]
         current = new
 
     try:
-        on_ready(broker)
-        await until_stopped(reload)
+        with collecting_rarely():
+            on_ready(broker)
+            await until_stopped(reload)
     finally:
         with contextlib.suppress(asyncio.CancelledError):
             await broker.stop(current["drain"])

@@ -13,15 +13,33 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
 
 from antecede.core.frames import Frame
 from antecede.errors import RemoteProtocolError
+from antecede.live.keys.rights import Rights
 from antecede.wire import decode
 
-__all__ = ["CLIENT", "VERSION", "VISITOR", "Control", "Hello", "Leaving", "Refused", "Session", "Welcome"]
+if TYPE_CHECKING:
+    from antecede.live.keys.guard import Bearer
+
+__all__ = [
+    "CLIENT",
+    "MAX_GREETING",
+    "MAX_RECORD",
+    "VERSION",
+    "VISITOR",
+    "Control",
+    "Hello",
+    "Leaving",
+    "Question",
+    "Refused",
+    "Reply",
+    "Session",
+    "Welcome",
+]
 
 VERSION = 1
 """Of what two processes say to each other; frames have a version of their own."""
@@ -30,6 +48,8 @@ CLIENT, VISITOR = "client", "visitor"
 
 MAX_RECORD = 4 * 2**20
 """Bytes of one record. Batches stay below a datagram; what is larger is a frontier or a view of thousands."""
+MAX_GREETING = 128 * 2**10
+"""Bytes of the first record to a broker, whose sender is not known yet: a table and a token."""
 MAX_WAITING = 8 * 2**20
 """Bytes that may wait for a peer that reads slowly; beyond it frames to it are dropped. Costs memory per connection."""
 _LENGTH = 4
@@ -48,6 +68,11 @@ class Hello(msgspec.Struct, array_like=True, frozen=True, tag=1):
     """Where it listens itself, if it is a broker,"""
     table: dict[str, list[str]] | None = None
     """and the table in its settings, which must be that of all others."""
+    token: str = ""
+    """What shows that it may come in, where keys are asked for: a client's token, a broker's proof."""
+
+    def __repr__(self) -> str:
+        return f"Hello({self.version}, {self.role!r}, {self.name!r})"
 
 
 class Welcome(msgspec.Struct, array_like=True, frozen=True, tag=2):
@@ -67,6 +92,12 @@ class Welcome(msgspec.Struct, array_like=True, frozen=True, tag=2):
     """On which machine it runs; on the same one clocks can agree exactly:"""
     base_us: int = 0
     """what it adds to the monotonic clock."""
+    rights: Rights | None = None
+    """What the caller's token lets it do, where tokens are asked for,"""
+    size: int = 0
+    """and the limits that a client keeps by itself: bytes of a message,"""
+    subscriptions: int = 0
+    """filters at a time; 0: none."""
 
 
 class Refused(msgspec.Struct, array_like=True, frozen=True, tag=3):
@@ -81,7 +112,20 @@ class Leaving(msgspec.Struct, array_like=True, frozen=True, tag=4):
     reason: str = ""
 
 
-Control: TypeAlias = Hello | Welcome | Refused | Leaving
+class Question(msgspec.Struct, array_like=True, frozen=True, tag=5):
+    """A broker asks another one something that is no matter of the protocol, such as who holds a session."""
+
+    subject: str
+    body: bytes = b""
+
+
+class Reply(msgspec.Struct, array_like=True, frozen=True, tag=6):
+    body: bytes = b""
+    more: bool = False
+    """Whether another one follows."""
+
+
+Control: TypeAlias = Hello | Welcome | Refused | Leaving | Question | Reply
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Control)
@@ -94,6 +138,9 @@ class Pipe(Protocol):
     def close(self) -> None: ...
     def abort(self) -> None: ...
     def get_write_buffer_size(self) -> int: ...
+    def is_closing(self) -> bool: ...
+    def pause_reading(self) -> None: ...
+    def resume_reading(self) -> None: ...
 
 
 class Session(asyncio.Protocol):
@@ -112,6 +159,12 @@ class Session(asyncio.Protocol):
         self.fault: str = ""
         """Why this end closed the connection, if it did."""
         self.bytes_in = self.bytes_out = self.dropped = 0
+        self.bearer: Bearer | None = None
+        """What the other end may do, at a broker that goes by keys."""
+        self.visits = False
+        """Whether the other end was told who is there, as a broker: it may ask questions."""
+        self.most = MAX_RECORD
+        """Bytes of a record that are believed now."""
         self._on_control, self._on_frames, self._on_lost = on_control, on_frames, on_lost
         self._kept = bytearray()
 
@@ -134,7 +187,7 @@ class Session(asyncio.Protocol):
         try:
             while end - at >= _LENGTH:
                 size = int.from_bytes(kept[at : at + _LENGTH], "little")
-                if not 2 <= size <= MAX_RECORD:
+                if not 2 <= size <= self.most:
                     raise RemoteProtocolError(f"a record of {size} bytes")
                 if end - at - _LENGTH < size:
                     break
@@ -165,6 +218,11 @@ class Session(asyncio.Protocol):
             raise RemoteProtocolError(f"neither frame nor greeting: {fault}") from None
 
     # -- out -------------------------------------------------------------------------------------------------------
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the other end has been welcomed, as a client or as a broker that asks."""
+        return bool(self.peer) or self.visits
 
     @property
     def is_open(self) -> bool:
@@ -207,3 +265,13 @@ class Session(asyncio.Protocol):
     def abort(self) -> None:
         if self.pipe is not None:
             self.pipe.abort()
+
+    def hold(self, seconds: float) -> None:
+        """Read nothing more for a while: what is sent meanwhile waits at its sender."""
+        if self.pipe is not None:
+            self.pipe.pause_reading()
+            asyncio.get_running_loop().call_later(seconds, self._read_on)
+
+    def _read_on(self) -> None:
+        if self.pipe is not None and not self.pipe.is_closing():
+            self.pipe.resume_reading()

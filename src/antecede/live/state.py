@@ -42,8 +42,10 @@ def _file(directory: str | Path, name: str, port: int) -> Path:
     return Path(directory) / f"broker-{name}-{port}.json"
 
 
-def remembered(directory: str | Path, name: str, port: int) -> State | None:
-    """What the last broker of this name at this port left; None if there was none."""
+def remembered(directory: str | Path | None, name: str, port: int) -> State | None:
+    """What the last broker of this name at this port left; None if there was none, or nothing is remembered."""
+    if directory is None or not port:
+        return None
     file = _file(directory, name, port)
     try:
         return msgspec.json.decode(file.read_bytes(), type=State)
@@ -56,7 +58,9 @@ def remembered(directory: str | Path, name: str, port: int) -> State | None:
         return None
 
 
-def remember(directory: str | Path, port: int, state: State) -> None:
+def remember(directory: str | Path | None, port: int, state: State) -> None:
+    if directory is None or not port:
+        return
     file = _file(directory, state.name, port)
     temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     try:

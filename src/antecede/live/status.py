@@ -19,13 +19,18 @@ def gap_age_s(broker: Broker) -> float:
 
 def status_of(broker: Broker) -> dict[str, Any]:
     managed, machine, hub = broker.managed, broker.machine, broker.hub
-    counts = hub.counts
+    counts, protection = hub.counts, broker.protection
     return {
         "name": broker.name,
         "address": broker.url,
         "run": broker.run,
         "ready": broker.ready,
+        "begun": managed.begun,
         "clock_us": broker.clock.now_us(),
+        "clock_offsets": {
+            name: {"offset_us": offset_us, "bound_us": bound_us}
+            for name, (offset_us, bound_us) in sorted(broker.offsets.items())
+        },
         "epoch": managed.epoch,
         "table": {filter: list(brokers) for filter, brokers in broker.entries.table.items()},
         "brokers": {
@@ -47,16 +52,25 @@ def status_of(broker: Broker) -> dict[str, Any]:
         "unsafe": len(machine.aside()),
         "stored": len(machine.store.by_id),
         "fates": dict(broker.tally.fates),
+        "refusals": {} if protection is None else dict(protection.refusals.counts),
         "asked": broker.tally.asked,
         "answered": broker.tally.answered,
+        **({} if broker.door is None else {"mqtt": broker.door.status()}),
         "network": {
             "datagrams_sent": counts.sent,
             "datagrams_received": counts.received,
             "bytes_sent": counts.bytes_sent
             + sum(session.bytes_out for session in hub.sessions.values())
             + hub.bytes_out,
-            "bytes_received": sum(session.bytes_in for session in hub.sessions.values()) + hub.bytes_in,
+            "bytes_received": counts.bytes_received
+            + sum(session.bytes_in for session in hub.sessions.values())
+            + hub.bytes_in,
+            "control_bytes": counts.control_bytes,
             "refused": counts.refused,
             "unsent": counts.unsent,
+            "turned_away": broker.strangers.turned_away,
+            "lost": counts.lost,
+            "doubled": counts.doubled,
+            "held_back": counts.held_back,
         },
     }

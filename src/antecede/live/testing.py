@@ -15,6 +15,7 @@ mistake inside any of them fails the run, since nobody would see it in a log; an
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -54,12 +55,14 @@ class LocalCluster:
         self._count = brokers
         self._table, self._records = table, records
         self._ports: dict[str, int] = {}
+        self._state = ""
+        """Where brokers remember their lives: one that comes back alone could not be told."""
         self._clients = 0
         self._faults: list[BaseException] = []
 
     def run(self, scenario: Callable[[LocalCluster], Awaitable[T]]) -> T:
         """Start the brokers, carry out the scenario, stop the brokers. An hour in it takes no time outside."""
-        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        with tempfile.TemporaryDirectory() as self._state, asyncio.Runner(loop_factory=VirtualLoop) as runner:
             result = runner.run(self._run(scenario))
         if self._faults:
             raise self._faults[0]
@@ -84,7 +87,10 @@ class LocalCluster:
         """One more broker, or one that comes back."""
         join = [broker.url for broker in self.brokers.values()]
         listen = f"127.0.0.1:{self._ports.setdefault(name, 7400 + len(self._ports))}"  # who comes back is where it was
-        broker = Broker(listen, name=name, join=join, table=self._table, records=self._records, network=self.network)
+        broker = Broker(
+            listen, name=name, join=join, table=self._table, records=self._records, state=self._state,
+            network=self.network,
+        )  # fmt: skip
         await broker.start()
         self.brokers[name] = broker
         return broker

@@ -7,17 +7,18 @@ and counted, never raised (the protocols recover losses; they cannot recover a c
 
 from __future__ import annotations
 
-import random
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from antecede.core.frames import Frame
+from antecede.core.frames import Data, Frame, Items, Publish
 from antecede.errors import InputError
 from antecede.live.datagram import Outgoing, halves, pack, prefix_for
+from antecede.live.faults import NONE, Faults
 from antecede.live.parts import Parts
-from antecede.wire import MAX_DATAGRAM, encode
+from antecede.wire import MAX_DATAGRAM, encode, measure
 
 __all__ = ["Counts", "DatagramSender", "Received", "Transport", "encoded"]
 
@@ -33,8 +34,13 @@ class Counts:
     """Datagrams, and the same below."""
     received: int = 0
     bytes_sent: int = 0
+    bytes_received: int = 0
+    control_bytes: int = 0
+    """Of frames to send, all copies: what their stamps take."""
     lost: int = 0
-    """By injected loss."""
+    """By injected faults; and those that they sent twice, or held back."""
+    doubled: int = 0
+    held_back: int = 0
     refused: int = 0
     """Malformed; nothing of it was used. And single frames that a machine refused."""
     unsent: int = 0
@@ -56,9 +62,9 @@ class Transport(Protocol):
     def close(self) -> None: ...
 
 
-def encoded(frame: Frame, limit: int, counts: Counts) -> Iterator[bytes]:
+def encoded(frame: Frame, limit: int, counts: Counts, copies: int = 1) -> Iterator[bytes]:
     """The frame, in as many frames as it takes to stay within `limit` bytes each, where its content can be had apart;
-    a larger one where it cannot."""
+    a larger one where it cannot. `copies`: to how many it goes."""
     try:
         data = encode(frame)
     except InputError:
@@ -66,24 +72,25 @@ def encoded(frame: Frame, limit: int, counts: Counts) -> Iterator[bytes]:
         return
     parts = halves(frame) if len(data) > limit else None
     if parts is None:
+        if isinstance(frame, Data | Items | Publish):
+            counts.control_bytes += copies * measure(frame)[1]
         yield data
     else:
         for part in parts:
-            yield from encoded(part, limit, counts)
+            yield from encoded(part, limit, counts, copies)
 
 
 class DatagramSender(ABC):
-    """What all transports over datagrams share: encoding once, coalescing per peer, parts, injected loss."""
+    """What all transports over datagrams share: encoding once, coalescing per peer, parts, injected faults."""
 
-    def __init__(self, name: str, loss: float, seed: int, size: int = MAX_DATAGRAM) -> None:
+    def __init__(self, name: str, faults: Faults = NONE, size: int = MAX_DATAGRAM) -> None:
         """`size`: bytes of a datagram that fits the path."""
-        if not 0 <= loss <= 1:
-            raise InputError(f"loss is a probability, 0 to 1, not {loss}")
         self.counts = Counts()
         self.size = size
+        self.overhead = 0
+        """Bytes that are added to each datagram on its way out."""
         self.parts = Parts()
-        self._loss = loss
-        self._seed = seed
+        self._faults = faults
         self.rename(name)
 
     def rename(self, name: str) -> None:
@@ -91,16 +98,16 @@ class DatagramSender(ABC):
         self.name = name
         self._prefix = prefix_for(name)
         self._body = self.size - len(self._prefix) - 3
-        self._dice = random.Random(f"{self._seed} {name}")
+        self._dice = self._faults.dice(name)
 
     def send(self, frames: Sequence[Outgoing]) -> None:
         if len(frames) == 1:
             to, frame = frames[0]
-            self._post_all(to, list(encoded(frame, self._body, self.counts)))
+            self._post_all(to, list(encoded(frame, self._body, self.counts, len(to))))
             return
         peers: dict[str, list[bytes]] = {}
         for to, frame in frames:
-            for data in encoded(frame, self._body, self.counts):
+            for data in encoded(frame, self._body, self.counts, len(to)):
                 for peer in to:
                     peers.setdefault(peer, []).append(data)
         # Peers that get the same frames get the same datagrams: joined once.
@@ -118,15 +125,29 @@ class DatagramSender(ABC):
             self._post_each(peers, datagram)
 
     def _post_each(self, peers: Sequence[str], datagram: bytes) -> None:
-        counts = self.counts
         for peer in peers:
-            if self._loss and self._dice.random() < self._loss:
-                counts.lost += 1
-            elif self._post(peer, datagram):
-                counts.sent += 1
-                counts.bytes_sent += len(datagram)
+            if self._faults:
+                self._post_badly(peer, datagram)
             else:
-                counts.unsent += 1
+                self._post_one(peer, datagram)
+
+    def _post_badly(self, peer: str, datagram: bytes) -> None:
+        delays_s, counts = self._faults.delays_s(self._dice), self.counts
+        counts.lost += not delays_s
+        counts.doubled += len(delays_s) > 1
+        for delay_s in delays_s:
+            if delay_s:
+                counts.held_back += 1
+                asyncio.get_running_loop().call_later(delay_s, self._post_one, peer, datagram)
+            else:
+                self._post_one(peer, datagram)
+
+    def _post_one(self, peer: str, datagram: bytes) -> None:
+        if self._post(peer, datagram):
+            self.counts.sent += 1
+            self.counts.bytes_sent += len(datagram) + self.overhead
+        else:
+            self.counts.unsent += 1
 
     def post_again(self, peer: str, datagram: bytes) -> None:
         """A datagram as it is: a part that was lost, or a request for some."""

@@ -1,23 +1,29 @@
 """Datagrams between brokers: one UDP socket, read in batches, written at a pace.
 
 Decided here: datagrams are read in a loop until the socket is empty, into one buffer, and handed on as one batch; who
-sent one listens where it came from; what would overflow the receiver's buffer waits its turn, up to a bound; and
-nothing but the loopback is bound, because frames carry no keys yet. On the loopback a datagram may have 60,000 bytes,
-elsewhere what fits every path.
+sent one listens where it came from, unless membership knows better of one that is sealed; and what would overflow the
+receiver's buffer waits its turn, up to a bound. On the loopback a datagram may have 60,000 bytes, elsewhere what fits
+every path, a seal included. Nothing but the loopback is bound unless the caller says so.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections import deque
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from antecede.errors import EnvironmentFault
 from antecede.live.address import Address, check_host
 from antecede.live.arriving import Arriving
+from antecede.live.faults import NONE, Faults
 from antecede.live.transport import DatagramSender, Received
 from antecede.wire import MAX_DATAGRAM
+
+if TYPE_CHECKING:
+    from antecede.live.keys.sealing import Sealing
 
 __all__ = ["UdpTransport"]
 
@@ -47,14 +53,19 @@ class UdpTransport(DatagramSender):
         host: str = "127.0.0.1",
         port: int = 0,
         *,
-        loss: float = 0.0,
-        seed: int = 0,
+        faults: Faults = NONE,
         size: int | None = None,
         beyond_loopback: bool = False,
+        sealing: Sealing | None = None,
     ) -> None:
-        """Port 0: the system chooses; `address` says which. `loss`: injected on sending, for tests."""
+        """Port 0: the system chooses; `address` says which. `faults`: injected on sending, for tests."""
         check_host(host, beyond_loopback=beyond_loopback)
-        super().__init__(name, loss, seed, size or (PATH if beyond_loopback else MAX_DATAGRAM))
+        super().__init__(name, faults, size or (PATH if beyond_loopback else MAX_DATAGRAM))
+        self._sealing = sealing
+        if sealing is not None:
+            self.overhead = sealing.overhead
+            self.size -= self.overhead
+            self.rename(name)
         self._socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
@@ -82,6 +93,11 @@ class UdpTransport(DatagramSender):
     def forget(self, name: str) -> None:
         self._peers.pop(name, None)
 
+    def skip(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                self._socket.recvfrom_into(self._buffer)
+
     def open(self, on_batch: Callable[[Received], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._on_batch = on_batch
@@ -99,9 +115,15 @@ class UdpTransport(DatagramSender):
     # -- out -------------------------------------------------------------------------------------------------------
 
     def _post(self, peer: str, datagram: bytes) -> bool:
-        address = self._peers.get(peer) or self.where(peer)
+        sealing = self._sealing
+        if sealing is None:
+            address = self._peers.get(peer) or self.where(peer)
+        else:  # a datagram that was caught and sent on from elsewhere must not move its sender there
+            address = self.where(peer) or self._peers.get(peer)
         if address is None:
             return False
+        if sealing is not None:
+            datagram = sealing.seal(peer, datagram)
         if self._loop is None or (not self._queue and self._has_turn(len(datagram))):
             return self._put(address, datagram)
         if self._queued > WAITING:
@@ -150,8 +172,20 @@ class UdpTransport(DatagramSender):
                 size, source = receive_into(buffer)
             except OSError:  # mostly BlockingIOError: nothing left
                 break
-            sender = take(view[:size], batch)
+            datagram = view[:size] if self._sealing is None else self._opened(view[:size], source)
+            if datagram is None:
+                continue
+            sender = take(datagram, batch)
             if sender is not None and peers.get(sender) != source[:2] and len(peers) < PEERS:
                 peers[sender] = source[:2]
         if batch and self._on_batch is not None:
             self._on_batch(batch)
+
+    def _opened(self, sealed: memoryview, source: tuple[str, int]) -> memoryview | None:
+        assert self._sealing is not None
+        opened = self._sealing.open(sealed, self.name, source[0])
+        if opened is None:
+            self.counts.received += 1
+            self.counts.refused += 1
+            return None
+        return memoryview(opened)

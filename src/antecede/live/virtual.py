@@ -10,17 +10,22 @@ from __future__ import annotations
 import asyncio
 import random
 import selectors
+import ssl
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live.address import Address
 from antecede.live.arriving import Arriving
+from antecede.live.faults import Faults
 from antecede.live.hub import Datagrams
 from antecede.live.network import Place
 from antecede.live.node import Clock
 from antecede.live.session import Session
 from antecede.live.transport import DatagramSender, Received
+
+if TYPE_CHECKING:
+    from antecede.live.keys.protection import Protection
 
 __all__ = ["VirtualClock", "VirtualLoop", "VirtualNetwork"]
 
@@ -83,7 +88,7 @@ class VirtualClock(Clock):
 
 class VirtualDatagrams(DatagramSender):
     def __init__(self, name: str, address: Address, network: VirtualNetwork) -> None:
-        super().__init__(name, network.loss, network.seed)
+        super().__init__(name, network.faults)
         self.address = address
         self.where: Callable[[str], Address | None] = lambda name: None
         self._network = network
@@ -98,6 +103,9 @@ class VirtualDatagrams(DatagramSender):
         self._arriving.close()
         self._on_batch = None
         self._network.places.pop(self.address, None)
+
+    def skip(self) -> None:
+        """What is on its way comes later."""
 
     def _post(self, peer: str, datagram: bytes) -> bool:
         address = self._known.get(peer) or self.where(peer)
@@ -148,6 +156,14 @@ class VirtualPipe:
     def get_write_buffer_size(self) -> int:
         return 0
 
+    def is_closing(self) -> bool:
+        return self._closed
+
+    def pause_reading(self) -> None:
+        """Nobody is too fast here: time is what happens."""
+
+    resume_reading = pause_reading
+
 
 class VirtualPlace:
     def __init__(self, network: VirtualNetwork, address: Address, datagrams: VirtualDatagrams) -> None:
@@ -171,7 +187,8 @@ class VirtualNetwork:
         """`loss`, `duplicate`: of datagrams, as probabilities. Delays that differ also let them overtake each other."""
         if not 0 <= loss < 1 or not 0 <= duplicate <= 1 or not 0 <= delay_s[0] <= delay_s[1]:
             raise InputError("A network loses less than all, and delays are two numbers of seconds, the smaller first.")
-        self.loss, self.seed = loss, seed
+        self.seed = seed
+        self.faults = Faults(loss=loss, seed=seed)
         self._duplicate = duplicate
         self._delay_s = delay_s
         self._dice = random.Random(f"{seed} network")
@@ -198,7 +215,11 @@ class VirtualNetwork:
         if there is not None:
             there.take(datagram, source)
 
-    async def listen(self, name: str, address: Address, make: Callable[[], Session]) -> Place:
+    async def listen(
+        self, name: str, address: Address, make: Callable[[], Session], protection: Protection | None = None
+    ) -> Place:
+        if protection is not None:
+            raise InputError("A network in memory has no outside: use it without keys.")
         if address[1] == 0:
             self._port += 1
             address = (address[0], self._port)
@@ -208,7 +229,7 @@ class VirtualNetwork:
         self.servers[address] = make
         return VirtualPlace(self, address, datagrams)
 
-    async def call(self, address: Address, session: Session) -> None:
+    async def call(self, address: Address, session: Session, tls: ssl.SSLContext | None = None) -> None:
         await asyncio.sleep(self.draw_delay_s())
         make = self.servers.get(address)
         if make is None:

@@ -13,7 +13,7 @@ from antecede.errors import InputError
 
 __all__ = ["deadline_of", "parse_duration"]
 
-_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 LONGEST_S = 366 * 24 * 3600.0
 
 
@@ -38,10 +38,10 @@ def deadline_of(within: float | None, deadline: datetime | None, now_us: int) ->
 def parse_duration(text: str) -> float:
     """Seconds.
 
-    >>> parse_duration("500ms"), parse_duration("2s"), parse_duration("1.5")
-    (0.5, 2.0, 1.5)
+    >>> parse_duration("500ms"), parse_duration("2s"), parse_duration("1.5"), parse_duration("30d")
+    (0.5, 2.0, 1.5, 2592000.0)
     """
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(us|ms|s|min|m|h)?", text.strip())
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(us|ms|s|min|m|h|d)?", text.strip())
     if match is None:
         raise InputError(f"{text!r} is no duration: write 500ms, 2s or 1m.")
     return float(match[1]) * _UNITS[match[2] or "s"]

@@ -14,6 +14,7 @@ from antecede.core.effects import Deliver, Effect, Send
 from antecede.core.frames import Frame
 from antecede.core.machine import Machine
 from antecede.core.message import split_id
+from antecede.core.roles.round_broker import leaves_us
 from antecede.sim.driver import follows
 from antecede.trace.report import Finding, ms
 from antecede.trace.rows import facts
@@ -104,7 +105,7 @@ class Actor:
             self._take(said, self.machine.move(self.at, self.now_us))
             return
         within_ms = self.theatre.small.deadline_ms if step.within_ms is None else step.within_ms
-        deadline_us = None if within_ms is None else self.now_us + int(within_ms * 1000)
+        deadline_us = None if within_ms is None else leaves_us(self.machine, self.now_us) + int(within_ms * 1000)
         order = self.theatre.cast.facts.orders[0]
         message, effects = self.machine.publish(
             step.topics, self._testament(order), self.now_us, deadline_us=deadline_us, order=order

@@ -43,12 +43,13 @@ def draw(
     early: bool = False,
     harsh: bool = False,
     table: str = "",
+    leavers: bool = False,
 ) -> Scenario:
     """Scenario `index` of the sweep that `seed` decides; every one is its own seed and replays alone.
 
     `early`: without the knobs that came later (orders by message, local views, sites, changing filters, churn, naps,
-    membership). `harsh`: everybody comes, goes, moves and crashes all the time. `table`: as the
-    knob of that name.
+    membership). `harsh`: everybody comes, goes, moves and crashes all the time. `leavers`: a long, slow
+    stream of messages of processes that soon leave and are forgotten. `table`: as the knob of that name.
     """
     facts = facts or find_recipe(recipe)
     dice = stream(seed, "sweep", index)
@@ -107,6 +108,7 @@ def draw(
     drawn = _of_members(drawn, stream(seed, "sweep-members", index))
     drawn = _undated(drawn, facts, stream(seed, "sweep-undated", index))
     drawn = _harsh(drawn, facts, stream(seed, "sweep-harsh", index)) if harsh else drawn
+    drawn = _leavers(drawn, facts, stream(seed, "sweep-leavers", index)) if leavers else drawn
     return replace(drawn, table=table)
 
 
@@ -134,6 +136,38 @@ def _harsh(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:
         grow=pick(dice, (0.0, 2.0, 5.0)),
         partition=drawn.partition if drawn.brokers == brokers else "",
         deadline_ms=None if facts.deadlines in ("optional", "lifetime") else drawn.deadline_ms,
+        undated=0.0,
+    )
+
+
+def _leavers(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:
+    """Long enough for what was published to be let go of everywhere and forgotten while others still publish: several
+    times the grace of two seconds and more. No copy is on its way for longer than senders are remembered, and so many
+    brokers that there is always one: what is over everywhere, nobody could tell a broker that begins with none left.
+    Where there are deadlines nobody comes: a newcomer waits, until it is due, for what a message names that expired so
+    long ago that its header is forgotten."""
+    if not facts.clients_publish or drawn.reading != "repaired":
+        raise InputError("Only where clients publish are senders forgotten: --leavers goes with --recipe home.")
+    messages = pick(dice, (60, 120, 200))
+    join, deadline_ms = round(between(dice, 0.05, 0.4), 3), pick(dice, (None, drawn.deadline_ms))
+    return replace(
+        drawn,
+        brokers=pick(dice, (4, 5, 6)),
+        subscribers=pick(dice, (4, 6, 10)),
+        homes=min(drawn.homes, 2),
+        messages=messages,
+        rate=messages / between(dice, 16.0, 40.0),
+        burst=1,
+        delay_ms=(drawn.delay_ms[0], min(drawn.delay_ms[1], 30.0)),
+        crash=drawn.crash / 2,
+        detect_ms=min(drawn.detect_ms, 200.0),
+        join=join if deadline_ms is None else 0.0,
+        restart=drawn.restart if deadline_ms is None else 0.0,
+        leave=round(between(dice, 0.02, 0.08), 3),
+        move=drawn.move / 2,
+        partition="",
+        remember_ms=pick(dice, (600.0, 1500.0, 6000.0)),
+        deadline_ms=deadline_ms,
         undated=0.0,
     )
 
@@ -198,6 +232,9 @@ def _by_rounds(drawn: Scenario, facts: RecipeFacts, dice: Random) -> Scenario:
     if facts.uniform and deadline_ms is not None:
         lifetime_ms = (reach + alpha) * round_ms
         deadline_ms = (lifetime_ms, round(lifetime_ms * between(dice, 1.0, 3.0), 3))
+    elif deadline_ms is not None:
+        most_ms = (reach + alpha - 1) * round_ms
+        deadline_ms = (min(deadline_ms[0], most_ms), min(deadline_ms[1], most_ms))
     rate = drawn.rate
     if not facts.uniform and dice.random() < 0.7:  # one message per broker and round: else most would expire waiting
         rate = min(rate, round(800 * drawn.brokers / round_ms, 3))

@@ -16,7 +16,9 @@ from antecede.core.effects import Deliver, Effect, Expelled, Join, Send
 from antecede.core.frames import Base
 from antecede.core.machine import Machine
 from antecede.core.message import UNORDERED, Message
+from antecede.core.roles.round_broker import leaves_us
 from antecede.sim.agenda import Agenda
+from antecede.sim.costs import Costs, LinkedNetwork
 from antecede.sim.dice import between, stream
 from antecede.sim.layout import Layout
 from antecede.sim.network import Latency, Network, read_latency
@@ -65,7 +67,11 @@ class Driver:
         if scenario.latency:
             latency = Latency(read_latency(Path(scenario.latency)), names, stream(scenario.seed, "hosts"))
         self.latency = latency
+        self.costs = Costs(scenario) if scenario.costs else None
         self.network = Network(scenario, stream(scenario.seed, "network"), latency)
+        if self.costs is not None:
+            self.network = LinkedNetwork(scenario, stream(scenario.seed, "network"), latency)
+            self.network.costs = self.costs
         places = latency.sites(scenario.sites) if latency else {n: i % scenario.sites for i, n in enumerate(names)}
         self.site = {name: f"site{place}" for name, place in places.items()} if scenario.sites > 1 else {}
         """Where each process is, by the name it began with; nowhere in particular if there is one site."""
@@ -82,6 +88,8 @@ class Driver:
         self.progress: Callable[[int], None] | None = None
         """Who wants to know how many messages are published."""
         self.notes: dict[str, int] = {}
+        self.naps: dict[str, list[tuple[int, int]]] = {}
+        """Who slept, from when to when, on the true clock."""
         self.testimony: list[tuple[str, int, str, bytes]] = []
         self.workload: Workload | None = None
         self.listener: Callable[[Process, Message, int], None] | None = None
@@ -96,7 +104,7 @@ class Driver:
     def loop(self, limit_us: int) -> bool:
         """Until nothing is left to happen (True) or the limit is reached (False)."""
         perform, arrived, push = self.perform, self.records.arrived, self.agenda.push
-        events = 0
+        events, costs = 0, self.costs
         for day in self.agenda.days_in_turn():
             for now_us, process, sender, frame, ids in day:
                 if now_us > limit_us:
@@ -112,6 +120,9 @@ class Driver:
                         self._later(process, sender, frame, ids, now_us)
                     continue
                 local_us = now_us + process.offset_us
+                if frame is not None and costs is not None:
+                    self._queue(process, sender, frame, ids, now_us)
+                    continue
                 if frame is not None:
                     if ids and (process.admits is None or process.admits(sender)):
                         arrived(process, sender, frame, ids, now_us)
@@ -173,7 +184,7 @@ class Driver:
                 self.rows.append(
                     (self.run_name, process.name, process.role, step, now_us + process.offset_us, "deliver",
                      message.id, None, None, effect.reason,
-                     None, None, None, None, now_us, None, None, None)
+                     None, None, None, None, now_us, None, None, None, None, None)
                 )  # fmt: skip
                 if self.listener is not None:
                     self.listener(process, message, now_us)
@@ -184,6 +195,27 @@ class Driver:
                     process.ready = True
                     self.changed()
                 self.records.effect(process, effect, now_us)
+
+    def _queue(self, process: Process, sender: str, frame: Any, ids: tuple[str, ...], now_us: int) -> None:
+        """Where processors take time: a frame has come, and is dealt with when those before it are."""
+        assert self.costs is not None
+        when_us = self.costs.done_us(process.name, now_us)
+        if when_us is None:
+            self.count("overflowed")
+        else:
+            self.at(when_us, partial(self._deal_with, process, sender, frame, ids))
+
+    def _deal_with(self, process: Process, sender: str, frame: Any, ids: tuple[str, ...], now_us: int) -> None:
+        assert self.costs is not None
+        if process.alive and now_us < process.off_until_us:
+            self.at(process.off_until_us, partial(self._deal_with, process, sender, frame, ids))
+            return
+        self.costs.done(process.name)
+        if process.alive:
+            self.events += 1
+            if ids and (process.admits is None or process.admits(sender)):
+                self.records.arrived(process, sender, frame, ids, now_us)
+            self.told(process, process.receive(frame, sender, now_us + process.offset_us), now_us)
 
     def _later(self, process: Process, sender: Any, frame: Any, ids: Any, now_us: int) -> None:
         """It is asleep: what comes waits, and so does its timer."""
@@ -241,7 +273,8 @@ class Driver:
         local_us = now_us + process.offset_us
         deadline_us = None
         if scenario.deadline_ms is not None:
-            deadline_us = local_us + int(between(self._deadline_dice, *scenario.deadline_ms) * 1000)
+            within_us = int(between(self._deadline_dice, *scenario.deadline_ms) * 1000)
+            deadline_us = leaves_us(process.machine, local_us) + within_us
             if scenario.undated and self._undated_dice.random() < scenario.undated:
                 deadline_us = None
         payload = b"x" * scenario.payload_bytes

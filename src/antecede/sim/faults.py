@@ -11,7 +11,7 @@ from functools import partial
 from random import Random
 
 from antecede.core.machine import Peer
-from antecede.core.membership.places import carriers
+from antecede.core.membership.choose_broker import carriers
 from antecede.sim.dice import between, pick, shuffled, stream
 from antecede.sim.driver import Driver
 from antecede.sim.found import Found
@@ -84,9 +84,9 @@ class Faults:
             crashes, comes_back = dice.random() < scenario.crash, dice.random() < scenario.restart
             crash_us = scenario.start_us + int(dice.random() * span_us)
             back_us = crash_us + int(between(dice, 0.5, 3.0) * self._detect_us) + 1
-            if crashes:
+            if crashes and not (scenario.crash_brokers and process.name not in driver.layout.brokers):
                 driver.at(crash_us, partial(self._crash, process, None))
-                if comes_back:
+                if comes_back and not scenario.crash_brokers:
                     driver.at(back_us, partial(self._restart, process))
         for split in driver.layout.partitions:
             driver.at(split.begin_us, partial(self._split, split, True))
@@ -204,6 +204,7 @@ class Faults:
     def _nap(self, process: Process, dice: Random, now_us: int) -> None:
         if process.alive:
             process.off_until_us = now_us + int(self.driver.scenario.nap_ms * 1000)
+            self.driver.naps.setdefault(process.name, []).append((now_us, process.off_until_us))
             self._next_nap(process, dice, process.off_until_us)
 
     def _leap(self, process: Process, leap_us: int, now_us: int) -> None:

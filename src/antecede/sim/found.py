@@ -14,8 +14,8 @@ from typing import Any
 from antecede.core.effects import Effect
 from antecede.core.frames import Out, Ping, PingRequest, Pong, Sync
 from antecede.core.machine import Dice, Machine, Peer
-from antecede.core.membership.managed import Managed
-from antecede.core.membership.places import carriers
+from antecede.core.membership.choose_broker import carriers
+from antecede.core.membership.wrapper import Managed
 from antecede.sim.dice import stream
 from antecede.sim.driver import Driver
 from antecede.sim.process import Process

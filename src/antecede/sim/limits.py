@@ -13,12 +13,14 @@ __all__ = ["LEAST", "MOST", "SCENARIOS", "refuse_absurd"]
 MANY = 100_000
 LONG_MS = 1e9
 MOST: dict[str, float] = {
-    **dict.fromkeys(("brokers", "subscribers", "homes", "fanout", "view", "sites", "alpha"), MANY),
+    **dict.fromkeys(("brokers", "subscribers", "homes", "fanout", "view", "view_below", "times", "sites", "alpha"),
+                    MANY),
     **dict.fromkeys(("messages", "burst"), 100_000_000),
     **dict.fromkeys(("round_ms", "nap_ms", "detect_ms", "skew_ms", "jump_ms", "guard_ms", "hop_ms", "warmup_ms",
-                     "delay_ms", "deadline_ms"), LONG_MS),
+                     "delay_ms", "deadline_ms", "remember_ms"), LONG_MS),
     **dict.fromkeys(("rate", "move", "join", "leave", "grow", "limit_s"), 1e6),
     "payload_bytes": 1_000_000,
+    **dict.fromkeys(("link_kbytes_s", "cpu_us", "buffer", "window"), 1e9),
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from antecede import wire
-from antecede.core.frozen import freeze, likeness, thaw
+from antecede.core.state.freeze import freeze, likeness, thaw
 from antecede.sim.actor import Actor, Event, Said, Stub
 from antecede.sim.theatre import Theatre
 from antecede.trace.report import Finding

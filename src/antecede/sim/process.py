@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from antecede.core.machine import Machine
-from antecede.core.membership.managed import Managed
+from antecede.core.membership.wrapper import Managed
 
 __all__ = ["NEVER", "Process"]
 

@@ -48,12 +48,13 @@ class Records:
         groups: tuple[str, ...] | None = None, deadline_us: int | None = None, reason: str | None = None,
         after: tuple[str, ...] | None = None, cut: tuple[str, ...] | None = None, guard_us: int | None = None,
         expires_us: int | None = None, peer: str | None = None, size: int | None = None, control: int | None = None,
+        where: str | None = None, headers: str | None = None,
     ) -> None:  # fmt: skip
         step = process.step
         process.step = step + 1
         self.rows.append(
             (self.run, process.name, process.role, step, now_us + process.offset_us, kind, message, groups,
-             deadline_us, reason, after, cut, guard_us, expires_us, now_us, peer, size, control)
+             deadline_us, reason, after, cut, guard_us, expires_us, now_us, peer, size, control, where, headers)
         )  # fmt: skip
 
     def arrived(self, process: Process, sender: str, frame: Any, ids: tuple[str, ...], now_us: int) -> None:
@@ -65,6 +66,6 @@ class Records:
         local_us = now_us + process.offset_us
         for message, size, control in zip(ids, sizes, controls, strict=True):
             self.rows.append((self.run, process.name, process.role, step, local_us, "arrive", message, None, None,
-                              None, None, None, None, None, now_us, sender, size, control))  # fmt: skip
+                              None, None, None, None, None, now_us, sender, size, control, None, None))  # fmt: skip
             step += 1
         process.step = step

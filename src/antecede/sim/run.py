@@ -13,7 +13,7 @@ from typing import Any
 
 from antecede.collector import collecting_rarely
 from antecede.core.entries import EACH
-from antecede.core.membership.places import carriers
+from antecede.core.membership.choose_broker import carriers
 from antecede.sim.driver import Build, Driver, Measure, Workload
 from antecede.sim.faults import Faults
 from antecede.sim.layout import lay_out
@@ -42,6 +42,10 @@ class Run:
         self._partition = ";".join(map(str, driver.layout.partitions))
         self.streamed = driver.records.sink is not None
         self.totals = driver.totals()
+        self.naps = driver.naps
+        """Who slept, from when to when (true time, microseconds)."""
+        self.overflowed = {} if driver.costs is None else driver.costs.overflowed
+        """Per receiver: frames that were lost because its buffer was full."""
         self.events = driver.events
         """Frames that arrived and timers that fired."""
         self.quiet = quiet
@@ -54,6 +58,15 @@ class Run:
     def body(self) -> dict[str, Any]:
         """The scenario as it is written beside the records: partitions name everybody, also who was not named."""
         return {**self.scenario.to_body(), "partition": self._partition}
+
+    def summary(self) -> dict[str, Any]:
+        """What `totals.json` holds: what each process sent, who slept when, and what buffers had no room for."""
+        body: dict[str, Any] = {"processes": self.totals}
+        if self.scenario.perturb:
+            body["naps_us"] = {name: [list(nap) for nap in naps] for name, naps in sorted(self.naps.items())}
+        if self.scenario.costs:
+            body["overflowed"] = dict(sorted(self.overflowed.items()))
+        return body
 
     def digest(self) -> str:
         """SHA-256 of the rows by process and step."""

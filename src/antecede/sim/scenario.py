@@ -19,11 +19,11 @@ import antecede
 from antecede.core.machine import Settings
 from antecede.core.membership.detector import Probing
 from antecede.core.message import ORDERS
-from antecede.core.round_clock import colours_for
+from antecede.core.order.round_clock import colours_for
 from antecede.errors import InputError
 from antecede.sim.limits import refuse_absurd
 
-__all__ = ["FORMAT", "RecipeFacts", "Scenario", "find_recipe", "parse_mix", "parse_perturb"]
+__all__ = ["FORMAT", "RecipeFacts", "Scenario", "check_lifetime", "find_recipe", "parse_mix", "parse_perturb"]
 
 FORMAT = 1
 """The version of `scenario.json`."""
@@ -46,6 +46,8 @@ class RecipeFacts(Protocol):
     def uniform(self) -> bool: ...
     @property
     def fixed(self) -> bool: ...
+    @property
+    def spread(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,8 @@ class Scenario:
     """Probability that a copy takes ten times as long. Costs what loss costs, and late duplicates."""
     crash: float = 0.0
     """Probability that a process crashes during the run."""
+    crash_brokers: bool = False
+    """Only brokers crash, and none comes back (001 s3)."""
     restart: float = 0.5
     """Probability that a crashed process comes back, empty, under a new name (`A.1`)."""
     skew_ms: float = 0.0
@@ -124,7 +128,8 @@ class Scenario:
     """How long after a crash or restart the others are told (`swim`: four periods of pings). Costs waiting for the
     dead."""
     deadline_ms: tuple[float, float] | None = None
-    """A message must be delivered within a time drawn from here after it was published; None: no deadlines."""
+    """A message must be delivered within a time drawn from here after it was published (where an order counts by
+    rounds: after it has left in its round); None: no deadlines."""
     undated: float = 0.0
     """Share of publications that have no deadline though others do: they are waited for as long as it takes."""
     guard_ms: float | None = None
@@ -144,10 +149,33 @@ class Scenario:
     Costs waiting where something is lost (`colour`: always), buys time to ask for it."""
     view: int = 0
     """Rounds go to members of a local view of at most so many; 0: of all. Raising it costs memory, spreads evener."""
+    times: int = 1
+    """In how many rounds a message is pushed by everybody who has it (`--spread gossip`, `rounds`). Costs copies."""
+    view_below: int = 0
+    """Brokers gossip to so many subscribers drawn from all there are (001 s3, 004 GS1); 0: to their own. Raising it
+    costs memory, spreads evener."""
+    renewed: float = 0.5
+    """Which share of such a view is replaced each round."""
     near: float = 0.0
     """How often a round prefers a member of the same site. Raising it saves long links, slows what must cross them."""
     sites: int = 1
     """How many sites there are: processes are put there in turn, or by the matrix of --latency to the nearest."""
+    turns: bool = False
+    """Each round belongs to one broker, in the order of their names (004 s1), where an order counts by rounds. Costs a
+    wait of up to as many rounds as there are brokers."""
+    link_kbytes_s: float = 0.0
+    """What a process can send per second, in thousands of bytes, through one queue; 0: any amount at once. Lowering it
+    costs latency, and throughput once it is the bottleneck."""
+    cpu_us: float = 0.0
+    """How long a process is busy with each frame it receives, in microseconds; what comes meanwhile waits. Raising it
+    costs latency, and throughput once it is the bottleneck."""
+    buffer: int = 0
+    """So many frames wait at a receiver that is busy; what comes then is lost, and counted. 0: any number."""
+    window: int = 0
+    """So many unacknowledged messages a publisher has on their way (`ackcast`); 0: any number."""
+    remember_ms: float = 0.0
+    """How long senders that left are remembered once nobody names them any more, and what was let go of before that
+    (`home`); 0: for ever, and whoever published stays in every stamp. Costs memory; too short, late copies are new."""
     payload_bytes: int = 32
     """Size of a payload. Costs bytes."""
     warmup_ms: float | None = None
@@ -166,12 +194,24 @@ class Scenario:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, (float(value[0]), float(value[1])))
-        for name in ("loss", "duplicate", "spike", "crash", "restart", "reply", "declare", "near", "undated"):
+        for name in (
+            "loss",
+            "duplicate",
+            "spike",
+            "crash",
+            "restart",
+            "reply",
+            "declare",
+            "near",
+            "undated",
+            "renewed",
+        ):
             value = getattr(self, name)
             if not 0.0 <= value <= 1.0:
                 raise InputError(f"{name} is {value}: a probability lies between 0 and 1.")
         for name, low in (("brokers", 1), ("subscribers", 0), ("homes", 1), ("fanout", 1), ("burst", 1),
-                          ("payload_bytes", 0), ("alpha", 0), ("view", 0), ("sites", 1)):  # fmt: skip
+                          ("payload_bytes", 0), ("alpha", 0), ("view", 0), ("sites", 1),
+                          ("buffer", 0), ("window", 0), ("times", 1), ("view_below", 0)):  # fmt: skip
             value = getattr(self, name)
             if value < low:
                 raise InputError(f"{name} is {value}: it must be at least {low}.")
@@ -181,7 +221,7 @@ class Scenario:
             if not 0.0 < getattr(self, name) < math.inf:
                 raise InputError(f"{name} is {getattr(self, name)}: it must be greater than 0.")
         for name in ("move", "join", "leave", "grow", "detect_ms", "skew_ms", "jump_ms", "guard_ms", "hop_ms",
-                     "warmup_ms", "limit_s"):  # fmt: skip
+                     "warmup_ms", "limit_s", "link_kbytes_s", "cpu_us", "remember_ms"):  # fmt: skip
             value = getattr(self, name)
             if value is not None and not 0.0 <= value < math.inf:
                 raise InputError(f"{name} is {value}: it must be at least 0.")
@@ -220,6 +260,11 @@ class Scenario:
         return colours_for(max(self.brokers, self.subscribers), self.alpha)
 
     @property
+    def costs(self) -> bool:
+        """Whether links and processors take time: then only order, duplicates and deadlines are judged."""
+        return bool(self.link_kbytes_s or self.cpu_us or self.buffer)
+
+    @property
     def start_us(self) -> int:
         """When processes start, on the true clock: so late that no process's clock is ever negative."""
         return self.clock_bound_us
@@ -256,12 +301,19 @@ class Scenario:
             round_us=max(1, int(self.round_ms * 1000)),
             fanout=self.fanout,
             colours=self.colours if facts.deadlines == "lifetime" else 0,
+            turns=self.turns,
+            window=self.window,
+            times=self.times,
+            view_below=self.view_below,
+            renewed=self.renewed,
             view=self.view,
             near=self.near,
             patience_us=high - low,
             retry_us=2 * high + 2_000,
             trip_us=2 * low,
             clock_bound_us=skew_us,
+            memory_us=int(self.remember_ms * 1000) or Settings().memory_us,
+            remember_us=int(self.remember_ms * 1000),
             # Until a crash is known and the client has found its new broker, through spikes and lost frames.
             grace_us=max(2_000_000, found_us + 40 * high + 2 * skew_us),
         )
@@ -289,13 +341,24 @@ class Scenario:
         for order in parse_mix(self.mix):
             if order not in facts.orders:
                 raise InputError(f"Recipe {self.recipe} has no order {order}: it has {' and '.join(facts.orders)}.")
-        if facts.uniform and self.deadline_ms is not None:
-            lifetime_ms = self.colours * self.round_ms
-            if self.deadline_ms[0] < lifetime_ms:
-                raise InputError(
-                    f"In recipe {self.recipe} all messages live {lifetime_ms:g} ms ({self.colours} rounds): a deadline "
-                    "cannot end sooner, so give --deadline-ms none or a later one."
-                )
+        if facts.deadlines == "lifetime" and self.deadline_ms is not None:
+            check_lifetime(self.recipe, self.deadline_ms, self.colours, self.round_ms, uniform=facts.uniform)
+        if self.turns and facts.deadlines != "lifetime":
+            raise InputError(
+                f"Recipe {self.recipe} has no rounds to take turns in: --turns goes with rounds and colour."
+            )
+        if (self.times > 1 or self.view_below) and facts.spread != "gossip":
+            raise InputError(
+                f"Recipe {self.recipe} does not gossip: --times and --view-below go with rounds or --spread gossip."
+            )
+        if self.view_below and facts.deadlines != "lifetime":
+            # A broker that gave up a lost message sends what follows it to subscribers whose own broker has not.
+            raise InputError(
+                f"In recipe {self.recipe} one broker may give up a message and another not: --view-below goes "
+                "with lifetimes (rounds)."
+            )
+        if self.window and self.recipe != "ackcast":
+            raise InputError(f"Recipe {self.recipe} waits for no acknowledgements: --window goes with ackcast.")
         if self.table and not facts.clients_publish:
             raise InputError(f"In recipe {self.recipe} each topic is a group: --table goes with --recipe home.")
         if self.table and (self.groups or self.workload):
@@ -341,6 +404,23 @@ class Scenario:
             return cls.from_json(path.read_text(encoding="utf-8"), str(path))
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path} cannot be read: {error}.") from None
+
+
+def check_lifetime(
+    recipe: str, deadline_ms: tuple[float, float], colours: int, round_ms: float, *, uniform: bool
+) -> None:
+    """Refuse deadlines that a broker would refuse (`RoundBroker.new_message`), wherever in a round it publishes."""
+    lifetime_ms, certain_ms = colours * round_ms, max(0, colours - 1) * round_ms
+    if uniform and deadline_ms[0] < lifetime_ms:
+        raise InputError(
+            f"In recipe {recipe} all messages live {lifetime_ms:g} ms ({colours} rounds): a deadline "
+            "cannot end sooner, so give --deadline-ms none or a later one."
+        )
+    if not uniform and deadline_ms[1] > certain_ms:
+        raise InputError(
+            f"In recipe {recipe} messages live {lifetime_ms:g} ms ({colours} rounds) from the beginning of a round: a "
+            f"deadline cannot end later, so give --deadline-ms none or at most {certain_ms:g} ms."
+        )
 
 
 def _hint(name: str, known: set[str]) -> str:

@@ -12,13 +12,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from antecede.core.frozen import EPOCH_US
 from antecede.core.machine import Settings
-from antecede.core.membership.places import carriers
-from antecede.core.round_clock import colours_for
+from antecede.core.membership.choose_broker import carriers
+from antecede.core.order.round_clock import colours_for
+from antecede.core.state.freeze import EPOCH_US
 from antecede.errors import InputError
 from antecede.sim.layout import broker_names, parse_groups
-from antecede.sim.scenario import RecipeFacts, find_recipe
+from antecede.sim.scenario import RecipeFacts, check_lifetime, find_recipe
 
 __all__ = ["TIMED", "Cast", "Small", "Step", "cast_of", "parse_script"]
 
@@ -163,11 +163,8 @@ def cast_of(small: Small) -> Cast:
         raise InputError(f"Recipe {small.recipe} has no deadlines: leave --deadline-ms out.")
     if small.clock == "own" and not small.own_clocks:
         raise InputError("Deadlines are instants of one clock: leave --clock out, or give --clock one.")
-    if facts.uniform and small.deadline_ms is not None and small.deadline_ms * 1000 < small.colours * ROUND_US:
-        raise InputError(
-            f"In recipe {small.recipe} all messages live {small.colours} rounds of {ROUND_US // 1000} ms: a deadline "
-            "cannot end sooner, so leave --deadline-ms out or give a later one."
-        )
+    if facts.deadlines == "lifetime" and small.deadline_ms is not None:
+        _check_lifetime(small, facts, small.deadline_ms)
     if facts.flat:
         names = broker_names(small.members)
         carried = parse_groups(small.groups, names) if small.groups else {"G1": tuple(names)}
@@ -231,6 +228,9 @@ def _script(
         within = any(step.within_ms is not None for step in steps)
         if within and (small.deadline_ms is None or facts.deadlines == "same"):
             raise InputError("--script names deadlines (within): say with --deadline-ms what all or the others have.")
+        for step in steps:
+            if facts.deadlines == "lifetime" and step.within_ms is not None:
+                _check_lifetime(small, facts, step.within_ms)
         return steps
     # To all groups and to the last alone in turn: order must then hold through messages that not everybody gets.
     topics = [groups, groups[-1:]]
@@ -238,9 +238,15 @@ def _script(
     for i in range(small.messages):
         within_ms = None
         if small.deadline_ms is not None and facts.deadlines != "same":
-            within_ms = small.deadline_ms * (1 - i / (4 * small.messages))
+            # Later ones end sooner, so that order and deadlines contradict; where none may end sooner, later.
+            by = i / (4 * small.messages)
+            within_ms = small.deadline_ms * (1 + by if facts.uniform else 1 - by)
         steps.append(Step(publishers[i % len(publishers)], topics[i % 2], within_ms=within_ms))
     return steps
+
+
+def _check_lifetime(small: Small, facts: RecipeFacts, within_ms: float) -> None:
+    check_lifetime(small.recipe, (within_ms, within_ms), small.colours, ROUND_US / 1000, uniform=facts.uniform)
 
 
 def parse_script(text: str, names: list[str], groups: tuple[str, ...]) -> list[Step]:

@@ -75,9 +75,11 @@ class Summary:
             self.failures.append(judged)
 
 
-def judge(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False, table: str = "") -> Judged:
+def judge(
+    seed: int, recipe: str, reading: str, index: int, *, harsh: bool = False, table: str = "", leavers: bool = False
+) -> Judged:
     """Simulate and check one scenario; whatever goes wrong becomes its row."""
-    scenario = draw(seed, recipe, index, reading, harsh=harsh, table=table)
+    scenario = draw(seed, recipe, index, reading, harsh=harsh, table=table, leavers=leavers)
     try:
         run = simulate(scenario)
         report = check(run.rows, scenario=run.body())
@@ -100,8 +102,10 @@ def judge(seed: int, recipe: str, reading: str, index: int, *, harsh: bool = Fal
     return Judged(index, scenario.seed, run.events, report.pairs, run.quiet, fates, verdicts, what)
 
 
-def _judge_all(seed: int, recipe: str, reading: str, harsh: bool, table: str, indices: Sequence[int]) -> list[Judged]:
-    return [judge(seed, recipe, reading, index, harsh=harsh, table=table) for index in indices]
+def _judge_all(
+    seed: int, recipe: str, reading: str, harsh: bool, table: str, leavers: bool, indices: Sequence[int]
+) -> list[Judged]:
+    return [judge(seed, recipe, reading, index, harsh=harsh, table=table, leavers=leavers) for index in indices]
 
 
 def begin_worker(plugins: Sequence[Path]) -> None:
@@ -135,16 +139,19 @@ class Sweep:
         *,
         harsh: bool = False,
         table: str = "",
+        leavers: bool = False,
     ) -> None:
         self.recipe, self.reading, self.seed, self.count, self.harsh = recipe, reading, seed, count, harsh
-        self.table = table
+        self.table, self.leavers = table, leavers
         self.path = directory / "sweep.jsonl"
         self.head = {"format": FORMAT, "antecede": antecede.__version__, "recipe": recipe, "reading": reading,
                      "seed": seed, "harsh": harsh, "table": table}  # fmt: skip
+        if leavers:
+            self.head["leavers"] = True
 
     def command(self, judged: Judged) -> str:
         """What replays one scenario."""
-        name = f"{self.recipe}-{self.seed}-{judged.index}{'-harsh' * self.harsh}"
+        name = f"{self.recipe}-{self.seed}-{judged.index}{'-harsh' * self.harsh}{'-leavers' * self.leavers}"
         run = f"{self._words()} --draw {judged.index} --out runs/{name}"
         return f"{run} && antecede check{plugin_options()} runs/{name}"
 
@@ -155,7 +162,7 @@ class Sweep:
     def _words(self) -> str:
         """What decides all its scenarios, as a command."""
         reading = "" if self.reading == "repaired" else f" --reading {self.reading}"
-        harsh = " --harsh" if self.harsh else ""
+        harsh = " --harsh" * self.harsh + " --leavers" * self.leavers
         table = f" --table {shlex.quote(self.table)}" if self.table else ""
         return f"antecede simulate{plugin_options()} --recipe {self.recipe}{reading} --seed {self.seed}{harsh}{table}"
 
@@ -189,7 +196,15 @@ class Sweep:
     def _judged(self, left: list[int], workers: int) -> Iterator[Judged]:
         if workers == 1 or len(left) <= CHUNK:
             for index in left:
-                yield judge(self.seed, self.recipe, self.reading, index, harsh=self.harsh, table=self.table)
+                yield judge(
+                    self.seed,
+                    self.recipe,
+                    self.reading,
+                    index,
+                    harsh=self.harsh,
+                    table=self.table,
+                    leavers=self.leavers,
+                )
             return
         # `spawn`: the same on every system, and nothing of this process leaks into the runs.
         context = multiprocessing.get_context("spawn")
@@ -199,7 +214,7 @@ class Sweep:
             try:
                 while True:
                     while len(waiting) < 2 * workers and (chunk := next(chunks, None)) is not None:
-                        how = (self.seed, self.recipe, self.reading, self.harsh, self.table)
+                        how = (self.seed, self.recipe, self.reading, self.harsh, self.table, self.leavers)
                         waiting.add(pool.submit(_judge_all, *how, chunk))
                     if not waiting:
                         return

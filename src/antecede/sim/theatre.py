@@ -44,7 +44,7 @@ class Ledger:
         for kind, at_us, message, groups, deadline_us, reason, cut, guard_us, peer, expires_us, after in stubs:
             at = tick if at_us is None else at_us
             self.rows.append((self.run, name, role, self.steps[place], at, kind, message, groups, deadline_us, reason,
-                              after, cut, guard_us, expires_us, at, peer, None, None))  # fmt: skip
+                              after, cut, guard_us, expires_us, at, peer, None, None, None, None))  # fmt: skip
             self.steps[place] += 1
 
     def end(self, place: int, reason: str, tick: int) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 
 from antecede.core.effects import Effect
 from antecede.core.machine import Dice, Machine, Peer
-from antecede.core.membership.places import carriers, choose
+from antecede.core.membership.choose_broker import carriers, choose
 from antecede.sim.dice import stream
 from antecede.sim.driver import Driver
 from antecede.sim.process import Process

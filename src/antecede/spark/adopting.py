@@ -26,36 +26,48 @@ from antecede.spark.ship import check_workers, is_connect, ship
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["register"]
+__all__ = ["register", "see_to"]
 
 _KNOWN: WeakSet[SparkSession] = WeakSet()
 """Sessions that have been seen to. Another session of the same context has its own formats and settings."""
+_FORMATTED: WeakSet[SparkSession] = WeakSet()
+"""Those that know the format."""
 _WARNED: WeakSet[SparkSession] = WeakSet()
 
 TOO_MANY = 8
 """Partitions of a stateful stream for each core of this machine, above which it is worth a warning."""
 
 
-def register(spark: SparkSession, *, streams: bool = False) -> SparkSession:
+def register(spark: SparkSession, *, streams: bool = False, formats: bool = True) -> SparkSession:
     """Let antecede work in `spark`, any session, or say in one sentence what it lacks; the session itself is returned.
 
     `streams`: stateful streams must work too. Without it a session that does not let their setting be set passes.
+    `formats`: the format `antecede` is made known. For that Spark starts one more Python process, which looks for the
+    formats of others: a second that a job without our format need not spend.
     """
     if spark not in _KNOWN:
-        from antecede.spark.source import AntecedeSource
-
         check_packages()
         refuse_version(spark.version, "the running Spark")
         ship(spark)
         if is_connect(spark) or not on_this_machine(spark.sparkContext.master or ""):
             check_workers(spark)  # on this machine it is known what they run
+        _KNOWN.add(spark)
+    if formats and spark not in _FORMATTED:
+        from antecede.spark.source import AntecedeSource
+
         with _active(spark):
             spark.dataSource.register(AntecedeSource)
-        _KNOWN.add(spark)
+        _FORMATTED.add(spark)
     _keep_state(spark, streams)
     if streams:
         _warn_of_partitions(spark)
     return spark
+
+
+def see_to(spark: SparkSession, *, streams: bool) -> None:
+    """What `causal_order` and `fuse` do by themselves: `register`, unless somebody has seen to the session before and
+    left the format out."""
+    register(spark, streams=streams, formats=streams or spark not in _KNOWN)
 
 
 @contextmanager

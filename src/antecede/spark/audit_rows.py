@@ -24,7 +24,7 @@ from antecede.spark.auditing.pieces import Source
 from antecede.spark.auditing.scan import ROWS_AT_ONCE, TELLING
 from antecede.spark.auditing.work import Engine, Traces
 from antecede.spark.ship import is_connect
-from antecede.trace.record import COLUMNS, REASONS
+from antecede.trace.record import COLUMNS, LATER, REASONS, RETAINED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -81,7 +81,7 @@ def plain_files(frame: DataFrame) -> list[Path] | None:
 
 def trace_files_of(frame: DataFrame) -> list[Path] | None:
     """The same, where they hold a trace."""
-    return plain_files(frame) if {c.name for c in COLUMNS} <= set(frame.columns) else None
+    return plain_files(frame) if {c.name for c in COLUMNS} - set(LATER) <= set(frame.columns) else None
 
 
 def class_of(thing: Any) -> str:
@@ -131,6 +131,7 @@ class Frame(Traces):
         kind, reason = F.lit(0), F.lit(0)
         for number, name in enumerate(EVENT_KINDS):
             kind = F.when(F.col("kind") == name, number + 1).otherwise(kind)
+        kind = F.when((F.col("kind") == "deliver") & (F.col("reason") == RETAINED), 0).otherwise(kind)  # no delivery
         for name, number in REASON_CODES.items():
             reason = F.when(F.col("reason") == name, number).otherwise(reason)
         reason = F.when(F.col("kind").isin("discard", "deliver"), reason).otherwise(0)

@@ -75,7 +75,7 @@ def audit_files(
 ) -> Audit:
     """The same of Parquet, CSV or JSON-lines files; `named` are roles with their columns. Lines that are no rows are
     set aside with where, why and what they hold."""
-    from antecede.spark.order.jobs import careful
+    from antecede.spark.tables.careful import careful
 
     with careful(spark):
         frames = read_files(spark, files_of(paths), texts_of(named), encoding)

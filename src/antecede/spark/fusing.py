@@ -27,11 +27,12 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import ArrayType, MapType, NumericType, StringType, StructField, StructType, TimestampType
 
+from antecede.core.fold.cuts import HOLD, CutRule
 from antecede.errors import InputError
-from antecede.spark.adopting import register
-from antecede.spark.cuts import HOLD, CutRule
+from antecede.spark.adopting import see_to
 from antecede.spark.readings import SEPARATOR, Bounds, Function, Interest, Plan, folded, fuse_table, plan_of
 from antecede.spark.tables.frames import col
+from antecede.wire import freeze, thaw
 
 __all__ = ["Function", "Interest", "fuse", "fuse_table"]
 
@@ -63,6 +64,7 @@ def fuse(
     hold: int = HOLD,
     patience: int | None = None,
     last: bool = False,
+    by: str | None = None,
 ) -> Step:
     """A step from ordered rows to results, one per group, cut and interest.
 
@@ -88,6 +90,8 @@ def fuse(
                 nothing of it counts and nobody waits for it until it is heard again. If given, a cause of which nobody
                 knows the sender is waited for as long, instead of one cut
     last        batch only: also the last, unfinished cut
+    by          a column that divides interests: one row per group, cut, interest and value of it, as far as heard of,
+                each with its own latest readings and senders (at most 1,000 values; the others are one, without a name)
     """
     bounds = Bounds(hold, patience)
     for name, given in (("clock", clock), ("seq", seq)):
@@ -96,15 +100,15 @@ def fuse(
     rule = CutRule(every, every_us, marks)
     if every_us is not None and time is None:
         raise InputError("every_us cuts by the rows' own time: name its column, fuse(every_us=..., time=...).")
-    plan = plan_of(interests, values, functions, senders, over, sender is None, seq is not None)
+    plan = plan_of(interests, values, functions, senders, over, sender is None, seq is not None, by)
 
     def step(df: DataFrame) -> DataFrame:
         if last and df.isStreaming:
             raise InputError("A stream has no last cut: leave out last=True.")
         named = {"id": id, "parents": parents, "clock": clock, "sender": sender, "seq": seq, "group": group,
-                 "topic": topic, "time": time, "marks": marks}  # fmt: skip
+                 "topic": topic, "time": time, "marks": marks, "by": by}  # fmt: skip
         plain = prepare(df, plan, named)
-        register(df.sparkSession, streams=df.isStreaming)
+        see_to(df.sparkSession, streams=df.isStreaming)
         fields = from_arrow_schema(plan.schema()).fields
         # By number: Spark's functions over Arrow refuse names with dots.
         inside = [KEY, *(f"c{place}" for place in range(len(fields)))]
@@ -141,10 +145,10 @@ class Fuser(StatefulProcessor):
 
         fold = self.bounds.fold(self.plan, self.rule)
         if self.saved.exists():
-            fold.load(bytes(self.saved.get()[0]))
+            fold.from_plain(thaw(bytes(self.saved.get()[0])))
         found = [r for frame in rows for r in self.plan.readings(pa.Table.from_pandas(frame, preserve_index=False))]
         results = self.plan.results(fold.push(found))
-        self.saved.update((fold.save(),))
+        self.saved.update((freeze(fold.to_plain()),))
         if len(results):
             frame = results.to_pandas(integer_object_nulls=True)
             frame.insert(0, KEY, [key[0]] * len(frame))
@@ -209,6 +213,7 @@ def prepare(df: DataFrame, plan: Plan, named: Mapping[str, str | None]) -> DataF
         time_us.alias("time_us"),
         column("marks", "boolean").alias("mark"),
         joined(named["topic"]).alias("topics"),
+        column("by", "string").alias("by"),
     ]
     for i, interest in enumerate(plan.interests.values()):
         if interest.where is not None:

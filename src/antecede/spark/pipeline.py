@@ -28,11 +28,12 @@ from antecede.spark.config import Pipeline, config_from, load_config
 from antecede.spark.intake import QUARANTINE, damaged, faulty, read_rows, sound
 from antecede.spark.jobs import Far, following, page_of
 from antecede.spark.manifest import clean
-from antecede.spark.order.jobs import careful
 from antecede.spark.outcome import DAMAGED, ROWS_IN, Report, Stage
 from antecede.spark.sessions import session
-from antecede.spark.sink import read, table_rows
+from antecede.spark.sink import read, table_rows, write
 from antecede.spark.stamps import Ledger, Stamp
+from antecede.spark.tables.careful import careful
+from antecede.spark.tables.files import is_small
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -65,7 +66,8 @@ def run_pipeline(
     if done is not None:
         return done
     if spark is None:
-        spark = session(config.spark.master, app="antecede pipeline", settings=config.spark.settings)
+        small = not config.mode.continuous and is_small(config.source.paths)
+        spark = session(config.spark.master, app="antecede pipeline", settings=config.spark.settings, small=small)
     else:
         register(spark)
     work = Work(spark, config, root, clock, told)
@@ -180,10 +182,7 @@ class Work:
         return self._rows
 
     def write(self, name: str, df: DataFrame, partition_by: tuple[str, ...] = ()) -> None:
-        writer = df.write.format("antecede").mode("overwrite")
-        if partition_by:
-            writer = writer.option("partition_by", ",".join(partition_by))
-        writer.save(str(self.root / name))
+        write(df, self.root / name, partition_by=partition_by, overwrite=True)
         clean(self.root / name, idle=True)
 
     def counts(self, name: str, *columns: str) -> dict[str, int]:
@@ -203,9 +202,7 @@ class Work:
         notes = [*self.bad, *((bad.file, bad.reason) for bad in bad_files(self.root / "damaged"))]
         if notes:
             files = [(file, reason, None) for file, reason in notes]
-            self.spark.createDataFrame(files, QUARANTINE).write.format("antecede").mode("append").save(
-                str(self.root / "quarantine")
-            )
+            write(self.spark.createDataFrame(files, QUARANTINE), self.root / "quarantine")
         return {ROWS_IN: rows_in, DAMAGED: len(notes)} | self.counts("quarantine", "reason")
 
     def _ordered(self) -> dict[str, int]:

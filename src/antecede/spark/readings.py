@@ -15,10 +15,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from antecede.core.fold.counting import PATIENCE, named
+from antecede.core.fold.cuts import HOLD, Cut, CutRule, Fold, Reading
+from antecede.core.fold.results import as_row, check_over, counted_in, result_of
 from antecede.core.topics import matches
 from antecede.errors import InputError
-from antecede.spark.counting import PATIENCE
-from antecede.spark.cuts import HOLD, Cut, CutRule, Fold, Reading
 
 __all__ = [
     "SEPARATOR",
@@ -36,7 +37,6 @@ __all__ = [
 SEPARATOR = "\n"
 """Lists of names cross into Python as one string each: a list column costs several times as much."""
 compute: Any = pc  # its functions are made at import; the stubs know some of them only
-OVER = ("latest", "new")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,6 @@ def interest_of(wanted: object) -> Interest:
     raise InputError(f"An interest is {wanted!r}: give a topic filter, a list of them, or an Interest.")
 
 
-def named(id: str) -> tuple[str, int] | None:
-    """`sender:seq` taken apart; None where a name is not of that form."""
-    sender, _, seq = id.rpartition(":")
-    return (sender, int(seq)) if sender and seq.isascii() and seq.isdigit() else None
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to fuse and how, for all groups. Plain data (and the user's functions): it travels to every task."""
@@ -103,10 +97,13 @@ class Plan:
     """Whether ids are `sender:seq`; else a column says who sent a row."""
     numbered: bool = False
     """Whether a column says which of its sender's messages a row is; it may then be missed as `sender:seq` too."""
+    by: str | None = None
+    """The column that divides interests, which results have too."""
 
     def __post_init__(self) -> None:
-        if self.over not in OVER:
-            raise InputError(f"over is {self.over!r}: it is {' or '.join(OVER)}.")
+        check_over(self.over)
+        if self.by is not None and self.senders is not None:
+            raise InputError(f"by={self.by!r} divides senders as they are heard: leave out senders=.")
 
     def split(self, id: str) -> tuple[str, int] | None:
         return named(id) if self.told or self.numbered else None
@@ -133,11 +130,12 @@ class Plan:
                 for name in ("pos", "id", "sender", "seq", "parents", "missing", "clock", "time_us", "mark")
             ),
             column.get("topics", nothing),
+            column.get("by", nothing),
             zip(*numbers, strict=True) if numbers else [()] * count,
             strict=True,
         )
         found = []
-        for row, (pos, id, sender, seq, parents, missing, clock, time_us, mark, topic, reading) in enumerate(rows):
+        for row, (pos, id, sender, seq, parents, missing, clock, time_us, mark, topic, by, reading) in enumerate(rows):
             interests = taken.get(topic)
             if interests is None:
                 have = topic.split(SEPARATOR) if topic is not None else None
@@ -157,7 +155,7 @@ class Plan:
             parents = tuple(parents.split(SEPARATOR)) if parents else ()
             missing = tuple(missing.split(SEPARATOR)) if missing else ()
             found.append(
-                Reading(pos, id, sender, number, parents, missing, vector, time_us, bool(mark), interests, reading)
+                Reading(pos, id, sender, number, parents, missing, vector, time_us, bool(mark), interests, reading, by)
             )
         return found
 
@@ -173,7 +171,7 @@ class Plan:
             ("time_us", pa.int64()),
         ]
         latest += [(name, pa.float64()) for name in self.values]
-        fields: list[Any] = [("interest", pa.string())]
+        fields: list[Any] = [("interest", pa.string()), *([] if self.by is None else [(self.by, pa.string())])]
         fields += [(name, pa.int64()) for name in ("cut", "cut_pos", "cut_us", "rows", "count")]
         for name in self.values:
             fields += [(f"{name}_count", pa.int64())]
@@ -185,53 +183,35 @@ class Plan:
         return pa.schema(fields)
 
     def results(self, cuts: Iterable[Cut]) -> pa.Table:
-        """One row per cut and interest."""
-        rows = [self._result(cut, i, name) for cut in cuts for i, name in enumerate(self.interests)]
+        """One row per cut and interest, and value of `by`."""
+        names = list(self.interests)
+        rows = [
+            self._result(cut, place, names[interest], by)
+            for cut in cuts
+            for place, (interest, by) in sorted(enumerate(cut.places), key=_by_name)
+        ]
         return pa.Table.from_pylist(rows, self.schema())
 
-    def _result(self, cut: Cut, interest: int, name: str) -> dict[str, Any]:
-        latest, held = cut.latest[interest], cut.held[interest]
-        counted = latest if self.over == "latest" else cut.fresh[interest]
-        expected = (self.senders or {}).get(name) or frozenset(cut.seen[interest])
-        present = {reading.sender for reading in latest}
-        current = present - {first.sender for first, _ in held}
-        row: dict[str, Any] = {
-            "interest": name,
-            "cut": cut.number,
-            "cut_pos": cut.pos,
-            "cut_us": cut.time_us,
-            "rows": cut.rows,
-            "count": len(counted),
-            "latest": [self._as_row(reading) for reading in latest],
-            "completeness": len(current & expected) / len(expected) if expected else None,
-            "absent": sorted(expected - present),
-            "held": sum(count for _, count in held),
-            "incomplete": [first.id for first, _ in held],
-            "missing": cut.missing,
-            "dropped": cut.dropped,
-            "given_up": cut.given_up,
-            "causes": cut.causes,
-        }
-        for place, value in enumerate(self.values):
-            numbers = [number for reading in counted if (number := reading.values[place]) is not None]
-            row[f"{value}_count"] = len(numbers)
-            row[f"{value}_mean"] = math.fsum(numbers) / len(numbers) if numbers else None
-            row[f"{value}_min"] = min(numbers, default=None)
-            row[f"{value}_max"] = max(numbers, default=None)
+    def _result(self, cut: Cut, place: int, name: str, by: str | None) -> dict[str, Any]:
+        expected = (self.senders or {}).get(name, frozenset())
+        row = {"interest": name, **result_of(cut, place, values=self.values, over=self.over, senders=expected)}
+        if self.by is not None:
+            row[self.by] = by
         if self.functions:
-            frames = self._frames(counted)
+            frames = self._frames(counted_in(cut, place, self.over))
             row.update({name: _plain(f.call(frames[f.frame])) for name, f in self.functions.items()})
         return row
 
-    def _as_row(self, reading: Reading) -> dict[str, Any]:
-        row = {"sender": reading.sender, "id": reading.id, "causal_pos": reading.pos, "time_us": reading.time_us}
-        return row | dict(zip(self.values, reading.values, strict=True))
-
     def _frames(self, counted: list[Reading]) -> dict[str, Any]:
         latest = self.schema().field("latest").type.value_type
-        table = pa.Table.from_pylist([self._as_row(r) for r in counted], pa.schema(list(latest)))
+        table = pa.Table.from_pylist([as_row(r, self.values) for r in counted], pa.schema(list(latest)))
         wanted = {f.frame for f in (self.functions or {}).values()}
         return {"arrow": table, "pandas": table.to_pandas() if "pandas" in wanted else None}
+
+
+def _by_name(entry: tuple[int, tuple[int, str | None]]) -> tuple[int, bool, str]:
+    interest, by = entry[1]
+    return interest, by is None, by or ""
 
 
 def _wants(filters: tuple[str, ...], topics: list[str] | None) -> bool:
@@ -275,7 +255,8 @@ class Bounds:
 
     def fold(self, plan: Plan, rule: CutRule) -> Fold:
         patience = PATIENCE if self.patience is None else self.patience
-        return Fold(rule, len(plan.interests), plan.split, self.hold, patience, brief=self.patience is None)
+        brief, by = self.patience is None, plan.by is not None
+        return Fold(rule, len(plan.interests), plan.split, self.hold, patience, brief=brief, by=by)
 
 
 def plan_of(
@@ -286,6 +267,7 @@ def plan_of(
     over: str,
     told: bool,
     numbered: bool = False,
+    by: str | None = None,
 ) -> Plan:
     wanted = {name: interest_of(interest) for name, interest in (interests or {"all": None}).items()}
     if isinstance(values, str):
@@ -299,7 +281,7 @@ def plan_of(
     elif senders is not None:
         everybody = frozenset(senders)
         expected = dict.fromkeys(wanted, everybody)
-    plan = Plan(wanted, tuple(values), dict(functions or {}), expected, over, told, numbered)
+    plan = Plan(wanted, tuple(values), dict(functions or {}), expected, over, told, numbered, by)
     names = plan.schema().names
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -327,9 +309,10 @@ def fuse_table(
     hold: int = HOLD,
     patience: int | None = None,
     last: bool = False,
+    by: str | None = None,
 ) -> pa.Table:
     """What `fuse` does, for one group in memory and without Spark: no conditions in SQL, times in microseconds."""
-    plan = plan_of(interests, values, functions, senders, over, sender is None, seq is not None)
+    plan = plan_of(interests, values, functions, senders, over, sender is None, seq is not None, by)
     if any(interest.where for interest in plan.interests.values()):
         raise InputError("A condition in SQL needs Spark: filter the table, or use fuse.")
     if "fate" in table.column_names:
@@ -353,6 +336,7 @@ def fuse_table(
         "time_us": nulls.cast(pa.int64()) if time is None else table[time],
         "mark": nulls.cast(pa.bool_()) if marks is None else table[marks],
         "topics": joined(topic),
+        "by": nulls if by is None else table[by].cast(pa.string()),
     }
     plain |= {f"value_{i}": table[name].cast(pa.float64()) for i, name in enumerate(plan.values)}
     return folded(pa.table(plain), plan, CutRule(every, every_us, marks), Bounds(hold, patience), last)

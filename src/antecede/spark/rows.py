@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyspark.sql.types import ArrayType, DataType, IntegerType, LongType, StringType, StructField, StructType
 
 from antecede.errors import InputError
+from antecede.trace.parquet import completed
 from antecede.trace.record import COLUMNS, arrow_schema
 
 __all__ = ["as_spark_batch", "as_trace_batch", "plain_schema", "spark_arrow_schema", "trace_schema"]
@@ -41,6 +42,7 @@ def as_trace_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """`batch` with exactly the columns and types of a trace, whoever wrote it."""
     schema = plain_schema()
     arrays: list[Any] = []
+    batch = completed(batch)
     for field in schema:
         array: Any = batch.column(field.name)
         if array.type != field.type:

@@ -25,7 +25,7 @@ from antecede.spark.settings import LOOPBACK, on_this_machine, settings_for
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SUPPORTED", "TESTED", "check_packages", "refuse_version", "session", "supported", "warm_up"]
+__all__ = ["SUPPORTED", "TESTED", "check_packages", "opened", "refuse_version", "session", "supported", "warm_up"]
 
 SUPPORTED = ((4, 0), (5, 0))
 """Versions of Spark from the first, below the second."""
@@ -88,30 +88,36 @@ def refuse_version(version: str, what: str) -> None:
 
 
 def session(
-    master: str | None = None, *, app: str = "antecede", settings: Mapping[str, object] | None = None
+    master: str | None = None,
+    *,
+    app: str = "antecede",
+    settings: Mapping[str, object] | None = None,
+    small: bool = False,
 ) -> SparkSession:
     """The Spark session to work with.
 
     A session that is running already is used, and gets what antecede needs (`adopting.register`); then `master` and
     `settings` may say only what holds in it. Else one is built: on `local[*]`, or on `master` (`local[4]`, `yarn`,
     `spark://host:7077`, ..., or `sc://host:15002` for Spark Connect).
-    `settings` are Spark's, by name, and win over those of `antecede.spark.settings`.
+    `settings` are Spark's, by name, and win over those of `antecede.spark.settings`. `small`: what it will work on is
+    small, so that a Java started for it had better begin soon than become quick later.
     """
     from antecede.spark.adopting import register
 
+    return register(opened(master, app, settings or {}, small))
+
+
+def opened(master: str | None, app: str, settings: Mapping[str, object], small: bool) -> SparkSession:
+    """The session, not yet seen to by `register`."""
     check_packages()
     spark = running()
     if spark is not None:
-        agrees(spark, master, settings or {})
-        register(spark)
+        agrees(spark, master, settings)
         return spark
     remote = master if master is not None and master.startswith("sc://") else None
     if remote is not None or (master is None and "SPARK_REMOTE" in os.environ):
-        spark = connected(remote, settings or {})
-    else:
-        spark = started(master, app, settings or {})
-    register(spark)
-    return spark
+        return connected(remote, settings)
+    return started(master, app, settings, small)
 
 
 def warm_up(spark: SparkSession) -> None:
@@ -160,7 +166,7 @@ def connected(url: str | None, settings: Mapping[str, object]) -> SparkSession:
     return spark
 
 
-def started(master: str | None, app: str, given: Mapping[str, object]) -> SparkSession:
+def started(master: str | None, app: str, given: Mapping[str, object], small: bool = False) -> SparkSession:
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
@@ -172,7 +178,8 @@ def started(master: str | None, app: str, given: Mapping[str, object]) -> SparkS
         if "PYSPARK_GATEWAY_PORT" in os.environ:
             conf = submitted(master, app, given)
         else:
-            conf = SparkConf(loadDefaults=False).setAll(list(settings_for(chosen, app, given).items()))
+            wanted = settings_for(chosen, app, given, small=small)
+            conf = SparkConf(loadDefaults=False).setAll(list(wanted.items()))
             if SparkContext._gateway is None:
                 if on_this_machine(chosen):
                     os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)  # executors of local-cluster know no other way

@@ -11,9 +11,13 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-__all__ = ["SETTINGS", "STATE_STORE", "Setting", "cores", "on_this_machine", "settings_for"]
+__all__ = ["QUICK_JAVA", "SETTINGS", "STATE_STORE", "Setting", "cores", "on_this_machine", "settings_for"]
 
 LOOPBACK = "127.0.0.1"
+
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of a Java that lives for a minute: it compiles lightly. Half of what Spark computes in its first half minute
+is compiling for speed that comes later; a long job needs that speed."""
 
 
 class Setting(NamedTuple):
@@ -85,14 +89,18 @@ def cores(master: str) -> int:
     return machine if threads[1] == "*" else max(1, int(threads[1]))
 
 
-def settings_for(master: str, app: str, given: Mapping[str, object] | None = None) -> dict[str, str]:
-    """All settings of a session on `master`: the table, then what was given."""
+def settings_for(
+    master: str, app: str, given: Mapping[str, object] | None = None, *, small: bool = False
+) -> dict[str, str]:
+    """All settings of a session on `master`: the table, then what was given. `small`: so is all it will work on."""
     here = on_this_machine(master)
     places = {"everywhere", *(("loopback", "here") if here else ("loopback",) if at_loopback(master) else ())}
     chosen = {"spark.master": master, "spark.app.name": app}
     for setting in SETTINGS:
         if setting.where in places:
             chosen[setting.name] = setting.value.format(cores=cores(master)) if here else setting.value
+    if small and here:
+        chosen["spark.driver.extraJavaOptions"] = QUICK_JAVA
     for name, value in (given or {}).items():
         chosen[name] = str(value).lower() if isinstance(value, bool) else str(value)
     return chosen

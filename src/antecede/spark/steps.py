@@ -14,8 +14,8 @@ import msgspec
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from antecede.core.fold.cuts import HOLD
 from antecede.spark.config import Columns, Pipeline, Wanted
-from antecede.spark.cuts import HOLD
 from antecede.spark.foreign import audit_table
 from antecede.spark.fusing import fuse
 from antecede.spark.order import causal_order

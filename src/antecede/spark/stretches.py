@@ -19,8 +19,8 @@ from antecede.errors import InputError, one_line
 from antecede.spark.bad import Bad, note
 from antecede.spark.rows import as_trace_batch
 from antecede.trace import ipc
-from antecede.trace.parquet import files_in, hidden, open_parquet, validated
-from antecede.trace.record import COLUMNS
+from antecede.trace.parquet import completed, files_in, hidden, open_parquet, validated
+from antecede.trace.record import COLUMNS, LATER
 
 __all__ = ["Stretch", "cut", "pack", "read_stretch", "trace_sources"]
 
@@ -179,7 +179,7 @@ def _by_row_group(stretch: Stretch, names: list[str] | None) -> Iterator[tuple[S
 def _row_group(file: Any, path: Path, index: int, row: int, columns: list[str]) -> Batches:
     try:
         for batch in file.iter_batches(BATCH_ROWS, row_groups=[index], columns=columns):
-            yield row, batch.select(columns)
+            yield row, (completed(batch) if LATER[0] in columns else batch).select(columns)
             row += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path} is a damaged Parquet file: from row {row} on, {one_line(error)}") from error

@@ -25,6 +25,7 @@ from antecede.spark.auditing.chunks import Coded
 from antecede.spark.auditing.history import Told, controls_of, run_messages
 from antecede.spark.auditing.keys import keys_of
 from antecede.spark.auditing.messages import Messages
+from antecede.trace.record import LATER, RETAINED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,7 +36,7 @@ Ints = NDArray[Any]
 
 TELLING = (
     "run", "process", "role", "step", "at_us", "true_us", "kind", "message", "groups", "deadline_us", "expires_us",
-    "after", "cut", "guard_us", "peer", "reason",
+    "after", "cut", "guard_us", "peer", "reason", "where", "headers",
 )  # fmt: skip
 """The columns of a trace that say what comes after what, and who is owed what."""
 
@@ -168,7 +169,10 @@ def arrivals(records: DataFrame, receivers: Sequence[str] | None = None) -> Data
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    rows = records.where(F.col("kind").isin("publish", "deliver", *CONTROL)).select(*TELLING)
+    for later in [column for column in LATER if column not in records.columns]:
+        records = records.withColumn(later, F.lit(None).cast("string"))
+    copies = (F.col("kind") == "deliver") & F.col("reason").eqNullSafe(RETAINED)
+    rows = records.where(F.col("kind").isin("publish", "deliver", *CONTROL) & ~copies).select(*TELLING)
     # Of those who left or crashed it counts what was on its way to them: any row that names it.
     gone = records.where(F.col("kind").isin("leave", "crash")).select("run", "process").distinct()
     named = records.where(~F.col("kind").isin("publish", "deliver", *CONTROL) & F.col("message").isNotNull())

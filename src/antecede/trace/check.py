@@ -3,13 +3,14 @@
     happened-before from rows (history) -> who is owed what (pairs) -> every row judged by what stood before it
     (verdicts, claims) -> one fate per pair, and what is stuck or undelivered (fates) -> a Report
 
-It is the dumb twin of `core/inbox.py` and shares no code with any protocol. Memory grows with the square of the number
-of messages (one bit per pair of messages): tens of thousands are fine; for more there is `antecede audit`.
+It is the dumb twin of `core/deadline/inbox.py` and shares no code with any protocol. Memory grows with the square of
+the number of messages (one bit per pair of messages): tens of thousands are fine; for more there is `antecede audit`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,7 +24,9 @@ from antecede.trace.record import Row
 from antecede.trace.report import VERDICTS, Finding, Report
 from antecede.trace.verdicts import Judge
 
-__all__ = ["EXEMPT", "ORDERS", "UNORDERED_RECIPES", "Finding", "Ran", "Report", "Watch", "check", "skew_of"]
+__all__ = [
+    "EXEMPT", "ORDERS", "UNORDERED_RECIPES", "Finding", "Ran", "Report", "Watch", "check", "exempt_of", "skew_of"
+]  # fmt: skip
 
 EXEMPT: dict[str, tuple[str, ...]] = {
     "colour": ("idle",),
@@ -33,6 +36,11 @@ EXEMPT: dict[str, tuple[str, ...]] = {
 """What a recipe does not promise (PROTOCOLS.md s1, s2). Nothing is ever exempt from inversion.
 
 A weaker order is no exemption: each publication says itself what it follows, and is judged by that."""
+
+COSTLY = ("link_kbytes_s", "cpu_us", "buffer")
+"""Knobs by which links and processors take time. A protocol knows nothing of that time, so what depends on it is not
+judged: whether it waited long enough, or said truly why it did not deliver."""
+UNTIMED = ("gap", "stuck", "idle", "false", "undelivered", "unexplained")
 
 UNORDERED_RECIPES = ("ackcast", "lpbcast-chain", "lpbcast-once", "lpbcast-unlimited", "pbcast")
 """Where publications are unordered without anybody's asking (`mix`)."""
@@ -47,6 +55,12 @@ Watch = Callable[[str, int, int | None], None]
 """Told what is counted, how many there are so far, and of how many, where that is known."""
 
 
+def exempt_of(scenario: Mapping[str, Any], recipe: str | None = None) -> tuple[str, ...]:
+    """Verdicts that are not looked for in such a run; `recipe`: judged as if it had been this one."""
+    promised = EXEMPT.get(recipe or str(scenario.get("recipe")), ())
+    return (*promised, *(UNTIMED if any(scenario.get(knob) for knob in COSTLY) else ()))
+
+
 class Ran(Protocol):
     """A run that is still in memory, as `antecede.simulate` returns it."""
 
@@ -59,7 +73,7 @@ class Ran(Protocol):
 
 def check(
     source: Ran | Iterable[Sequence[Any]] | str | Path,
-    *,
+    *more: str | Path,
     scenario: Mapping[str, Any] | None = None,
     idle: bool = True,
     exempt: Collection[str] = (),
@@ -67,7 +81,8 @@ def check(
     watch: Watch | None = None,
 ) -> Report:
     """Judge one run: what `simulate` returned, its rows, or the path of its directory or file (then `scenario.json`
-    beside it is read). `order`: judge every message as if this order had been asked for (a key of ORDERS).
+    beside it is read); `more`: where else rows of this run are. `order`: judge every message as if this order had been
+    asked for (a key of ORDERS).
     `watch` is told how far it is.
 
     From the scenario only five things are taken: `skew_ms` (what it leaves open is in doubt, where rows have no
@@ -79,8 +94,9 @@ def check(
         from antecede.trace.parquet import read_rows, read_scenario, silent, trace_files
 
         scenario = read_scenario(source) if scenario is None else scenario
-        rows: Iterable[Sequence[Any]] = read_rows(source)
-        unheard = [file.name for file in trace_files(source) if silent(file)]
+        paths = (source, *more)
+        rows: Iterable[Sequence[Any]] = chain.from_iterable(map(read_rows, paths))
+        unheard = [file.name for path in paths for file in trace_files(path) if silent(file)]
     elif isinstance(source, Iterable):
         rows, unheard = source, []
     else:
@@ -92,7 +108,7 @@ def check(
     if order is not None:
         rows = _as_if(rows, order)
     skew_us = skew_of(scenario)
-    skip = {*exempt, *EXEMPT.get(str(scenario.get("recipe")), ())} | (set() if idle else {"idle"})
+    skip = {*exempt, *exempt_of(scenario)} | (set() if idle else {"idle"})
     if skip - set(VERDICTS) or "inversion" in skip:
         raise InputError(f"cannot exempt from {', '.join(sorted(skip))}: choose among {', '.join(VERDICTS[1:])}")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from antecede.trace.history import History, bits, sheds, time_of
+from antecede.trace.history import History, bits, filters_of, sheds, time_of
 from antecede.trace.holders import Holders
 from antecede.trace.ledger import Ledger
 from antecede.trace.pairs import Receiver
@@ -121,15 +121,16 @@ class Claims:
         named = 0
         for name in row.cut or ():
             index = self.history.index.get(name)
-            if index is None:
+            if index is not None:
+                named |= 1 << index
+            elif self.history.let_go(name) is None:
                 return f"nobody published {name}"
-            named |= 1 << index
         if row.kind == "join":
             allowed |= ledger.discarded & ~ledger.gone  # what it called gone has not been judged if it was not owed
             for other in [*([] if peer is None else [peer]), *self._earlier_lives(row.process)]:
                 allowed |= self._past_of(other, row)
         relevant = named
-        for filter in row.groups or ():
+        for filter in filters_of(row):
             relevant |= self.history.matching(filter) & behind & ~self.history.unordered
         wrong = relevant & ~allowed
         if not wrong:

@@ -44,7 +44,8 @@ LEGEND = (
 FIRST_LANE = 14
 """Columns before the middle of the first lane: the number of the line and the time."""
 PITCH = 9
-"""From lane to lane: room for a label of six characters on an arrow. Four lanes and a note fit into 80 columns."""
+"""From lane to lane, unless said otherwise: room for a label of six characters on an arrow. Four lanes and a note fit
+into 80 columns."""
 
 
 @dataclass(slots=True)
@@ -72,16 +73,17 @@ class Picture:
     words: Mapping[str, str]
     texts: Mapping[str, str]
     signs: Signs
+    pitch: int = PITCH
 
     def render(self, *, ink: bool = False) -> Iterator[str]:
         """Line by line, without line ends; `ink`: with colours for a terminal."""
         if not self.lines:
             return
         begin_us = self.lines[0].at_us
-        head = " line    ms  ".ljust(FIRST_LANE + PITCH * len(self.lanes))
+        head = " line    ms  ".ljust(FIRST_LANE + self.pitch * len(self.lanes))
         for place, lane in enumerate(self.lanes):
             name = self.name(lane)
-            start = FIRST_LANE + PITCH * place - len(name) // 2
+            start = FIRST_LANE + self.pitch * place - len(name) // 2
             head = head[:start] + name + head[start + len(name) :]
         yield head.rstrip()
         for line in self.lines:
@@ -133,8 +135,8 @@ class Picture:
         return "" if line.peer else f"now {label}"
 
     def _lanes(self, line: Line) -> str:
-        cells = [" "] * (FIRST_LANE + PITCH * (len(self.lanes) - 1) + 4)
-        place = {lane: FIRST_LANE + PITCH * number for number, lane in enumerate(self.lanes)}
+        cells = [" "] * (FIRST_LANE + self.pitch * (len(self.lanes) - 1) + 4)
+        place = {lane: FIRST_LANE + self.pitch * number for number, lane in enumerate(self.lanes)}
         for column in place.values():
             cells[column] = self.signs.lane
         here, there = place[line.process], place.get(line.peer or "")
@@ -146,11 +148,11 @@ class Picture:
                 cells[column] = self.signs.asks if asks else self.signs.arrow
             cells[begin] = self.signs.leaves[step < 0]
             cells[end - step] = self.signs.heads[step > 0]
-            label = f"{self.label(line.message)}{'?' * asks}"[: PITCH - 3]
+            label = f"{self.label(line.message)}{'?' * asks}"[: self.pitch - 3]
             left = min(begin, end) + (abs(end - begin) - len(label)) // 2 + (step < 0)
             cells[left : left + len(label)] = label
         elif not line.peer:
-            label = self.label(line.message)[: PITCH - 3]
+            label = self.label(line.message)[: self.pitch - 3]
             cells[here + 2 : here + 2 + len(label)] = label
         cells[here] = getattr(self.signs, line.sign) if line.sign != "asks" else self.signs.lane
         return "".join(cells)
@@ -166,11 +168,13 @@ def draw(
     texts: Mapping[str, str] | None = None,
     findings: Iterable[Finding] = (),
     signs: Signs = BOX,
+    pitch: int = PITCH,
 ) -> Picture:
     """The picture of these rows.
 
     `lanes`: which processes, from left to right (all, by name); `names`: what to call them; `labels`: message -> what
-    stands on its arrows; `words`: message -> what it is in a sentence; `texts`: message -> what it says.
+    stands on its arrows; `words`: message -> what it is in a sentence; `texts`: message -> what it says;
+    `pitch`: columns from lane to lane.
     """
     told = [Row._make(row) for row in rows]
     lanes = lanes or sorted({row.process for row in told})
@@ -183,7 +187,7 @@ def draw(
         line.number = number
         if line.sign == "deliver":
             line.findings = where.get((line.process, line.message), [])
-    return Picture(lanes, lines, names or {}, labels or {}, words or {}, texts or {}, signs)
+    return Picture(lanes, lines, names or {}, labels or {}, words or {}, texts or {}, signs, pitch)
 
 
 def _lines(rows: list[Row]) -> Iterator[Line]:
@@ -206,7 +210,7 @@ def _lines(rows: list[Row]) -> Iterator[Line]:
             lines.append(Line(row.process, at_us, message, "asks", row.peer))
         elif row.kind == "deliver" or (row.kind == "discard" and row.reason not in ("duplicate", "foreign")):
             sign = "deliver" if row.kind == "deliver" else "discard"
-            last = came.get(row.process)
+            last = came.pop(row.process, None)  # what goes out later stands below, in the order in which it went
             if last is not None and (last.message, last.at_us, last.sign) == (message, at_us, "hold"):
                 last.sign, last.reason = sign, row.reason
             else:

@@ -13,13 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from antecede.core.message import UNORDERED
-from antecede.core.topics import matches
+from antecede.core.content import read_fields
+from antecede.core.message import COLLECTED, UNORDERED
+from antecede.core.topics import matches, selected, split_filter
+from antecede.core.where import parse_where
 from antecede.errors import InputError
-from antecede.trace.record import KINDS, ROLES, Row, odd_reason
+from antecede.trace.record import KINDS, ROLES, Row, is_copy, odd_reason
 from antecede.trace.report import Finding
 
-__all__ = ["History", "Told", "bits", "sheds", "time_of"]
+__all__ = ["History", "Told", "bits", "filters_of", "sheds", "time_of"]
 
 NAMES_A_MESSAGE = frozenset(("publish", "arrive", "deliver", "discard", "collect"))
 
@@ -35,6 +37,11 @@ def bits(mask: int) -> Iterator[int]:
 def time_of(row: Row) -> int:
     """The simulator's clock where there is one, else the process's own."""
     return row.at_us if row.true_us is None else row.true_us
+
+
+def filters_of(row: Row) -> list[str]:
+    """The filters of a `join` or `leave`, with their predicate."""
+    return [selected(filter, row.where) for filter in row.groups or ()]
 
 
 def sheds(row: Row) -> bool:
@@ -76,6 +83,7 @@ class Told:
         "bit",
         "deadline_us",
         "expires_us",
+        "headers",
         "id",
         "index",
         "publisher",
@@ -96,6 +104,7 @@ class Told:
         self.topics = tuple(row.groups or ())
         self.deadline_us = row.deadline_us
         self.expires_us = row.expires_us
+        self.headers = row.headers
 
     def due_us(self, role: str) -> int | None:
         """After this it is of no use to a process of that role: the deadline, at subscribers also the lifetime."""
@@ -123,6 +132,8 @@ class History:
         self.has_true_time = True
         self._topics: dict[str, int] = {}
         self._filters: dict[str, int] = {}
+        self._collected: dict[str, list[int]] = {}
+        """Broker -> masks of the first none, one, two ... that it let go of."""
         self.row_count = self._sort(rows)
         self._order()
         for told in self.messages:
@@ -156,7 +167,8 @@ class History:
         published: dict[str, Row] = {}
         relevant: dict[str, list[Row]] = {}
         for process, mine in self.processes.items():
-            relevant[process] = [r for r in mine if r.kind in ("publish", "deliver") and r.message is not None]
+            told = [r for r in mine if r.kind in ("publish", "deliver") and r.message is not None]
+            relevant[process] = [r for r in told if not is_copy(r)]
             self.out[process] = {}
             for row in relevant[process]:
                 if row.kind == "publish":
@@ -234,22 +246,44 @@ class History:
         self.findings.append(Finding("unexplained", row.process, row.message, None, row.step, text))
 
     def closure(self, ids: Iterable[str]) -> int:
-        """These messages and their whole past (ids that nobody published add nothing)."""
+        """These messages and their whole past (ids that nobody published add nothing). `A@:17`: the first 17 that
+        broker A let go of, and nothing else."""
         mask = 0
         for name in ids:
             index = self.index.get(name)
+            if index is None:
+                mask |= self.let_go(name) or 0
             if index is not None:
                 told = self.messages[index]
                 mask |= told.ancestors | told.bit | told.before
         return mask
 
+    def let_go(self, name: str) -> int | None:
+        """The first so many messages that a broker collected; None: a cut cannot say so."""
+        process, _, count = name.rpartition(":")
+        if not process.endswith(COLLECTED) or not count.isdecimal():
+            return None
+        collected = self._collected.get(process)
+        if collected is None:
+            collected = self._collected[process] = [0]
+            for row in self.processes.get(process.removesuffix(COLLECTED), ()):
+                if row.kind == "collect":
+                    index = self.index.get(row.message or "")
+                    collected.append(collected[-1] | (0 if index is None else self.messages[index].bit))
+        return collected[int(count)] if int(count) < len(collected) else None
+
     def matching(self, filter: str) -> int:
-        """Every message one of whose topics the filter matches."""
+        """Every message one of whose topics the filter matches, and of which its predicate is true."""
         mask = self._filters.get(filter)
         if mask is None:
             mask = 0
             for topic, members in self._topics.items():
                 if matches(filter, topic):
                     mask |= members
+            where = split_filter(filter)[1]
+            if where is not None:
+                holds = parse_where(where).holds
+                told = [self.messages[index] for index in bits(mask)]
+                mask = sum(one.bit for one in told if holds(read_fields(one.headers)))
             self._filters[filter] = mask
         return mask

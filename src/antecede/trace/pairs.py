@@ -1,16 +1,17 @@
 """Who is owed what. Decided in this file: memberships, cuts, guards, and which (message, receiver) pairs exist.
 
-A membership is one filter of one `join` row, until a `leave` (or a crash that nothing followed) ends it. It owes every
-message its filter matches, except the receiver's own and what lies behind the cut of that join. A message is a pair
-where a standing membership owes it; where only ended ones do (the receiver left or crashed), it is a pair if some row
-there names it. A `move` cut excuses nothing, so it does not appear here.
+A membership is one filter of one `join` row, with the predicate of that row, until a `leave` of both (or a crash that
+nothing followed) ends it. It owes every message its filter matches and its predicate holds for, except the receiver's
+own and what lies behind the cut of that join. A message is a pair where a standing membership owes it; where only
+ended ones do (the receiver left or crashed), it is a pair if some row there names it. A `move` cut excuses nothing,
+so it does not appear here.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from antecede.trace.history import History
+from antecede.trace.history import History, filters_of
 from antecede.trace.record import Row
 
 __all__ = ["Membership", "Receiver"]
@@ -80,14 +81,15 @@ class Receiver:
 
     def _join(self, row: Row, history: History) -> None:
         behind = history.closure(row.cut or ())
-        for filter in row.groups or ():
+        for filter in filters_of(row):
             self.memberships.append(Membership(filter, row.peer, row.step, history.matching(filter) & ~behind))
         if row.guard_us is not None:
             self.guards.append((row.step, row.guard_us))
 
     def _leave(self, row: Row) -> None:
+        filters = filters_of(row)
         for membership in self.memberships:
-            named = row.groups is None or membership.filter in row.groups
+            named = row.groups is None or membership.filter in filters
             if named and membership.ended is None and row.peer in (None, membership.peer):
                 membership.ended = row
 

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from antecede.errors import InputError, one_line
 from antecede.trace import ipc
-from antecede.trace.record import COLUMNS, FORMAT, Row, arrow_schema
+from antecede.trace.record import COLUMNS, FORMAT, LATER, Row, arrow_schema
 from antecede.trace.writing import temporary_for, write_whole, writing
 
 __all__ = [
@@ -213,7 +213,7 @@ def open_parquet(path: Path) -> pq.ParquetFile:
 
 def validated(schema: pa.Schema, path: Path) -> None:
     """Refuse what is not a trace; say which columns are missing or of another type."""
-    missing = [c.name for c in COLUMNS if c.name not in schema.names]
+    missing = [c.name for c in COLUMNS if c.name not in (*schema.names, *LATER)]
     if missing:
         raise InputError(
             f"{path} is not a trace: column{'s' * (len(missing) > 1)} {', '.join(missing)} missing "
@@ -225,7 +225,7 @@ def validated(schema: pa.Schema, path: Path) -> None:
     twice = [c.name for c in COLUMNS if len(schema.get_all_field_indices(c.name)) > 1]
     if twice:
         raise InputError(f"{path} is not a trace: it has more than one column {', '.join(twice)}")
-    for column in COLUMNS:
+    for column in [column for column in COLUMNS if column.name in schema.names]:
         kind = schema.field(column.name).type
         if pa.types.is_dictionary(kind):
             kind = kind.value_type
@@ -259,6 +259,14 @@ def readable(column: Any, name: str, path: str | Path) -> None:
         raise InputError(f"{path} is not a trace: column {name}: {one_line(error)}") from error
 
 
+def completed(rows: Any) -> Any:
+    """A batch or a table of a trace, with the columns that came later."""
+    for name in LATER:
+        if name not in rows.schema.names:
+            rows = rows.append_column(pa.field(name, pa.string()), pa.nulls(rows.num_rows, pa.string()))
+    return rows
+
+
 def read_batches(path: str | Path, *, size: int = ROW_GROUP) -> Iterator[pa.RecordBatch]:
     """Record batches of the trace at `path`, columns in the order of the schema."""
     names = [c.name for c in COLUMNS]
@@ -270,7 +278,7 @@ def read_batches(path: str | Path, *, size: int = ROW_GROUP) -> Iterator[pa.Reco
         validated(parquet.schema_arrow, file)
         try:
             for batch in parquet.iter_batches(batch_size=size, columns=names):
-                yield batch.select(names)
+                yield completed(batch).select(names)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{file} is a damaged Parquet file: {one_line(error)}") from error
 
@@ -293,7 +301,7 @@ def _stream_batches(file: Path, names: list[str]) -> Iterator[pa.RecordBatch]:
         return  # killed while the schema was written
     validated(schema, file)
     for _, batch in ipc.batches(file, 0, 0):
-        yield batch.select(names)
+        yield completed(batch).select(names)
 
 
 def silent(file: Path) -> bool:

@@ -18,7 +18,9 @@ __all__ = [
     "COLUMNS",
     "FORMAT",
     "KINDS",
+    "LATER",
     "REASONS",
+    "RETAINED",
     "ROLES",
     "Column",
     "Digest",
@@ -26,6 +28,7 @@ __all__ = [
     "Row",
     "arrow_schema",
     "digest",
+    "is_copy",
     "odd_reason",
 ]
 
@@ -48,8 +51,10 @@ KINDS = (
     "end",
 )
 ROLES = ("member", "broker", "subscriber")
+RETAINED = "retained"
+"""Of a delivery: a copy that was kept, not the message on its way."""
 REASONS = {
-    "deliver": ("causes", "deadline", "own"),
+    "deliver": ("causes", "deadline", "own", RETAINED),
     "discard": ("late", "superseded", "duplicate", "expired", "overflow", "foreign", "gone"),
     "crash": ("expelled", "left"),
     "end": ("quiet", "stopped"),
@@ -59,6 +64,11 @@ REASONS = {
 def odd_reason(kind: str, reason: str | None) -> bool:
     """Whether rows of that kind never have that reason."""
     return reason is not None and reason not in REASONS.get(kind, ())
+
+
+def is_copy(row: Row) -> bool:
+    """A retained copy was handed over: state, no delivery, so nothing follows from it."""
+    return row.kind == "deliver" and row.reason == RETAINED
 
 
 class Column(NamedTuple):
@@ -86,7 +96,12 @@ COLUMNS: tuple[Column, ...] = (
         "discard, deliver, end: the claim of the protocol, crash: why if it was none; one of REASONS",
     ),
     Column("after", "list<string>", True, "publish: null = all delivered so far, else exactly these; '-': unordered"),
-    Column("cut", "list<string>", True, "join, move: one sender:seq per sender; these and their past lie behind"),
+    Column(
+        "cut",
+        "list<string>",
+        True,
+        "join, move: one sender:seq per sender; these and their past lie behind; A@:17: the first 17 that A let go of",
+    ),
     Column("guard_us", "int64", True, "join: how long before a deadline this process stops waiting"),
     Column("expires_us", "int64", True, "publish: end of the lifetime towards subscribers, where there is one"),
     Column("true_us", "int64", True, "the simulator's clock; lateness is judged by it where present"),
@@ -99,7 +114,15 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column("bytes", "int32", True, "size on the wire"),
     Column("control_bytes", "int32", True, "of which causal metadata"),
+    Column("where", "string", True, "join, leave: the predicate of these filters; null: they select by topic alone"),
+    Column("headers", "string", True, "publish: what predicates see of it, as a JSON object; null: nothing"),
 )
+LATER = ("where", "headers")
+"""Columns that came later: files without them hold a trace too, in which they are null."""
+
+
+FIRST = len(COLUMNS) - len(LATER)
+"""The place of the first of those."""
 
 
 class Row(NamedTuple):
@@ -123,6 +146,8 @@ class Row(NamedTuple):
     peer: str | None = None
     bytes: int | None = None
     control_bytes: int | None = None
+    where: str | None = None
+    headers: str | None = None
 
 
 def arrow_schema() -> pa.Schema:
@@ -183,6 +208,8 @@ class Recorder:
         peer: str | None = None,
         bytes: int | None = None,
         control_bytes: int | None = None,
+        where: str | None = None,
+        headers: str | None = None,
     ) -> None:
         """One step of `process`. Lists are given as tuples: rows are kept as they are, not copied."""
         steps = self._steps
@@ -190,7 +217,7 @@ class Recorder:
         steps[process] = step + 1
         self._append(
             (self.run, process, role, step, at_us, kind, message, groups, deadline_us, reason,
-             after, cut, guard_us, expires_us, true_us, peer, bytes, control_bytes)
+             after, cut, guard_us, expires_us, true_us, peer, bytes, control_bytes, where, headers)
         )  # fmt: skip
         if self._batch and len(self.rows) >= self._batch:
             self.flush()
@@ -218,9 +245,10 @@ class Recorder:
 class Digest:
     """SHA-256 of rows by process and step, in bounded memory: one running hash per process, then one over those.
 
-    The run's name is left out (the same execution under another name is the same), and every row enters as the
-    ASCII text of its tuple, which is equal on every Python and under any PYTHONHASHSEED. Rows of one process must
-    come in the order of their steps; how processes interleave does not matter.
+    The run's name is left out (the same execution under another name is the same), and every row enters as the ASCII
+    text of its tuple, which is equal on every Python and under any PYTHONHASHSEED; columns that came later enter where
+    they say something, so that what was recorded before them keeps its digest. Rows of one process must come in the
+    order of their steps; how processes interleave does not matter.
     """
 
     def __init__(self) -> None:
@@ -229,7 +257,7 @@ class Digest:
     def update(self, rows: Iterable[Sequence[Any]]) -> None:
         texts: dict[str, list[str]] = {}
         for row in rows:
-            values = row[1:]
+            values = row[1:] if any(row[FIRST:]) else row[1:FIRST]
             if type(values) is not tuple or list in map(type, values):
                 values = tuple(tuple(v) if isinstance(v, list) else v for v in values)
             texts.setdefault(row[1], []).append(ascii(values))

@@ -23,6 +23,7 @@ from antecede.core.effects import (
     Move,
     Send,
 )
+from antecede.core.topics import split_filter
 
 __all__ = ["Fact", "facts", "shares"]
 
@@ -48,6 +49,20 @@ def _nothing(effect: Effect) -> list[Fact]:
     return []
 
 
+def _by_where(kind: str, effect: Join | Leave) -> list[Fact]:
+    """One row for the filters that select by topic alone, and one for those of each predicate."""
+    by_where: dict[str | None, list[str]] = {}
+    for filter in effect.filters:
+        topics, where = split_filter(filter)
+        by_where.setdefault(where, []).append(topics)
+    facts: list[Fact] = []
+    for where, filters in (by_where or {None: []}).items():
+        facts.append({"kind": kind, "groups": tuple(filters), "peer": effect.peer})
+        if where is not None:
+            facts[-1]["where"] = where
+    return facts
+
+
 _LAID_OUT: dict[type, Callable[[Any], list[Fact]]] = {
     Send: _nothing,
     Expelled: _nothing,
@@ -59,15 +74,9 @@ _LAID_OUT: dict[type, Callable[[Any], list[Fact]]] = {
     Ask: _about("ask"),
     Answer: _about("answer"),
     Join: lambda effect: [
-        {
-            "kind": "join",
-            "groups": tuple(effect.filters),
-            "cut": tuple(effect.cut),
-            "guard_us": effect.guard_us,
-            "peer": effect.peer,
-        }
+        {**fact, "cut": tuple(effect.cut), "guard_us": effect.guard_us} for fact in _by_where("join", effect)
     ],
-    Leave: lambda effect: [{"kind": "leave", "groups": tuple(effect.filters), "peer": effect.peer}],
+    Leave: lambda effect: _by_where("leave", effect),
     Move: lambda effect: [{"kind": "move", "cut": tuple(effect.cut), "peer": effect.peer}],
     Collect: lambda effect: [{"kind": "collect", "message": effect.message}],
 }

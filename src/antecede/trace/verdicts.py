@@ -10,7 +10,7 @@ from antecede.trace.claims import Claims
 from antecede.trace.history import History, Told, bits
 from antecede.trace.ledger import Ledger
 from antecede.trace.pairs import Receiver
-from antecede.trace.record import Row
+from antecede.trace.record import Row, is_copy
 from antecede.trace.report import Finding, ms
 
 __all__ = ["Judge"]
@@ -42,6 +42,10 @@ class Judge:
         for row in self.receiver.rows:
             self._idle_before(row)
             index = self.history.index.get(row.message) if row.message is not None else None
+            if is_copy(row):
+                if index is None:
+                    self._find("unexplained", row, None, f"was handed a copy of {row.message}, which nobody published")
+                continue
             if row.kind == "deliver":
                 self._deliver(row, index)
             elif row.kind == "discard" and index is not None:

@@ -1,41 +1,27 @@
 """A message and its stamp to bytes: what is written, what is derived, and what several frames share.
 
-An envelope is encoded once into *parts* that stay with it: the numbers of the message, the numbers of the stamp, and
-the tables of names they refer to. A frame is its envelopes' parts with each distinct table once; so the size of a frame
-is a sum, and measuring is adding. Derived instead of written: `own` where it follows from sender, seq, topics and
-`covers`; `needs` as indexes into `covers`; deadlines relative to the rank (close where the rank is a clock).
-The marks of `needs` come back in the layout's order: they are a set.
-A message has topics and own marks, none of them twice, the marks in streams of its sender: orders count on it.
+An envelope is encoded once into *parts* that stay with it: the numbers of the message, the numbers of the stamp
+(`wire/stamps.py`), and the tables of names they refer to. A frame is its envelopes' parts with each distinct table
+once; so the size of a frame is a sum, and measuring is adding. Deadlines are relative to the rank (close where the rank
+is a clock). A message has topics, none of them twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress
+from collections.abc import Iterable, Sequence
 from sys import intern
 from typing import TypeAlias, cast
 
 from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from antecede.core.message import ORDERS, Envelope, Mark, Message, Stamp
+from antecede.core.message import ORDERS, Envelope, Message
 from antecede.core.names import MAX_TOPICS
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.limits import MAX_CELLS, MAX_NUMBER, MAX_PAYLOAD, MAX_RANK
-from antecede.wire.names import (
-    BUDGET,
-    Layout,
-    Memo,
-    bits_of,
-    deltas,
-    joined,
-    layout_for,
-    marked,
-    read_layout,
-    split_names,
-    sums,
-)
-from antecede.wire.nodes import Node, NodesRow, are_groups, cells_of, decode_nodes, encode_nodes
+from antecede.wire.names import BUDGET, Memo, joined, layout_for, split_names
+from antecede.wire.nodes import are_groups, cells_of
+from antecede.wire.stamps import are_own, read_stamp, read_stamp_row, stamp_row
 
 __all__ = [
     "BatchRow",
@@ -53,11 +39,6 @@ __all__ = [
 
 pack = Encoder().encode
 
-OWN_NONE, OWN_SENDER, OWN_TOPICS, OWN_SEQ = 0, 1, 2, 3
-"""None (refused); (sender, seq); one per topic (or in the streams of `own_at`): one above what `covers` says of that
-stream, or the message's seq."""
-NEEDS_NONE, NEEDS_ALL = 0, 1
-
 
 class NoteRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
     seq: int
@@ -69,25 +50,6 @@ class NoteRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
     """Which of ORDERS."""
 
 
-class StampRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
-    """Trailing defaults are left out. Indexes above the layout's streams count on through the head's spare streams."""
-
-    own: int | list[int] = OWN_NONE
-    rank: int = 0
-    covers: list[int] = []
-    needs: int | bytes | list[int] = NEEDS_NONE
-    """NEEDS_*, a bitmap over `covers`, or indexes."""
-    lag: list[int] = []
-    """What the needs are less than their covers; empty: nothing."""
-    own_at: list[int] | None = None
-    """Indexes of the own streams; None: one per topic."""
-    nodes: NodesRow | None = None
-    until: list[int] | None = None
-    """How much later than it the newest cause of each stream expires (usually sooner: below zero)."""
-
-
-_STAMP_DEFAULTS: tuple[object, ...] = (OWN_NONE, 0, [], NEEDS_NONE, [], None, None, None)
-
 BatchRow: TypeAlias = tuple[list[bytes], list[bytes], list[int], list[Raw], list[Raw], list[bytes]]
 """Heads (sender, topics, spare streams); tables (layouts, names of nodes); for each envelope the index of its head, of
 its layout and, with nodes, of their names; notes; stamps; payloads (none at all where only headers travel)."""
@@ -96,7 +58,6 @@ Parts: TypeAlias = tuple[bytes, bytes, bytes | None, bytes, bytes]
 """One envelope, encoded: head, layout, names of nodes, note, stamp. Tables stay apart so that frames can share them."""
 
 read_note = Decoder(NoteRow).decode
-read_stamp = Decoder(StampRow).decode
 
 Head: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """Sender, topics, the sender's streams in these topics, spare streams."""
@@ -110,11 +71,11 @@ def parts_of(envelope: Envelope) -> Parts:
     message, stamp = envelope.message, envelope.stamp
     if len(message.payload) > MAX_PAYLOAD:
         raise InputError(f"the payload of {message.id} has {len(message.payload)} bytes; at most {MAX_PAYLOAD} travel")
-    if not are_groups(message.topics) or not _are_own(stamp.own):
+    if not are_groups(message.topics) or not are_own(stamp.own):
         raise InputError(f"{message.id} has none or too many of topics or own marks, or one of them twice")
     layout = layout_for(stamp.covers)
     spare: dict[str, int] = {}
-    row, names = _stamp_row(message, stamp, layout, spare)
+    row, names = stamp_row(message, stamp, layout, spare)
     head = joined((message.sender, *message.topics))
     if spare:
         head += b"\xff" + joined(tuple(spare))
@@ -222,31 +183,36 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
     cells = 0
     for index, (note_raw, stamp_raw) in enumerate(zip(notes, stamps, strict=True)):
         head, layout = heads[next(left)], tables[next(left)]
-        note, row_ = read_note(note_raw), read_stamp(stamp_raw)
+        note, row_ = read_note(note_raw), read_stamp_row(stamp_raw)
         rank, deadline_us, expires_us = row_.rank, note.deadline, note.expires
         if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK and 0 <= note.order < len(ORDERS)):
             raise RemoteProtocolError("a sequence number, a rank or an order that is out of bounds")
-        if deadline_us is not None:
-            deadline_us += rank
-        if expires_us is not None:
-            expires_us += rank if deadline_us is None else deadline_us
-        if not -MAX_NUMBER <= (deadline_us or 0) <= MAX_NUMBER or not -MAX_NUMBER <= (expires_us or 0) <= MAX_NUMBER:
-            raise RemoteProtocolError("a time that no clock can show")
+        if deadline_us is not None or expires_us is not None:
+            deadline_us, expires_us = _times(rank, deadline_us, expires_us)
         sender, topics, own_streams, spare = _heads.get(head) or _read_head(head)
         payload = b"" if bare else payloads[index]
         message = Message(sender, note.seq, topics, payload, deadline_us, expires_us, None, ORDERS[note.order])
         if message.order == "none":
             own_streams = tuple([f"{message.series}@{topic}" for topic in topics])
         names = None if row_.nodes is None else tables[next(left)]
-        envelope = Envelope(message, _read_stamp(message, row_, layout, own_streams, spare, names))
-        envelope.wire = (head, layout, names, bytes(note_raw), bytes(stamp_raw))
-        envelopes.append(envelope)
-        cells += cells_of(envelope.stamp)
+        stamp = read_stamp(message, row_, layout, own_streams, spare, names)
+        envelopes.append(Envelope(message, stamp, -1, -1, (head, layout, names, bytes(note_raw), bytes(stamp_raw))))
+        cells += len(stamp.own) if names is None else cells_of(stamp)
         if cells > MAX_CELLS:
             raise RemoteProtocolError(f"more than {MAX_CELLS} own marks and groups of nodes in one batch")
     if next(left, None) is not None:
         raise RemoteProtocolError("more references than envelopes")
     return tuple(envelopes)
+
+
+def _times(rank: int, deadline_us: int | None, expires_us: int | None) -> tuple[int | None, int | None]:
+    if deadline_us is not None:
+        deadline_us += rank
+    if expires_us is not None:
+        expires_us += rank if deadline_us is None else deadline_us
+    if not -MAX_NUMBER <= (deadline_us or 0) <= MAX_NUMBER or not -MAX_NUMBER <= (expires_us or 0) <= MAX_NUMBER:
+        raise RemoteProtocolError("a time that no clock can show")
+    return deadline_us, expires_us
 
 
 def bin_size(data: bytes) -> int:
@@ -258,66 +224,6 @@ def array_size(length: int) -> int:
     return 1 if length < 16 else 3 if length < 65_536 else 5
 
 
-def _stamp_row(
-    message: Message, stamp: Stamp, layout: Layout, spare: dict[str, int]
-) -> tuple[list[object], bytes | None]:
-    covers, at = stamp.covers, layout.at
-    total = len(layout.streams)
-
-    def index_of(stream: str) -> int:
-        here = at.get(stream)
-        return total + spare.setdefault(stream, len(spare)) if here is None else here
-
-    own: int | list[int] = OWN_SENDER
-    own_at: list[int] | None = None
-    sender = message.series
-    if stamp.own != ((sender, message.seq),):
-        streams = [f"{sender}@{topic}" for topic in message.topics]
-        own = [n for _, n in stamp.own]
-        if [stream for stream, _ in stamp.own] != streams:
-            if not all(_is_of(stream, sender) for stream, _ in stamp.own):
-                raise InputError(f"{message.id} has an own mark in a stream of others")
-            own_at = [index_of(stream) for stream, _ in stamp.own]
-            if own == [message.seq] * len(own):
-                own = OWN_SEQ
-        elif own == [covers.get(stream, 0) + 1 for stream in streams]:
-            own = OWN_TOPICS
-        elif own == [message.seq] * len(own):
-            own = OWN_SEQ
-    needs: int | bytes | list[int] = NEEDS_NONE
-    lag: list[int] = []
-    if stamp.needs:
-        pairs = sorted([(index_of(stream), covers.get(stream, 0) - n) for stream, n in stamp.needs])
-        indexes = [index for index, _ in pairs]
-        lag = [behind for _, behind in pairs]
-        if not any(lag):
-            lag = []
-        if indexes == list(range(total)):
-            needs = NEEDS_ALL
-        elif len(indexes) > 2 + total // 8 and indexes[-1] < total and len(set(indexes)) == len(indexes):
-            needs = bits_of(indexes)
-        else:
-            needs = deltas(indexes)
-    names = None
-    nodes = until = None
-    if isinstance(stamp.extra, dict):
-        until = [until_us - (message.deadline_us or 0) for until_us in layout.pick(stamp.extra)]
-    elif stamp.extra is not None:
-        names, nodes = encode_nodes(cast("tuple[Node, ...]", stamp.extra))
-    row: list[object] = [own, stamp.rank, deltas(layout.pick(covers)), needs, lag, own_at, nodes, until]
-    while row and row[-1] == _STAMP_DEFAULTS[len(row) - 1]:
-        row.pop()
-    return row, names
-
-
-def _is_of(stream: str, sender: str) -> bool:
-    return stream.partition("@")[0] == sender
-
-
-def _are_own(own: tuple[Mark, ...]) -> bool:
-    return bool(own) and len(dict(own)) == len(own)
-
-
 def _read_head(head: bytes) -> Head:
     first, more, second = head.partition(b"\xff")
     sender, *topics = split_names(first)
@@ -326,74 +232,3 @@ def _read_head(head: bytes) -> Head:
     spare = split_names(second) if more else ()
     streams = tuple(intern(f"{sender}@{topic}") for topic in topics)
     return _heads.put(head, (sender, tuple(topics), streams, spare), 2 + 2 * len(topics) + len(spare))
-
-
-def _read_stamp(
-    message: Message,
-    row: StampRow,
-    layout_raw: bytes,
-    own_streams: tuple[str, ...],
-    spare: tuple[str, ...],
-    names: bytes | None,
-) -> Stamp:
-    numbers = sums(row.covers)
-    streams = read_layout(layout_raw, len(numbers)).streams
-    if len(streams) != len(numbers):
-        raise RemoteProtocolError("a stamp whose numbers do not fit its streams")
-    covers = dict(zip(streams, numbers, strict=True))
-    own: tuple[Mark, ...] = ()
-    if row.own_at is not None:
-        own_streams = tuple([_stream(streams, spare, index) for index in row.own_at])
-        if not all(_is_of(stream, message.series) for stream in own_streams):
-            raise RemoteProtocolError("an own mark in a stream of others")
-    if row.own == OWN_SENDER:
-        own = ((message.series, message.seq),)
-    elif row.own == OWN_TOPICS:
-        own = tuple([(stream, covers.get(stream, 0) + 1) for stream in own_streams])
-    elif row.own == OWN_SEQ:
-        own = tuple([(stream, message.seq) for stream in own_streams])
-    elif isinstance(row.own, list):
-        if min(row.own, default=0) < 0 or max(row.own, default=0) > MAX_NUMBER:
-            raise RemoteProtocolError("an own mark outside 0..2^63-1")
-        own = tuple(zip(own_streams, row.own, strict=True))
-    if not _are_own(own):
-        raise RemoteProtocolError("no own marks, an unknown form of them, or a stream twice")
-    needs = _read_needs(row, streams, spare, covers, numbers) if row.needs else ()
-    if row.nodes is not None and names is not None:
-        return Stamp(own, needs, covers, row.rank, decode_nodes(names, row.nodes))
-    if row.until is not None:
-        times = [message_us + (message.deadline_us or 0) for message_us in row.until]
-        if times and not -MAX_NUMBER <= min(times) <= max(times) <= MAX_NUMBER:
-            raise RemoteProtocolError("a time that no clock can show")
-        return Stamp(own, needs, covers, row.rank, dict(zip(streams, times, strict=True)))
-    return Stamp(own, needs, covers, row.rank)
-
-
-def _read_needs(
-    row: StampRow, streams: tuple[str, ...], spare: tuple[str, ...], covers: Mapping[str, int], numbers: list[int]
-) -> tuple[Mark, ...]:
-    form = row.needs
-    marks: tuple[Mark, ...]
-    if isinstance(form, list):
-        if spare:
-            named = [_stream(streams, spare, index) for index in sums(form)]
-            marks = tuple([(stream, covers.get(stream, 0)) for stream in named])
-        else:
-            marks = tuple([(streams[index], numbers[index]) for index in sums(form)])
-    elif isinstance(form, bytes):
-        marks = tuple(compress(covers.items(), marked(form, len(streams))))
-    elif form == NEEDS_ALL:
-        marks = tuple(covers.items())
-    else:
-        raise RemoteProtocolError("an unknown form of needs")
-    if row.lag:
-        marks = tuple([(stream, n - behind) for (stream, n), behind in zip(marks, row.lag, strict=True)])
-        if marks and not 0 <= min(n for _, n in marks) <= max(n for _, n in marks) <= MAX_NUMBER:
-            raise RemoteProtocolError("a need outside 0..2^63-1")
-    return marks
-
-
-def _stream(streams: tuple[str, ...], spare: tuple[str, ...], index: int) -> str:
-    if index < 0:
-        raise RemoteProtocolError("a negative index of a stream")
-    return streams[index] if index < len(streams) else spare[index - len(streams)]

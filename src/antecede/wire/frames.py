@@ -21,6 +21,8 @@ from antecede.core.frames import (
     Detach,
     Digest,
     Frame,
+    Fuse,
+    Fused,
     Gone,
     Grow,
     Grown,
@@ -29,8 +31,10 @@ from antecede.core.frames import (
     Kept,
     Publish,
     Published,
+    Quiet,
     Received,
     Request,
+    Retired,
     Rumours,
     Snapshot,
     SnapshotRequest,
@@ -45,10 +49,12 @@ from antecede.wire.names import (
     IdsRow,
     RangesRow,
     deltas,
+    filters_row,
     ids_row,
     joined,
     layout_for,
     ranges_row,
+    read_filters,
     read_ids,
     read_layout,
     read_ranges,
@@ -293,7 +299,7 @@ _kind(
     Attach,
     lambda f: (
         f.attachment,
-        _names_row(f.filters),
+        filters_row(f.filters),
         None if f.frontier is None else _map_row(f.frontier),
         ids_row(f.unacked),
         f.published,
@@ -305,7 +311,7 @@ _kind(
     tuple[Number, bytes | None, MapRow | None, IdsRow, Number, Number, Number, MapRow, IdsRow],
     lambda r: Attach(
         r[0],
-        _names(r[1]),
+        read_filters(r[1]),
         None if r[2] is None else _map(r[2]),
         read_ids(r[3]),
         r[4],
@@ -383,9 +389,9 @@ _kind(
 _kind(
     24,
     Grow,
-    lambda f: (f.attachment, f.change, _names_row(f.filters), f.index, _map_row(f.frontier), _map_row(f.began)),
+    lambda f: (f.attachment, f.change, filters_row(f.filters), f.index, _map_row(f.frontier), _map_row(f.began)),
     tuple[Number, Number, bytes | None, Number, MapRow, MapRow],
-    lambda r: Grow(r[0], r[1], _names(r[2]), r[3], _map(r[4]), _map(r[5])),
+    lambda r: Grow(r[0], r[1], read_filters(r[2]), r[3], _map(r[4]), _map(r[5])),
 )
 _kind(
     25,
@@ -395,5 +401,21 @@ _kind(
     lambda r: Grown(r[3][0], r[0], r[1], read_ids(r[2]), _items((r[3], r[4])).items if r[4] is not None else ()),
 )
 _kind(26, Kept, lambda f: ids_row(f.ids), IdsRow, lambda r: Kept(read_ids(r)))
+_kind(
+    27,
+    Fuse,
+    lambda f: (f.number, filters_row(f.filters), f.spec, f.have, f.previous, f.client),
+    tuple[Number, bytes | None, bytes, Number, str, str],
+    lambda r: Fuse(r[0], read_filters(r[1]), *r[2:]),
+)
+_kind(
+    28,
+    Fused,
+    lambda f: (f.number, f.first, list(f.results), f.state, f.client),
+    tuple[Number, Number, list[bytes], bytes, str],
+    lambda r: Fused(r[0], r[1], tuple(r[2]), *r[3:]),
+)
+_kind(29, Quiet, lambda f: _map_row(f.marks), MapRow, lambda r: Quiet(_map(r)))
+_kind(30, Retired, lambda f: (f.heard, _map_row(f.marks)), tuple[bool, MapRow], lambda r: Retired(_map(r[1]), r[0]))
 for _one in NEWS_KINDS:
     _kind(*_one)

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "MAX_CELLS",
     "MAX_DATAGRAM",
+    "MAX_FILTER",
     "MAX_FRAME",
     "MAX_MARKS",
     "MAX_NAME",
@@ -27,6 +28,9 @@ MAX_PAYLOAD = 48 * 2**10
 
 MAX_NAME = 512
 """Characters of one sender, topic, filter or stream. Names are remembered by every process: they should be names."""
+
+MAX_FILTER = 1536
+"""Characters of one filter with its predicate (`core/where.py`)."""
 
 MAX_MARKS = 2**16
 """Marks in one stamp or digest. Reaching it means that streams are not collected; it bounds a hostile grid of names."""

@@ -21,7 +21,7 @@ from typing import Generic, TypeAlias, TypeVar
 from antecede.core.frames import Ranges
 from antecede.core.message import make_id
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire.limits import MAX_FRAME, MAX_MARKS, MAX_NAME, MAX_NUMBER
+from antecede.wire.limits import MAX_FILTER, MAX_FRAME, MAX_MARKS, MAX_NAME, MAX_NUMBER
 
 __all__ = [
     "BUDGET",
@@ -32,11 +32,13 @@ __all__ = [
     "RangesRow",
     "bits_of",
     "deltas",
+    "filters_row",
     "ids_row",
     "joined",
     "layout_for",
     "marked",
     "ranges_row",
+    "read_filters",
     "read_ids",
     "read_layout",
     "read_ranges",
@@ -71,12 +73,15 @@ class Memo(dict[object, V], Generic[V]):
 class Layout:
     """The streams of a stamp, in wire order."""
 
-    __slots__ = ("at", "pick", "raw", "streams")
+    __slots__ = ("at", "group", "pick", "raw", "streams")
 
     def __init__(self, streams: tuple[str, ...], raw: bytes) -> None:
         self.streams = streams
         self.raw = raw
         self.at = {stream: index for index, stream in enumerate(streams)}
+        groups = {group if at else None for _, at, group in (stream.partition("@") for stream in streams)}
+        self.group = groups.pop() if len(groups) == 1 else None
+        """The group of all these streams; None: there are several, or they are no streams of groups."""
         self.pick: Callable[[Mapping[str, int]], tuple[int, ...]]
         if len(streams) > 1:
             self.pick = itemgetter(*streams)
@@ -109,6 +114,15 @@ def split_names(raw: bytes) -> tuple[str, ...]:
         return known
     names = _cut(raw)
     return _split.put(raw, names, len(names))
+
+
+def filters_row(filters: tuple[str, ...]) -> bytes | None:
+    """They may have predicates, which are longer than names, come seldom, and are not remembered."""
+    return _join(filters, MAX_FILTER) if filters else None
+
+
+def read_filters(raw: bytes | None) -> tuple[str, ...]:
+    return () if raw is None else _cut(raw, MAX_FILTER)
 
 
 def layout_for(streams: Iterable[str]) -> Layout:
@@ -208,22 +222,22 @@ def _remember(streams: tuple[str, ...], raw: bytes) -> Layout:
     return _read.put(raw, Layout(streams, raw), len(streams))
 
 
-def _join(names: tuple[str, ...]) -> bytes:
+def _join(names: tuple[str, ...], most: int = MAX_NAME) -> bytes:
     text = "\0".join(names)
     if text.count("\0") != len(names) - 1:
         raise InputError("a name holds the character NUL, which separates names on the wire")
-    if max(map(len, names)) > MAX_NAME:
-        raise InputError(f"a name has more than {MAX_NAME} characters: {max(names, key=len)[:40]}...")
+    if max(map(len, names)) > most:
+        raise InputError(f"a name has more than {most} characters: {max(names, key=len)[:40]}...")
     try:
         return text.encode()
     except UnicodeEncodeError:
         raise InputError(f"a name is not Unicode text: {text[:40]!r}") from None
 
 
-def _cut(raw: bytes) -> tuple[str, ...]:
+def _cut(raw: bytes, most: int = MAX_NAME) -> tuple[str, ...]:
     names = tuple(map(intern, raw.decode().split("\0")))
-    if max(map(len, names)) > MAX_NAME:
-        raise RemoteProtocolError(f"a name has more than {MAX_NAME} characters")
+    if max(map(len, names)) > most:
+        raise RemoteProtocolError(f"a name has more than {most} characters")
     return names
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias
 from msgspec import Meta, MsgspecError
 from msgspec.msgpack import Decoder, Encoder
 
-from antecede.core.frontier import Frontier
+from antecede.core.home.frontier import Frontier
 from antecede.core.message import is_loose
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.limits import MAX_FRAME, MAX_NUMBER, MAX_RANK

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antecede.core.membership.news import ALIVE, DEAD, LEFT, STATES, SUSPECT, News
-from antecede.core.membership.table import Claim, Table
+from antecede.core.membership.table import STONES, Claim, Table
 
 A, B, C = (News(name, "broker", ("G1",)) for name in "ABC")
 S = News("S1", "subscriber", ("G1",))
@@ -114,3 +114,25 @@ def test_the_order_in_which_news_comes_makes_no_difference_to_the_view(sayings: 
 def test_hearing_it_again_is_nothing_new(sayings: list[News]) -> None:
     made = table(*sayings)
     assert not any(made.merge(news) for news in list(made.entries.values()))
+
+
+def test_a_subscriber_that_is_out_is_told_for_a_while_and_remembered_longer() -> None:
+    made = table(B, replace(C, state=DEAD), replace(S, state=LEFT))
+    made.forget(1_000, told_us=100)
+    assert "S1" in made.entries
+    made.forget(1_100, told_us=100)
+    assert "S1" not in made.entries and "C" in made.entries, "of brokers it stays known"
+    assert made.is_out("S1") and not made.merge(S) and not made.merge(replace(S, state=LEFT))
+    assert made.latest("S1") == 0 and made.floor == 0
+    made.forget(1_100 + STONES * 100, told_us=100)
+    assert made.latest("S1") is None and made.floor == 1, "who comes under that name is a later one"
+    assert not made.is_out("S1")
+
+
+def test_one_that_came_back_under_its_next_name_is_not_forgotten_with_the_earlier_one() -> None:
+    made = table(replace(S, state=LEFT))
+    made.forget(0, told_us=100)
+    made.forget(100, told_us=100)
+    assert made.merge(replace(S, name="S1.1"))
+    made.forget(100_000, told_us=100)
+    assert made.latest("S1") == 1 and made.is_out("S1") and not made.is_out("S1.1")

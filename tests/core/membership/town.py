@@ -11,7 +11,7 @@ from antecede.core.effects import Effect, Expelled, Leave, Send
 from antecede.core.frames import Frame, Sync, Top
 from antecede.core.machine import Peer
 from antecede.core.membership.detector import Probing
-from antecede.core.membership.managed import Managed
+from antecede.core.membership.wrapper import Managed
 from antecede.core.message import Message
 
 __all__ = ["PERIOD_US", "PROBING", "Inner", "Town"]

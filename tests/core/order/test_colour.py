@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antecede.core.eager import EagerInbox
+from antecede.core.deadline.eager import EagerInbox
+from antecede.core.deadline.inbox import Inbox
 from antecede.core.effects import Deliver, Discard, Effect
-from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Stamp
 from antecede.core.order.colour import NEVER, ROUNDS, ColourReader, newest_before
-from antecede.core.round_clock import RoundClock
+from antecede.core.order.round_clock import RoundClock
 from tests.core.kit import EVENTS, PLANS, message
 from tests.core.order.test_matrix import world_of
 

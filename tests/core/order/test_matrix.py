@@ -9,7 +9,7 @@ from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Stamp, split_id
 from antecede.core.order.matrix import Column, MatrixWriter, place_of
 from antecede.core.order.reader import Reader
-from antecede.core.round_clock import RoundClock
+from antecede.core.order.round_clock import RoundClock
 from tests.core.kit import CARRIED, EVENTS, PLANS, World, agree, message
 
 CARRIERS = {"A": ("G1", "G2"), "B": ("G1", "G2"), "C": ("G1",), "D": ("G2",)}

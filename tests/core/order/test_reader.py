@@ -286,3 +286,20 @@ def test_what_several_unknown_ones_may_have_stood_for_is_looked_at_once() -> Non
         reader.skipped((mark,), None)
     both = Stamp((("Z", 1),), tuple(lost), {"A": 19, "B": 3})
     assert [one.needs for one in reader._skipped_by(both)] == [(("A", 19), ("B", 3))]
+
+
+def test_what_is_retired_lies_behind_and_frees_who_waits_for_it() -> None:
+    reader = Reader(everything, dense=False)
+    reader.watch(("p@G1", 3), "token")
+    reader.retire({"p@G1": 3, "q~@G1": 2})
+    assert reader.behind("p@G1", 3) and reader.behind("q~@G1", 1) and reader.freed == ["token"]
+    reader.forget(["p@G1"])
+    assert not reader.behind("p@G1", 1) and reader.newest("p@G1") == 0
+
+
+def test_the_newest_is_unknown_while_something_before_a_skipped_one_may_come() -> None:
+    reader = Reader(everything, dense=False)
+    reader.skipped((("p@G1", 2),), Stamp((("p@G1", 2),), (("q@G1", 1),)))
+    assert reader.newest("p@G1") is None
+    reader.delivered(Stamp((("q@G1", 1),)), forced=False)
+    assert reader.newest("p@G1") == 2

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope
 from antecede.core.order.reader import Reader
+from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import ColoursReader, RoundsWriter
-from antecede.core.round_clock import RoundClock
 from tests.core.kit import EVENTS, PLANS, World, agree, message
 
 G1, G2, BOTH = Interest(("G1",)), Interest(("G2",)), Interest(("G1", "G2"))

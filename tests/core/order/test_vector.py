@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Stamp
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
 from tests.core.kit import PLANS, World, message
@@ -137,3 +138,73 @@ def test_stamps_agree_with_the_transitive_closure(plan) -> None:
             assert all(world.told[a].envelope.stamp.rank < stamp.rank for a in later.past), b
             for stream, n in stamp.needs:
                 assert f"{stream.partition('@')[0]}:{n}" in later.past
+
+
+class Eager(VectorWriter):
+    """The dumb twin: looks at every message at once."""
+
+    __slots__ = ()
+
+    def learn(self, envelope: Envelope) -> None:
+        super().learn(envelope)
+        self.catch_up()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from([("G1",), ("G2",), ("G1", "G2")]), st.integers(0, 31)),
+        max_size=40,
+    ),
+    st.booleans(),
+)
+def test_reading_late_makes_no_difference(steps: list[tuple[int, tuple[str, ...], int]], flat: bool) -> None:
+    """Whoever reads only the newest of each stream, when it publishes, stamps as one that reads all of them at once."""
+    writers = [VectorWriter(name, flat=flat, chain=4) for name in "pqrs"]
+    lazy, eager = VectorWriter("me", flat=flat), Eager("me", flat=flat)
+    for seq, (who, topics, hearers) in enumerate(steps, 1):
+        told = Message(writers[who].name, seq, topics)
+        envelope = Envelope(told, writers[who].stamp(told, None))
+        lazy.learn(envelope)
+        eager.learn(envelope)
+        for place, writer in enumerate(writers):
+            if place != who and hearers >> place & 1:
+                writer.learn(envelope)
+        if hearers & 16:
+            own = Message("me", seq, topics)
+            late, soon = lazy.stamp(own, None), eager.stamp(own, None)
+            assert (late.own, set(late.needs), late.rank) == (soon.own, set(soon.needs), soon.rank)
+            assert late.covers == soon.covers
+    assert lazy.past() == eager.past()
+
+
+def test_what_is_retired_is_named_no_more_and_what_it_stood_for_is_named_itself() -> None:
+    a, b, c = (VectorWriter(name, flat=False) for name in "ABC")
+    first = publish(a, "A:1", "G1")
+    b.learn(first)
+    second = publish(b, "B:1", "G1")
+    c.learn(second)
+    c.retire({"B@G1": 1})
+    third = publish(c, "C:1", "G1").stamp
+    assert third.covers == {"A@G1": 1} and third.needs == (("A@G1", 1),)
+    c.retire({"A@G1": 1, "C@G1": 1})
+    assert not c.past() and publish(c, "C:2", "G1").stamp.needs == ()
+
+
+def test_a_message_in_two_groups_is_named_by_the_one_that_is_not_over() -> None:
+    a, b = VectorWriter("A", flat=False), VectorWriter("B", flat=False)
+    b.learn(publish(a, "A:1", "G1", "G2"))
+    b.retire({"A@G1": 1})
+    assert b.past() == {"A@G2": 1}
+    stamp = publish(b, "B:1", "G1").stamp
+    assert stamp.covers == {"A@G2": 1} and stamp.needs == (("A@G2", 1),)
+
+
+def test_one_s_own_messages_that_are_over_are_in_no_chain() -> None:
+    writer = VectorWriter("A", flat=False, chain=8)
+    for n in (1, 2, 3):
+        publish(writer, f"A:{n}", "G1")
+    writer.retire({"A@G1": 2})
+    assert publish(writer, "A:4", "G1").stamp.needs == (("A@G1", 3),)
+    writer.retire({"A@G1": 4})
+    assert publish(writer, "A:5", "G1", after=[]).stamp.needs == ()

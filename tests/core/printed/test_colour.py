@@ -7,8 +7,8 @@ from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Stamp
 from antecede.core.order.colour import ColourReader
 from antecede.core.order.matrix import Column
-from antecede.core.printed.colour import IntegerColours, PrintedMatrixWriter
-from antecede.core.round_clock import RoundClock
+from antecede.core.order.round_clock import RoundClock
+from antecede.core.printed.colour import CyclicColours, IntegerColours, PrintedMatrixWriter
 from tests.core.kit import message, told
 
 CLOCK = RoundClock(10, 3)
@@ -63,4 +63,20 @@ def test_after_the_last_colour_nothing_is_delivered() -> None:
         "discard A:4 superseded",
         "discard B:3 superseded",
         "discard B:4 late",
+    ]
+
+
+def test_cyclic_colours_are_newer_or_not_and_never_late() -> None:
+    reader = ColourReader(CLOCK, eager=True)
+    out: list[Effect] = []
+    inbox = CyclicColours(reader, out, lambda envelope, now: None, guard_us=0, memory_us=10**9)
+    for name, now_us in (("A:2", 10), ("A:1", 10), ("A:3", 20), ("A:4", 30), ("B:1", 45), ("B:2", 45)):
+        inbox.accept(reader.arrived(Envelope(message(name), Stamp(()))), now_us)
+    assert told(out) == [
+        "deliver A:2 causes",
+        "discard A:1 superseded",
+        "deliver A:3 causes",
+        "deliver A:4 causes",
+        "discard B:1 superseded",  # in round 5 its colour means round 4, and something of round 4 is out
+        "deliver B:2 causes",  # its colour means round 5: long expired, and taken for new
     ]

@@ -1,9 +1,9 @@
-"""Predecessors of other groups: waited for, or left out with all that stands behind them."""
+"""Predecessors of other groups: waited for, or left out, by a subscriber with all that stands behind them."""
 
 from __future__ import annotations
 
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope
+from antecede.core.message import Envelope, Stamp
 from antecede.core.printed.graph import READINGS, PrintedGraphWriter
 from tests.core.kit import message
 
@@ -24,7 +24,22 @@ def test_waiting_names_the_message_of_the_other_group() -> None:
     assert writer.project(last, G1).stamp.needs == (("A@G2", 2),)
 
 
-def test_leaving_out_names_nothing_at_all() -> None:
+def test_leaving_out_names_nothing_at_all_to_a_subscriber() -> None:
     writer, last = chain("printed-b")
     assert writer.project(last, G1).stamp.needs == ()
     assert writer.project(last, BOTH).stamp.needs == (("A@G2", 2),)
+    assert not writer.project(last, BOTH).stamp.covers, "only immediate predecessors travel"
+
+
+def test_a_broker_looks_behind_what_it_leaves_out() -> None:
+    writer, last = chain("printed-b")
+    broker = PrintedGraphWriter("C", G1, deadlines=False, slack_us=0, grace_us=0, foreign="leave out")
+    assert broker.arrived(writer.relay(last)).stamp.needs == (("A@G1", 1),)
+    waits = PrintedGraphWriter("C", G1, deadlines=False, slack_us=0, grace_us=0, foreign="wait")
+    assert waits.arrived(writer.relay(last)).stamp.needs == (("A@G2", 2),)
+
+
+def test_a_message_without_a_node_is_passed_on_as_it_is() -> None:
+    writer, _ = chain("printed-b")
+    loose = Envelope(message("B:1", "G1"), Stamp((("B@G1", 1),)))
+    assert writer.project(loose, G1) is loose

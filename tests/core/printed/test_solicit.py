@@ -7,7 +7,7 @@ from random import Random
 from antecede.core.frames import Data, Request
 from antecede.core.machine import Peer, Settings
 from antecede.core.message import Message
-from antecede.core.printed.solicit import PrintedMember
+from antecede.core.printed.solicit import READINGS, PrintedMember
 from tests.core.kit import frame_to, sent, told
 
 VIEW = {name: Peer(name, "member", ("G1",)) for name in "pqr"}
@@ -54,16 +54,12 @@ def test_check_msgs_delivers_what_has_become_ready() -> None:
     assert told(r.receive(m1, "p", 6)) == ["deliver p:1 causes", "deliver q:1 causes"] and r.next_wake() is None
 
 
-def test_check_msgs_releases_at_a_tick_that_is_the_deadline_and_at_no_other() -> None:
-    for deadline_us, released in ((100, True), (103, False)):
-        p, q, r = member("p"), member("q"), member("r")
-        q.receive(send(p, 1)[1], "p", 2)
-        r.receive(send(q, 4, deadline_us)[1], "q", 5)
-        while (tick := r.next_wake()) is not None and tick <= 200:
-            effects = r.wake(tick)
-            if effects:
-                break
-        assert (told(effects) == ["deliver q:1 deadline"]) == released
+def test_check_msgs_releases_at_the_deadline_and_not_before() -> None:
+    p, q, r = member("p"), member("q"), member("r")
+    q.receive(send(p, 1)[1], "p", 2)
+    r.receive(send(q, 4, 103)[1], "q", 5)
+    assert r.next_wake() == 103 and told(r.wake(102)) == [] and told(r.wake(103)) == ["deliver q:1 deadline"]
+    assert r.next_wake() is None
 
 
 def test_solicit_recv_answers_what_is_below_in_every_entry() -> None:
@@ -74,6 +70,14 @@ def test_solicit_recv_answers_what_is_below_in_every_entry() -> None:
     full = q.receive(Request((("p", 0, 2), ("q", 0, 4))), "r", 5)
     assert told(full) == ["answer r with p:1", "data to r: p:1"]
     assert told(q.receive(Request((("p", 1, 2), ("q", 0, 4))), "r", 5))[0] == "answer r with ", "the asker has it"
+
+
+def test_charitably_an_answer_reaches_up_to_the_bound() -> None:
+    p, q = member("p"), PrintedMember("q", ("G1",), Settings(), Random(1), below=READINGS["charitable"])
+    q.view(VIEW, 0)
+    q.receive(send(p, 1)[1], "p", 2)
+    assert told(q.receive(Request((("p", 0, 1), ("q", 0, 4))), "r", 5))[0] == "answer r with p:1"
+    assert told(q.receive(Request((("p", 0, 1),)), "r", 5))[0] == "answer r with ", "equal is not less"
 
 
 def test_rpy_recv_delivers_whatever_it_gets() -> None:

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from antecede.core.machine import Settings
-from antecede.core.printed.colour import IntegerColours, PrintedMatrixWriter
+from antecede.core.order.rounds import ColoursReader
+from antecede.core.printed.colour import CyclicColours, IntegerColours, PrintedMatrixWriter
 from antecede.core.printed.graph import PrintedGraphWriter
 from antecede.core.printed.pull import PrintedPullReader
-from antecede.core.printed.rounds import RuleOneInbox, RuleOneReader
+from antecede.core.printed.rounds import RuleOneInbox, RuleOneReader, WholeVectorWriter
 from antecede.core.printed.solicit import PrintedMember
 from antecede.core.printed.waiting import WaitingList
 from antecede.core.recipes import RECIPES, build
-from antecede.core.round_broker import RoundBroker
+from antecede.core.roles.round_broker import RoundBroker
 from tests.core.kit import machine
 
 
@@ -25,7 +26,9 @@ def printed(recipe: str, reading: str, role: str, **knobs: Any) -> Any:
 
 
 def test_solicit() -> None:
-    assert type(printed("solicit", "printed", "member")) is PrintedMember
+    for reading, below in (("printed", "every entry"), ("charitable", "vector")):
+        made = printed("solicit", reading, "member")
+        assert type(made) is PrintedMember and made.below == below
 
 
 @pytest.mark.parametrize(
@@ -55,6 +58,10 @@ def test_rounds_and_colour() -> None:
     assert type(made.reader) is RuleOneReader and type(made.inbox) is RuleOneInbox
     assert type(printed("colour", "printed", "broker").writer) is PrintedMatrixWriter
     assert type(printed("colour", "printed", "subscriber").inbox) is IntegerColours
+    assert type(printed("colour", "charitable", "subscriber").inbox) is CyclicColours
+    assert type(printed("rounds", "described", "broker").writer) is WholeVectorWriter
+    described = printed("rounds", "described", "subscriber")
+    assert type(described.reader) is ColoursReader and type(described.inbox) is RuleOneInbox
 
 
 def test_a_broker_still_leaves_time_for_the_last_hop() -> None:

@@ -99,3 +99,17 @@ def test_only_what_there_was_at_the_change_of_view_is_compared() -> None:
         b.receive(Digest({}, {"A~": 2}), name, 700)
     b.receive(frame_to(found["A"].publish(("G1",), b"", 800)[1], "B", Data), "A", 810)
     assert sent(b.wake(b.rounds.at_us), Digest) == [] and b.rounds.at_us is None, "newer ones are acknowledged instead"
+
+
+def test_no_more_than_a_window_is_on_its_way_unheard() -> None:
+    a = machine("ackcast", "A", "member", "G1", deadlines=False, window=2)
+    a.view({name: Peer(name, "member", ("G1",)) for name in "AB"}, 0)
+    a.start(0)
+    said = [a.publish(("G1",), b"", now) for now in range(4)]
+    one, two, three, four = (message.id for message, _ in said)
+    assert [len(sent(effects, Data)) for _, effects in said] == [1, 1, 0, 0]
+    effects = a.receive(Received((one,)), "B", 10)
+    assert [m.id for _, frame in sent(effects, Data) for m in frame.messages()] == [three]
+    effects = a.receive(Received((two, three)), "B", 20)
+    assert [m.id for _, frame in sent(effects, Data) for m in frame.messages()] == [four]
+    assert not sent(a.receive(Received((four,)), "B", 30), Data)

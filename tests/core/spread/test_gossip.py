@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from antecede.core.frames import Data
+from antecede.core.machine import Peer
 from antecede.core.spread.gossip import Gossip
 from tests.core.kit import grouped, sent
 from tests.core.spread.test_multicast import broker
@@ -18,9 +18,7 @@ def targets(effects: Any) -> list[str]:
 
 
 def gossiping(links: dict[str, tuple[str, ...]], times: int = 1, **knobs: Any) -> Any:
-    a: Any = broker("cbcast+gossip", links, round_us=ROUND, **{"deadlines": False, **knobs})
-    a.spread = Gossip(a, times=times)
-    return a
+    return broker("cbcast+gossip", links, round_us=ROUND, times=times, **{"deadlines": False, **knobs})
 
 
 def pushed(a: Any, now_us: int) -> list[str]:
@@ -61,5 +59,22 @@ def test_brokers_without_subscribers_pass_it_on_too() -> None:
     assert pushed(a, ROUND) == ["D"]
 
 
-def test_how_often_is_part_of_the_way_to_spread() -> None:
-    assert partial(Gossip, times=4)(gossiping({})).times == 4
+def test_how_often_is_a_setting() -> None:
+    assert gossiping({}, times=4).spread.times == 4 and type(gossiping({}).spread) is Gossip
+
+
+def test_with_a_view_below_gossip_goes_to_subscribers_of_others_too() -> None:  # 001 s3
+    a = gossiping({"S1": ("G1",)}, fanout=3, view_below=3)
+    everybody = {
+        name: Peer(name, "subscriber", ("G1",) if name != "T" else ("G9",)) for name in ("S1", "S2", "S3", "T")
+    }
+    a.view({**a.members, **everybody}, 0)
+    reached = set()
+    for n in range(1, 20):
+        a.publish(("G1",), b"", n * ROUND)
+        reached |= {name for to in [targets(a.wake((n + 1) * ROUND))] for name in to if name[0] in "ST"}
+        assert len(a.spread.below.names) == 3
+    reached |= {name for name in targets(a.publish(("G1",), b"", 30 * ROUND)[1]) if name[0] in "ST"}
+    out = [targets(a.publish(("G1",), b"", (31 + n) * ROUND)[1]) for n in range(20)]
+    reached |= {name for to in out for name in to if name[0] in "ST"}
+    assert reached == {"S1", "S2", "S3"}, "S2 and S3 are attached elsewhere; T wants nothing of this"

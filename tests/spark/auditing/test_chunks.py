@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from antecede.spark.auditing.chunks import code_rows, pack, unpack
 from antecede.spark.auditing.judge import NO_TIME
 from antecede.spark.auditing.keys import keys_of
+from antecede.spark.auditing.telling import heard
 from antecede.trace.record import Row
 from tests.spark.auditing.rig import cut_up
 from tests.spark.auditing.test_judging import simulated
@@ -70,3 +72,16 @@ def test_rows_of_nobodys_messages_are_counted() -> None:
     chunks, left_out = pack(code_rows(part), lambda keys: np.where(keys == keys_of(["a"])[0], 0, -1).astype(np.int32))
     assert left_out == {"nameless": 1, "unknown": 1}
     assert chunks.to_pylist()[0]["count"] == 1 and chunks.to_pylist()[0]["rows"] == 3
+
+
+def test_a_retained_copy_is_no_delivery() -> None:
+    reasons = ["causes", "retained", None]
+    columns = {
+        "process": ["q"] * 3, "step": [0, 1, 2], "at_us": [5, 6, 7], "true_us": [None] * 3,
+        "kind": ["deliver", "deliver", "publish"], "reason": reasons, "message": ["p:1", "p:1", "q:1"],
+        "peer": [None] * 3,
+    }  # fmt: skip
+    kinds = {"step": pa.int64(), "at_us": pa.int64(), "true_us": pa.int64()}
+    table = pa.table({name: pa.array(values, kinds.get(name, pa.string())) for name, values in columns.items()})
+    assert list(code_rows(table).kind) == [2, -1, 0]
+    assert heard(table).column("step").to_pylist() == [0]

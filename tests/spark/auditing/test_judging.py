@@ -21,6 +21,7 @@ from tests.papers.test_home_queues import drawn
 from tests.spark.auditing.rig import Result, audited, cut_up, renumbered, with_faults
 from tests.trace.causal import causal_run
 from tests.trace.tables import rows
+from tests.trace.test_verdicts import SELECTING
 
 FIVE = ("inversion", "gap", "overdue", "duplicate", "stuck")
 
@@ -235,3 +236,10 @@ def test_deliveries_of_what_nobody_published_are_counted(tmp_path: Path) -> None
     result = audited(cut_up(run, random.Random(1)), tmp_path)
     assert sum(r["rows"] for r in result["counts"] if r["verdict"] == "unknown") == 2
     assert not result["finding"]
+
+
+@pytest.mark.parametrize("where", ["where=x_!=_2", "", "where=x_>_2", "where=payload.y_in_(1,2)"])
+def test_predicates_mean_what_they_mean_to_the_oracle(where: str, tmp_path: Path) -> None:
+    run = rows(SELECTING.replace("where=x_!=_2", where) + "\n".join(f"{who} 9 end quiet" for who in "Bps"))
+    dice = random.Random(1)
+    same(check(run), audited(cut_up(run, dice), tmp_path, dice))

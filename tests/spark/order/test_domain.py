@@ -6,8 +6,8 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
+from antecede.core.deadline.inbox import Inbox
 from antecede.core.effects import Deliver, Discard, Effect
-from antecede.core.inbox import Inbox
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.reader import Reader
 from antecede.spark.order.behind import NEVER, Rules

@@ -1,35 +1,31 @@
-"""Ordering as jobs of Spark: what is set for it is taken back; the rest is in tests/cli/test_order.py."""
+"""Ordering as jobs of Spark: rows, and beside them what is no row; whole commands are in tests/cli/test_order.py."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from antecede.errors import InputError
+from antecede.spark.order.written import Targets
+from antecede.spark.tables.files import files_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def test_names_that_differ_in_case_are_two_columns_meanwhile(spark: SparkSession) -> None:
-    from antecede.spark.order.jobs import careful
+def test_every_line_is_a_row_with_a_fate_or_in_the_quarantine(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from antecede.spark.order import jobs
+    from antecede.spark.sink import read
 
-    name = "spark.sql.caseSensitive"
-    before = spark.conf.get(name)
-    with careful(spark):
-        assert spark.conf.get(name) == "true"
-        assert spark.sql("select 1 as id, 2 as ID").select("ID").first()[0] == 2
-    assert spark.conf.get(name) == before
-
-
-def test_a_file_that_is_damaged_inside_is_named(spark: SparkSession) -> None:
-    from antecede.spark.order.jobs import careful
-
-    said = (
-        "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///tmp/in/x%20y.parquet.  SQLSTATE: KD001"
-    )
-    with pytest.raises(InputError, match=r"x y.parquet cannot be read: it is damaged inside"), careful(spark):
-        raise RuntimeError(said)
-    with pytest.raises(RuntimeError, match="other"), careful(spark):
-        raise RuntimeError("something other")
+    (tmp_path / "in.csv").write_text("id,parents\nb,a\nragged\na,\na,\n", "utf-8")
+    to = Targets(tmp_path / "out", tmp_path / "late", tmp_path / "aside")
+    report = jobs.as_batch(spark, files_of([tmp_path / "in.csv"]), {"id": "id", "parents": "parents"}, to, {"id"}, None)
+    assert (report["engine"], report["rows_in"], report["quarantined"], report["reconciled"]) == ("spark", 4, 1, True)
+    assert {row.id: row.causal_pos for row in read(spark, to.out).collect()} == {"a": 0, "b": 1}
+    assert [(row.id, row.fate) for row in read(spark, to.late).collect()] == [("a", "duplicate")]
+    assert [row.row for row in read(spark, to.quarantine).collect()] == ["ragged"]
+    monkeypatch.setattr(jobs, "FEW_ROWS", 0)
+    assert jobs.told(spark, [to.out, to.late], 4, 1) == report, "Spark counts what this process counts"

@@ -10,7 +10,7 @@ import pytest
 
 from antecede.errors import InputError
 from antecede.spark.manifest import DataFile, Manifest, commit
-from antecede.spark.tables.files import files_of, kind_of, one_schema, parquet_rows
+from antecede.spark.tables.files import files_of, is_small, kind_of, one_schema, parquet_rows
 
 
 def test_kinds_by_name() -> None:
@@ -28,6 +28,16 @@ def test_files_of_a_folder_without_what_is_hidden(tmp_path: Path) -> None:
     (tmp_path / "day=1").mkdir()
     (tmp_path / "day=1" / "e.csv").touch()
     assert files_of([tmp_path]).root == tmp_path
+
+
+def test_small_is_all_that_lies_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("antecede.spark.tables.files.LOCAL_BYTES", 20_000)
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "gone").symlink_to("nowhere")
+    (tmp_path / "deep" / "a").write_bytes(b"x" * 5_000)
+    assert is_small([tmp_path]) and is_small([tmp_path / "deep" / "a"]) and not is_small(["s3://bucket/table"])
+    (tmp_path / "b").write_bytes(b"x" * 15_000)
+    assert not is_small([tmp_path]) and is_small([tmp_path / "b"]) and not is_small([tmp_path / "b"] * 2)
 
 
 def test_a_table_of_antecede_is_what_its_manifest_says(tmp_path: Path) -> None:

@@ -47,6 +47,10 @@ class Probing:
     sync: int = 16
     """Periods between full exchanges. Costs time until what news missed is mended; lowering it costs bytes."""
 
+    forget: int = 0
+    """Periods for which others are told of subscribers that are out; 0: for ever. Costs bytes whenever two exchange all
+    they know; it must exceed the time in which a crash is found."""
+
     def found_us(self, count: int) -> int:
         """By when a crash is usually known to all of `count` processes."""
         return self.period_us * (2 + (2 + self.suspicion) * count.bit_length())

@@ -2,7 +2,8 @@
 
 Decided here: who is in the view (whoever is not out, suspects included), who is out for ever, what of all this a
 subscriber is told (brokers), and which of two views stays when each has declared the other dead: the larger one,
-counted in members or brokers; of two equally large ones the one that holds the smallest name.
+counted in members or brokers; of two equally large ones the one that holds the smallest name. Subscribers that are out
+are told to others for a while only, and remembered a while longer, so that a late rumour does not bring them back.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from typing import NamedTuple
 from antecede.core.machine import Peer
 from antecede.core.membership.news import News, beats, split_name
 
-__all__ = ["Claim", "Table", "claim_of"]
+__all__ = ["STONES", "Claim", "Table", "claim_of"]
+
+
+STONES = 10
+"""So many times as long as others are told of it is it remembered that a subscriber is out. Costs memory."""
 
 
 class Claim(NamedTuple):
@@ -38,7 +43,7 @@ def claim_of(news: Iterable[News], holder: str) -> Claim:
 
 
 class Table:
-    __slots__ = ("_latest", "_mirrors", "entries", "name", "version")
+    __slots__ = ("_ended", "_latest", "_mirrors", "_stones", "entries", "floor", "name", "version")
 
     def __init__(self, me: News) -> None:
         self.name = me.name
@@ -49,6 +54,12 @@ class Table:
         """Rises with every change."""
         self._latest: dict[str, int] = {}
         """Name without incarnation -> the latest one heard of."""
+        self._ended: dict[str, int] = {}
+        """Subscribers that are out, and since when that is known."""
+        self._stones: dict[str, int] = {}
+        """Those of them that are told to nobody any more, and until when they are remembered, the first to go first."""
+        self.floor = 0
+        """A later incarnation than any that was forgotten: what one begins with of whose name nothing is known."""
         self._note_life(me.name)
 
     @property
@@ -60,6 +71,8 @@ class Table:
         known = self.entries.get(name)
         if known is not None:
             return known.final
+        if name in self._stones:
+            return True
         base, life = split_name(name)
         return life < self._latest.get(base, 0)
 
@@ -84,6 +97,25 @@ class Table:
         if life > before:  # of those before only the latest was kept
             self.entries.pop(f"{base}.{before}" if before else base, None)
         self._latest[base] = max(life, before)
+
+    def latest(self, base: str) -> int | None:
+        """The latest incarnation that was heard of; None: none was, or it is forgotten."""
+        return self._latest.get(base)
+
+    def forget(self, at_us: int, told_us: int) -> None:
+        """Of subscribers that have been out for `told_us` nobody is told any more: all others know it. For ten times as
+        long it is remembered that they are out."""
+        ended = {n.name for n in self.entries.values() if n.final and n.role == "subscriber" and n.name != self.name}
+        self._ended = {name: self._ended.get(name, at_us) for name in ended}
+        for name in [name for name, since_us in self._ended.items() if at_us >= since_us + told_us]:
+            del self.entries[name], self._ended[name]
+            self._stones[name] = at_us + STONES * told_us
+        for name in [name for name, until_us in self._stones.items() if at_us >= until_us]:
+            del self._stones[name]
+            base, life = split_name(name)
+            if self._latest.get(base) == life:
+                del self._latest[base]
+                self.floor = max(self.floor, life + 1)
 
     def keep_only(self, named: set[str]) -> None:
         """Subscribers: a broker has named all it knows. Of whom it never heard nothing more would ever be told, so such

@@ -1,0 +1,1 @@
+"""How causality is written on a message and read from it: one module per encoding."""

@@ -20,8 +20,8 @@ from typing import Any
 
 from antecede.core.message import Envelope, Mark, Stamp
 from antecede.core.order.reader import Reader, everything
+from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import own_below
-from antecede.core.round_clock import RoundClock
 
 __all__ = ["ROUNDS", "ColourReader", "newest_before"]
 

@@ -20,9 +20,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from antecede.core.frames import Node
 from antecede.core.interest import Interest, group_of, stream_of
 from antecede.core.message import Envelope, Mark, Message, Stamp, newest_of, raise_to, split_id
+from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import own_below
 from antecede.core.order.vector import close
-from antecede.core.round_clock import RoundClock
 
 __all__ = ["Column", "MatrixWriter", "place_of"]
 

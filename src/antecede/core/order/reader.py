@@ -13,7 +13,7 @@ behind by itself, and `front` reaches it once the ones before it, which each of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose
@@ -274,6 +274,28 @@ class Reader:
                     self._reach(stream, n)
                 else:
                     self._advance(stream, n)
+
+    def retire(self, marks: Mapping[str, int]) -> None:
+        """All of these streams up to there is over everywhere: whatever of it never came here never will."""
+        for stream, n in marks.items():
+            if n > self.front.get(stream, 0) and self._concerns(stream):
+                if is_loose(stream):
+                    self._reach(stream, n)
+                else:
+                    self._advance(stream, n)
+
+    def newest(self, stream: str) -> int | None:
+        """The newest that lies behind; None: before one that was skipped something is missing, and may still come."""
+        for skipped in self.skips.get(stream, {}).values():
+            if skipped is not None and skipped is not UNKNOWN and self.blocker(skipped) is not None:
+                return None
+        return max(self.front.get(stream, 0), max(self.over.get(stream, ()), default=0))
+
+    def forget(self, streams: Iterable[str]) -> None:
+        """Nothing is known of them any more."""
+        for stream in streams:
+            for known in (self.front, self.over, self.skips, self._before, self.cut):
+                known.pop(stream, None)
 
     def unordered(self) -> Unordered:
         """What lies behind of loose streams, to go on from elsewhere."""

@@ -14,8 +14,8 @@ from __future__ import annotations
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.reader import Reader, everything
+from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.vector import VectorWriter
-from antecede.core.round_clock import RoundClock
 
 __all__ = ["ColoursReader", "RoundsWriter"]
 

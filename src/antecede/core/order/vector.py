@@ -7,7 +7,9 @@ entries in its sender's past, also of groups the sender is not in: without them 
 To test all entries costs time in the number of senders. Enough is, per group, the *leaves*: what is addressed to the
 group, lies in the sender's past, and precedes nothing else there that is addressed to the group. Whoever has delivered
 these has all before them behind. They are what `needs` holds; the rest travels for those who must skip something.
-Delivering a message only replaces leaves: the vector itself is put together when something is published.
+Delivering a message only replaces leaves: the vector itself is put together when something is published. And leaves are
+replaced only then: until somebody asks, the newest message of each stream waits unread (`learn`), since it replaces
+whatever an older one of the stream would have. So who only receives never looks at a stamp.
 """
 
 from __future__ import annotations
@@ -17,15 +19,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from antecede.core.entries import EACH, Groups
 from antecede.core.frames import Node
 from antecede.core.interest import Interest, group_of, stream_of
-from antecede.core.message import Envelope, Mark, Message, Stamp
+from antecede.core.message import Envelope, Mark, Message, Stamp, raise_to, series_of
 
-__all__ = ["VectorWriter", "close"]
+__all__ = ["VectorWriter", "beyond", "close", "without"]
 
 
 class VectorWriter:
     cuts = False
     __slots__ = (
-        "_last", "_leaves", "_own", "_tips", "chain", "dense", "flat", "groups", "name", "rank", "retired", "stable"
+        "_last", "_leaves", "_own", "_tips", "_unread", "chain", "dense", "flat", "groups", "name", "rank", "retired",
+        "stable",
     )  # fmt: skip
 
     def __init__(self, name: str, *, flat: bool, chain: int = 1, groups: Groups = EACH) -> None:
@@ -45,6 +48,8 @@ class VectorWriter:
         """Per group: mark -> what it covers (nothing is known of those that were only heard of). None if flat."""
         self._tips: dict[Mark, Stamp] = {}
         """What was delivered or published here and precedes nothing else that was: together they cover the past."""
+        self._unread: dict[tuple[str, ...], Stamp] = {}
+        """What was delivered since, the newest of each stream (or streams): leaves and tips do not know of it yet."""
 
     def look_at(self, interest: Interest) -> None:
         """A vector is the same for everybody."""
@@ -53,6 +58,7 @@ class VectorWriter:
 
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp:
         """`after`: stamps of the declared causes; None means everything learned so far."""
+        self.catch_up()
         groups = self.groups.of(message.topics)
         streams = (self.name,) if self.flat else tuple(stream_of(self.name, group) for group in groups)
         own = tuple((stream, message.seq) for stream in streams)
@@ -79,11 +85,32 @@ class VectorWriter:
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def learn(self, envelope: Envelope) -> None:
-        """A message was delivered here: it and its causes are causes of what follows."""
+        """A message was delivered here: it and its causes are causes of what follows.
+
+        A later message of a sender covers all that its earlier ones cover, and them. So of those addressed to the same
+        groups only the last one counts, unless an earlier one told of causes in other groups (`reaches_out`)."""
         stamp = envelope.stamp
-        self._take_in(stamp)
         if stamp.rank > self.rank:
             self.rank = stamp.rank
+        own, unread = stamp.own, self._unread
+        streams = (own[0][0],) if len(own) == 1 else tuple([stream for stream, _ in own])
+        earlier = unread.pop(streams, None)
+        if earlier is not None and earlier.own[0][1] >= own[0][1]:
+            unread[streams] = earlier
+            self.catch_up()
+            self._take_in(stamp)
+        elif not self.flat and stamp.reaches_out():
+            self.catch_up()
+            self._take_in(stamp)
+        else:
+            unread[streams] = stamp
+
+    def catch_up(self) -> None:
+        """Leaves and tips know of all that was delivered."""
+        if self._unread:
+            for stamp in self._unread.values():
+                self._take_in(stamp)
+            self._unread.clear()
 
     def _take_in(self, stamp: Stamp) -> None:
         covers = stamp.covers
@@ -122,8 +149,48 @@ class VectorWriter:
             del leaves[leaf]
         leaves[mark] = {}
 
+    def retire(self, marks: Mapping[str, int]) -> None:
+        """These are over everywhere: no stamp need name them. What they stood for, as causes of theirs that are not
+        over, is named by itself from now on."""
+        for stream in [stream for stream in self._own if stream in marks]:
+            self._own[stream] = [n for n in self._own[stream] if n > marks[stream]]
+        past = self.past()
+        if all(n > marks.get(stream, 0) for stream, n in past.items()):
+            return
+        tips: dict[Mark, Stamp] = {}
+        for stamp in self._tips.values():
+            rest = without(stamp, marks)
+            if rest.own:
+                tips[rest.own[0]] = rest
+        covered = close(tips.values())
+        for stream, n in past.items():
+            if n > max(marks.get(stream, 0), covered.get(stream, 0)):
+                tips[stream, n] = Stamp(((stream, n),))
+        self._tips = tips
+        for group, leaves in list(self._leaves.items()):
+            self._retire_leaves(group, leaves, marks)
+        if self._last is not None:
+            last = without(self._last, marks)
+            self._last = last if last.own or last.covers else None
+
+    def _retire_leaves(self, group: str, leaves: dict[Mark, Mapping[str, int]], marks: Mapping[str, int]) -> None:
+        rest: dict[Mark, Mapping[str, int]] = {}
+        uncovered: dict[str, int] = {}
+        for leaf, covers in leaves.items():
+            fewer = beyond(covers, marks)
+            if leaf[1] > marks.get(leaf[0], 0):
+                rest[leaf] = fewer
+            else:
+                raise_to(uncovered, {stream: n for stream, n in fewer.items() if group_of(stream) == group})
+        self._leaves[group] = rest
+        for mark in uncovered.items():
+            self._hear_of(mark, group)
+        if not rest:
+            del self._leaves[group]
+
     def past(self) -> Mapping[str, int]:
         """Marks of everything in the past of what was delivered here, of all groups."""
+        self.catch_up()
         return close(self._tips.values())
 
     def arrived(self, envelope: Envelope) -> Envelope:
@@ -165,6 +232,28 @@ class VectorWriter:
 
     def heard(self, stable: Mapping[str, int]) -> None:
         """Nothing is cut by what others have."""
+
+
+def beyond(marks: Mapping[str, int], passed: Mapping[str, int]) -> Mapping[str, int]:
+    """Without those up to `passed`.
+
+    >>> beyond({"p@G": 3, "q@G": 2}, {"p@G": 3, "q@G": 1})
+    {'q@G': 2}
+    """
+    if passed.keys().isdisjoint(marks):
+        return marks
+    return {stream: n for stream, n in marks.items() if n > passed.get(stream, 0)}
+
+
+def without(stamp: Stamp, marks: Mapping[str, int]) -> Stamp:
+    """A stamp that names none of these. Where one of another sender was needed, all that is left is needed by itself:
+    it may have stood for others."""
+    covers, mine = beyond(stamp.covers, marks), {series_of(stream) for stream, _ in stamp.own}
+    own = tuple(mark for mark in stamp.own if mark[1] > marks.get(mark[0], 0))
+    needs = tuple(mark for mark in stamp.needs if mark[1] > marks.get(mark[0], 0))
+    if any(n <= marks.get(stream, 0) and series_of(stream) not in mine for stream, n in stamp.needs):
+        needs = tuple(dict.fromkeys((*needs, *covers.items())))
+    return Stamp(own, needs, covers, stamp.rank, stamp.extra)
 
 
 def close(stamps: Iterable[Stamp]) -> dict[str, int]:

@@ -8,8 +8,9 @@ from typing import Protocol
 from antecede.core.frames import Node
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message, Stamp
+from antecede.errors import InputError
 
-__all__ = ["Writer"]
+__all__ = ["NoWriter", "Writer"]
 
 
 class Writer(Protocol):
@@ -36,3 +37,63 @@ class Writer(Protocol):
     def expire(self, now_us: int) -> None: ...
     def forget(self, now_us: int) -> None: ...
     def heard(self, stable: Mapping[str, int]) -> None: ...
+
+
+class NoWriter:
+    """Of a process that only reads, a subscriber or a client: nothing is learned, named or kept for stamps to come."""
+
+    __slots__ = ("retired", "stable")
+    cuts = dense = False
+
+    def __init__(self) -> None:
+        self.stable: dict[str, int] = {}
+        self.retired: dict[str, int] = {}
+
+    def look_at(self, interest: Interest) -> None:
+        """Its Reader is told."""
+
+    def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp:
+        raise InputError(f"{message.sender} only reads what brokers stamp: publish at a broker, or by recipe `home`.")
+
+    def learn(self, envelope: Envelope) -> None:
+        """Nothing it publishes follows anything."""
+
+    def arrived(self, envelope: Envelope) -> Envelope:
+        """Its Reader says what a stamp means."""
+        return envelope
+
+    def relay(self, envelope: Envelope) -> Envelope:
+        return envelope
+
+    def bare(self, envelope: Envelope) -> Envelope:
+        return envelope
+
+    def nodes(self) -> tuple[Node, ...]:
+        return ()
+
+    def adopt(self, nodes: Sequence[Node], retired: Mapping[str, int]) -> None:
+        """There is no graph."""
+
+    def known(self, mark: Mark) -> Stamp | None:
+        return None
+
+    def past(self) -> Mapping[str, int]:
+        return {}
+
+    def start_at(self, cut: Mapping[str, int]) -> None:
+        """Its Reader begins there."""
+
+    def gave_up(self, mark: Mark) -> None:
+        """Nothing is kept per message."""
+
+    def project(self, envelope: Envelope, interest: Interest) -> Envelope:
+        return envelope
+
+    def expire(self, now_us: int) -> None:
+        """Nothing is named."""
+
+    def forget(self, now_us: int) -> None:
+        """Nothing is kept."""
+
+    def heard(self, stable: Mapping[str, int]) -> None:
+        """Nothing is cut by what others have."""

@@ -3,20 +3,25 @@ entries are covered. Subscribers (RMS1, RMS2): colours are integers, compared wi
 
 So a gap in a sender's own messages is passed over between brokers. Towards subscribers colours only ever grow, though
 they go round and round: after one message of the last colour nothing is delivered again.
+
+Charitably colours go round ("is the repetition in the maximum gossip round"): a colour is the newest round up to now
+that has it, and `<` between colours is between these rounds. Then nothing is ever too late, for an old colour is taken
+for a new one, and `wait (Del_ok or ...)` never waits, since what is not newer was discarded: whatever is overtaken is
+lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from antecede.core.deadline.inbox import Inbox
 from antecede.core.effects import Discard
-from antecede.core.inbox import Inbox
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Stamp
 from antecede.core.order.colour import ColourReader
 from antecede.core.order.matrix import MatrixWriter
 
-__all__ = ["IntegerColours", "PrintedMatrixWriter", "integer_of"]
+__all__ = ["CyclicColours", "IntegerColours", "PrintedMatrixWriter", "integer_of"]
 
 
 def integer_of(number: int, colours: int) -> int:
@@ -46,6 +51,8 @@ class IntegerColours(Inbox):
     """RMS1-RMS4: what is neither too late nor of a colour that was reached is delivered at once."""
 
     reader: ColourReader
+    expires = True
+    """Whether a colour before the current one is too late."""
     last = 0
     """deadline_color_i."""
 
@@ -55,13 +62,24 @@ class IntegerColours(Inbox):
             self.out.append(Discard(message.id, "duplicate"))
             return
         self.seen[message.id] = now_us
-        clock = self.reader.clock
-        colour = integer_of(message.seq, clock.colours)
-        current = integer_of(clock.round_at(now_us), clock.colours)
-        if colour < current:
+        number = self.reader.clock.round_at(now_us)
+        colour, current = self._read(message.seq, number), self._read(number, number)
+        if colour < current and self.expires:
             self.out.append(Discard(message.id, "late"))
         elif colour <= self.last:
             self.out.append(Discard(message.id, "superseded"))
         else:
             self.last = colour
             self._deliver(envelope, "causes", now_us)
+
+    def _read(self, number: int, current: int) -> int:
+        """What the colour of that round is compared as, in round `current`."""
+        return integer_of(number, self.reader.clock.colours)
+
+
+class CyclicColours(IntegerColours):
+    expires = False
+
+    def _read(self, number: int, current: int) -> int:
+        """The newest round up to `current` that has this colour."""
+        return current - (current - number) % self.reader.clock.colours

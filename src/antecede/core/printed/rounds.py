@@ -1,17 +1,24 @@
-"""001 s2.2 as printed, rule 1: `GT_s[i] = GT_m[i] - 1` of the sender i, `GT_s[k] >= GT_m[k]` of all others.
+"""001 s2.2 as printed, in two readings: rule 1 to the letter, and the description that it contradicts.
 
-A broker that does not send in every round (the paper's own A skips the third) is not heard after the round it skipped.
+printed    rule 1: `GT_s[i] = GT_m[i] - 1` of the sender i, `GT_s[k] >= GT_m[k]` of all others, all 0 at the beginning.
+           Each sender's messages must be of the rounds 1, 2, 3, ...: whoever does not send in every round (the paper's
+           own A skips the third) is not heard after the round it skipped.
+described  s2.2.1: a message carries "the vector of the group round timestamps of the immediate predecessors" of all
+           brokers, whatever groups their messages were for, and a subscriber requests what it has not received. Whoever
+           is in one group waits for messages of the other, which never come.
+
 Nothing in the text releases what waits; it is dropped when it is stale.
 """
 
 from __future__ import annotations
 
+from antecede.core.deadline.inbox import Held, Inbox
 from antecede.core.effects import Discard
-from antecede.core.inbox import Held, Inbox
-from antecede.core.message import Envelope, Mark, Stamp
-from antecede.core.order.rounds import ColoursReader
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Mark, Stamp, newest_of
+from antecede.core.order.rounds import ColoursReader, RoundsWriter, own_below
 
-__all__ = ["RuleOneInbox", "RuleOneReader"]
+__all__ = ["RuleOneInbox", "RuleOneReader", "WholeVectorWriter"]
 
 
 class RuleOneReader(ColoursReader):
@@ -21,12 +28,8 @@ class RuleOneReader(ColoursReader):
         stamp = super().arrived(envelope).stamp
         sender, number = stamp.own[0]
         others = tuple(mark for mark in stamp.needs if mark[0] != sender)
-        needs: tuple[Mark, ...] = ((sender, number - 1), *others) if self._heard(sender) else others
+        needs: tuple[Mark, ...] = ((sender, number - 1), *others) if number > 1 else others
         return Envelope(envelope.message, Stamp(stamp.own, needs, stamp.covers, stamp.rank))
-
-    def _heard(self, sender: str) -> bool:
-        """A first message of a sender has nothing before it ("all 0 at the beginning")."""
-        return sender in self.front
 
 
 class RuleOneInbox(Inbox):
@@ -37,3 +40,15 @@ class RuleOneInbox(Inbox):
 
     def _due_us(self, stamp: Stamp, deadline_us: int) -> int:
         return deadline_us - self.guard_us + 1
+
+
+class WholeVectorWriter(RoundsWriter):
+    """The immediate predecessor vector as it is described: one for all subscribers."""
+
+    __slots__ = ()
+
+    def project(self, envelope: Envelope, interest: Interest) -> Envelope:
+        message, colour_of = envelope.message, self.clock.colour_of
+        colours = {sender: colour_of(n, message.seq) for sender, n in newest_of(envelope.stamp.covers).items()}
+        named = {sender: colour for sender, colour in colours.items() if colour}
+        return Envelope(message, Stamp(own_below(message), (), named))

@@ -1,7 +1,11 @@
 """000 and 002 as printed (002 Fig 6): B-SEND, B-RECV, CHECK-MSGs, SOLICIT-RECV, RPY-RECV, letter by letter.
 
 Vectors hold times. DLVD_Q holds what was delivered, not what was sent. A duplicate of what waits is queued again. An
-answer is delivered as it comes. Deadlines are compared with `=` at ticks. Nobody is asked twice, and only the sender.
+answer is delivered as it comes. Deadlines are compared with `=` every time interval, which is a tick of the clock, so
+each is met. Nobody is asked twice, and only the sender.
+
+Two readings: to the letter `e.MVector[i] < MVector_upper[i]` for all i; or charitably `e.MVector < MVector_upper` as
+vectors are usually compared: no entry greater and one smaller.
 """
 
 from __future__ import annotations
@@ -13,14 +17,20 @@ from antecede.core.frames import Data, Frame, Request
 from antecede.core.machine import Dice, Peer, Settings
 from antecede.core.message import Envelope, Message, Stamp
 
-__all__ = ["PrintedMember"]
+__all__ = ["READINGS", "PrintedMember"]
+
+READINGS = {"printed": "every entry", "charitable": "vector"}
 
 
 class PrintedMember:
     role = "member"
 
-    def __init__(self, name: str, groups: tuple[str, ...], settings: Settings, dice: Dice) -> None:
+    def __init__(
+        self, name: str, groups: tuple[str, ...], settings: Settings, dice: Dice, *, below: str = "every entry"
+    ) -> None:
         self.name, self.groups, self.settings = name, groups, settings
+        self.below = below
+        """What `<` means between two vectors."""
         self.vector: dict[str, int] = {}
         """MVector."""
         self.waiting: list[Envelope] = []
@@ -69,9 +79,8 @@ class PrintedMember:
         return self._tick_us
 
     def _said(self, now_us: int) -> list[Effect]:
-        waits = any(e.message.deadline_us is not None and e.message.deadline_us > now_us for e in self.waiting)
-        round_us = self.settings.round_us
-        self._tick_us = (now_us // round_us + 1) * round_us if waits else None
+        ends = [e.message.deadline_us for e in self.waiting if e.message.deadline_us is not None]
+        self._tick_us = min((end_us for end_us in ends if end_us > now_us), default=None)  # between, nothing changes
         said, self._out = self._out, []
         return said
 
@@ -140,17 +149,21 @@ class PrintedMember:
                         self.waiting.remove(other)
 
     def _solicited(self, frame: Request, sender: str) -> None:
-        """SOLICIT-RECV: what is kept and, in every entry, below the upper vector, unless the asker has it."""
+        """SOLICIT-RECV: what is kept and below the upper vector, unless the asker has it."""
         upper = {stream: high for stream, _, high in frame.ranges}
         has = {stream: low for stream, low, _ in frame.ranges}
         found = []
         for one in self.kept:
             vector = one.stamp.covers
-            below = all(vector.get(s, 0) < n for s, n in upper.items())
-            if below and not all(n <= has.get(s, 0) for s, n in vector.items()):
+            if self._is_below(vector, upper) and not all(n <= has.get(s, 0) for s, n in vector.items()):
                 found.append(one)
         self._out.append(Answer(sender, tuple(e.message.id for e in found)))
         self._out.append(Send((sender,), Data(tuple(found), answer=True)))
+
+    def _is_below(self, vector: Mapping[str, int], upper: Mapping[str, int]) -> bool:
+        if self.below == "every entry":
+            return all(vector.get(s, 0) < n for s, n in upper.items())
+        return all(n <= upper.get(s, 0) for s, n in vector.items()) and vector != upper
 
     def _reply_received(self, envelopes: Sequence[Envelope]) -> None:
         """RPY-RECV: deliver every one."""

@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from antecede.core.broker import Broker
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
 from antecede.core.order.colour import ColourReader
 from antecede.core.order.matrix import Column, place_of
 from antecede.core.order.reader import Reader
-from antecede.core.order.rounds import RoundsWriter
+from antecede.core.order.round_clock import RoundClock
+from antecede.core.order.rounds import ColoursReader, RoundsWriter
 from antecede.core.order.vector import VectorWriter
-from antecede.core.printed import colour, graph, pull, rounds
-from antecede.core.printed.solicit import PrintedMember
+from antecede.core.order.writer import NoWriter
+from antecede.core.printed import colour, graph, pull, rounds, solicit
 from antecede.core.printed.waiting import WaitingList
-from antecede.core.round_broker import RoundBroker
-from antecede.core.round_clock import RoundClock
-from antecede.core.round_subscriber import RoundSubscriber
+from antecede.core.roles.broker import Broker
+from antecede.core.roles.round_broker import RoundBroker
+from antecede.core.roles.round_subscriber import RoundSubscriber
+from antecede.core.roles.subscriber import Subscriber
+from antecede.core.roles.tier import Parts
 from antecede.core.spread.multicast import Multicast
-from antecede.core.subscriber import Subscriber
-from antecede.core.tier import Parts
 
 if TYPE_CHECKING:
     from antecede.core.recipes import Recipe
@@ -45,9 +45,9 @@ def specimen(
     dice: Dice,
 ) -> Machine:
     if recipe.name == "solicit":
-        return PrintedMember(name, groups, settings, dice)
+        return solicit.PrintedMember(name, groups, settings, dice, below=solicit.READINGS[reading])
     guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
-    parts = Parts(name, Interest(groups), settings, dice, None, Reader(_everything, dense=False), guard_us)
+    parts = Parts(name, Interest(groups), settings, dice, NoWriter(), Reader(_everything, dense=False), guard_us)
     if role == "subscriber":
         return _subscriber(recipe, reading, parts._replace(digests=False))
     return _broker(recipe, reading, parts, spread)
@@ -61,8 +61,10 @@ def _subscriber(recipe: Recipe, reading: str, parts: Parts) -> Machine:
         return Subscriber(parts) if graph.READINGS[reading] == "leave out" else _Waits(parts)
     clock = _clock(recipe, parts.settings)
     if recipe.name == "rounds":
-        return RoundSubscriber(parts._replace(reader=rounds.RuleOneReader(clock), inbox=rounds.RuleOneInbox))
-    return RoundSubscriber(parts._replace(reader=ColourReader(clock, eager=True), inbox=colour.IntegerColours))
+        counts = rounds.RuleOneReader(clock) if reading == "printed" else ColoursReader(clock)
+        return RoundSubscriber(parts._replace(reader=counts, inbox=rounds.RuleOneInbox))
+    inbox = colour.IntegerColours if reading == "printed" else colour.CyclicColours
+    return RoundSubscriber(parts._replace(reader=ColourReader(clock, eager=True), inbox=inbox))
 
 
 def _broker(recipe: Recipe, reading: str, parts: Parts, spread: Callable[[Broker], Multicast]) -> Machine:
@@ -82,7 +84,8 @@ def _broker(recipe: Recipe, reading: str, parts: Parts, spread: Callable[[Broker
         return Broker(parts, RoundClock(settings.round_us, 0), spread)
     clock = _clock(recipe, settings)
     if recipe.name == "rounds":
-        return RoundBroker(parts._replace(writer=RoundsWriter(name, clock), reader=known), clock, spread, uniform=False)
+        stamps = RoundsWriter(name, clock) if reading == "printed" else rounds.WholeVectorWriter(name, clock)
+        return RoundBroker(parts._replace(writer=stamps, reader=known), clock, spread, uniform=False)
     column = Column(interest.filters, place_of(name))
     parts = parts._replace(
         interest=column, writer=colour.PrintedMatrixWriter(name, column, clock),

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from antecede.core.deadline.inbox import Held, Inbox
 from antecede.core.effects import Discard
-from antecede.core.inbox import Held, Inbox
 from antecede.core.message import Envelope, Stamp
 from antecede.core.order.reader import Reader
 

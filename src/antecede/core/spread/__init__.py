@@ -1,0 +1,1 @@
+"""To whom a message goes by itself: one module per way."""

@@ -1,22 +1,23 @@
 """Reliable multicast by acknowledgements (Pingali, Towsley, Kurose 1994, the sender-initiated class; RMP, RMTP): ACKs.
 
 Whoever gets a message says so to the one it came from; whoever published it sends it again to those who have not said
-so, waiting longer each time. That holds while the publisher lives and has everybody in view. At a change of view, and
+so, waiting longer each time; `window`: no more of its messages than that are on their way unheard, others wait. That
+holds while the publisher lives and has everybody in view. At a change of view, and
 when a message of somebody comes who is gone, members compare once what they have, as a view-synchronous system does.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from antecede.core.effects import Send
 from antecede.core.frames import Data, Frame, Received
 from antecede.core.message import Envelope
 from antecede.core.spread.flat import Flat
 
 if TYPE_CHECKING:
-    from antecede.core.member import Member
+    from antecede.core.roles.member import Member
 
 __all__ = ["Acks"]
 
@@ -41,8 +42,14 @@ class Acks(Flat):
         super().__init__(member)
         member.rounds.steady = False
         self._unheard: dict[str, Unheard] = {}
+        self._waiting: deque[Envelope] = deque()
+        """Published, and not sent before one that is on its way has been heard of by all."""
 
     def publish(self, envelope: Envelope, now_us: int) -> None:
+        window = self.member.settings.window
+        if window and len(self._unheard) >= window:
+            self._waiting.append(envelope)
+            return
         super().publish(envelope, now_us)
         if self.member.others:
             at_us = now_us + self.member.settings.retry_us
@@ -58,15 +65,20 @@ class Acks(Flat):
         """Repeats are acknowledged too: the first acknowledgement may have been lost."""
         ids = tuple(e.message.id for e in envelopes if e.message.sender == sender)
         if ids:
-            self.member.out.append(Send((sender,), Received(ids)))
+            self.member.send((sender,), Received(ids))
 
     def took(self, frame: Frame, sender: str, now_us: int) -> bool:
         if not isinstance(frame, Received):
             return False
         for message_id in frame.ids:
             self._heard(message_id, sender)
-        self._next()
+        self._send_waiting(now_us)
         return True
+
+    def _send_waiting(self, now_us: int) -> None:
+        while self._waiting and len(self._unheard) < self.member.settings.window:
+            self.publish(self._waiting.popleft(), now_us)
+        self._next()
 
     def _heard(self, message_id: str, peer: str) -> None:
         unheard = self._unheard.get(message_id)
@@ -80,14 +92,14 @@ class Acks(Flat):
         for message_id, unheard in list(self._unheard.items()):
             for peer in [peer for peer in unheard.who if peer not in self.member.members]:
                 self._heard(message_id, peer)
-        self._next()
+        self._send_waiting(now_us)
 
     def hold(self, now_us: int) -> None:
         due = [unheard for unheard in self._unheard.values() if unheard.at_us <= now_us]
         for unheard in due:
             unheard.tries += 1
             unheard.at_us = now_us + (self.member.settings.retry_us << min(unheard.tries, LONGEST))
-            self.member.out.append(Send(tuple(sorted(unheard.who)), Data((unheard.envelope,), answer=True)))
+            self.member.send(tuple(sorted(unheard.who)), Data((unheard.envelope,), answer=True))
         self._next()
 
     def _next(self) -> None:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from antecede.core.effects import Send
 from antecede.core.frames import Data, Digest, Frame
 from antecede.core.message import Envelope
 
 if TYPE_CHECKING:
-    from antecede.core.member import Member
+    from antecede.core.roles.member import Member
 
 __all__ = ["Flat"]
 
@@ -32,7 +31,7 @@ class Flat:
     def _to_all(self, envelopes: tuple[Envelope, ...]) -> None:
         member = self.member
         if member.others:
-            member.out.append(Send(member.others, Data(envelopes)))
+            member.send(member.others, Data(envelopes))
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
         """A message of another was delivered here."""

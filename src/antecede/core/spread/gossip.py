@@ -2,36 +2,41 @@
 
 A message of one's own leaves at once, for it is published at the beginning of a round; what came from others goes on
 at the next beginning. Each is pushed in `times` rounds by everybody who has it: once is *forward once*, a whole
-lifetime is *unlimited*. Rounds are those of the RoundClock, which the Order counts by too. Whoever chance leaves out
-compares (`digest`) and asks (`solicit`).
+lifetime is *unlimited*. Rounds are those of the RoundClock, which the Order counts by too. Of the subscribers `fanout`
+attached ones are drawn, or (`view_below`) members of a view of all there are. Whoever chance leaves out compares
+(`digest`) and asks (`solicit`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from antecede.core.effects import Send
-from antecede.core.frames import Data
-from antecede.core.message import Envelope
-from antecede.core.spread.answer import in_time
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Message
+from antecede.core.repair.answering import in_time
 from antecede.core.spread.chance import some_of
 from antecede.core.spread.multicast import Multicast
+from antecede.core.spread.view_below import ViewBelow
 
 if TYPE_CHECKING:
-    from antecede.core.broker import Broker
+    from antecede.core.roles.broker import Broker
 
 __all__ = ["Gossip"]
 
 
 class Gossip(Multicast):
-    def __init__(self, broker: Broker, *, times: int = 1) -> None:
+    def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
-        self.times = times
+        settings = broker.settings
+        self.times = settings.times
+        self.below = (
+            ViewBelow(broker.dice, size=settings.view_below, renewed=settings.renewed) if settings.view_below else None
+        )
         self._hot: dict[str, tuple[Envelope, int]] = {}
         """What is still pushed, and in how many rounds."""
 
     def publish(self, envelope: Envelope, now_us: int) -> None:
-        self._push(envelope)
+        self._push(envelope, now_us)
         self._keep_hot(envelope, self.times - 1, now_us)
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
@@ -48,20 +53,36 @@ class Gossip(Multicast):
         hot, self._hot = self._hot, {}
         for envelope, times in hot.values():
             if in_time(envelope, now_us):
-                self._push(envelope)
+                self._push(envelope, now_us)
                 self._keep_hot(envelope, times - 1, now_us)
 
-    def _push(self, envelope: Envelope) -> None:
+    def _push(self, envelope: Envelope, now_us: int) -> None:
         broker, message = self.broker, envelope.message
-        assert broker.writer is not None
         fanout = broker.settings.fanout
         others = [name for name in broker.carriers_of(message.topics) if name != message.sender]
         to = tuple(broker.local.draw(broker.local.within(others), fanout))
         if to:
-            broker.out.append(Send(to, Data((broker.writer.relay(envelope),))))
+            broker.relay(to, envelope)
+        for interest, names in self._below(message, now_us):
+            broker.project(names, envelope, interest)
+
+    def _below(self, message: Message, now_us: int) -> list[tuple[Interest, tuple[str, ...]]]:
+        """Whom of the subscribers this round goes to, those of one interest together."""
+        broker = self.broker
+        fanout = broker.settings.fanout
         routes = broker.routes(message.topics)
+        if self.below is not None:
+            self.below.update([name for name, peer in broker.members.items() if peer.role == "subscriber"])
+            found: dict[tuple[str, ...], tuple[Interest, list[str]]] = {}
+            for name in self.below.draw(fanout, broker.clock.round_at(now_us)):
+                interest = broker.links[name][1] if name in broker.links else self._said_of(name)
+                if interest.wants(message.topics):
+                    found.setdefault(interest.filters, (interest, []))[1].append(name)
+            return [(interest, tuple(names)) for interest, names in found.values()]
         drawn = set(some_of(broker.dice, [name for _, names in routes for name in names], fanout))
-        for interest, names in routes:
-            to = tuple(name for name in names if name in drawn)
-            if to:
-                broker.out.append(Send(to, Data((broker.writer.project(envelope, interest),))))
+        reached = [(interest, tuple(name for name in names if name in drawn)) for interest, names in routes]
+        return [(interest, names) for interest, names in reached if names]
+
+    def _said_of(self, name: str) -> Interest:
+        """What the view says that a subscriber of others wants; one that has changed its mind takes nothing of this."""
+        return self.broker.interest_below(self.broker.members[name].groups)

@@ -6,8 +6,7 @@ asks. It costs a small frame for each who is told and a round trip, and saves th
 
 from __future__ import annotations
 
-from antecede.core.effects import Send
-from antecede.core.frames import Data, Digest
+from antecede.core.frames import Digest
 from antecede.core.message import Envelope
 from antecede.core.spread.chance import some_of
 from antecede.core.spread.multicast import Multicast
@@ -18,24 +17,22 @@ __all__ = ["Lazy"]
 class Lazy(Multicast):
     def publish(self, envelope: Envelope, now_us: int) -> None:
         broker = self.broker
-        assert broker.writer is not None
         others = broker.carriers_of(envelope.message.topics)
         drawn = some_of(broker.dice, others, broker.settings.fanout)
         if drawn:
-            broker.out.append(Send(tuple(drawn), Data((broker.writer.relay(envelope),))))
+            broker.relay(tuple(drawn), envelope)
         self._announce(envelope, [name for name in others if name not in drawn])
         self.forward(envelope, now_us)
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
         broker = self.broker
-        assert broker.writer is not None
         routes = broker.routes(envelope.message.topics)
         everyone = [name for _, names in routes for name in names]
         drawn = some_of(broker.dice, everyone, broker.settings.fanout)
         for interest, names in routes:
             to = tuple(name for name in names if name in drawn)
             if to:
-                broker.out.append(Send(to, Data((broker.writer.project(envelope, interest),))))
+                broker.project(to, envelope, interest)
         self._announce(envelope, [name for name in everyone if name not in drawn])
 
     def _announce(self, envelope: Envelope, names: list[str]) -> None:
@@ -43,4 +40,4 @@ class Lazy(Multicast):
         for name in names:
             offer = self.broker.offer_of(envelope, name)
             if offer:
-                self.broker.out.append(Send((name,), Digest(offer, {})))
+                self.broker.send((name,), Digest(offer, {}))

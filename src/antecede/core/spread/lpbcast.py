@@ -11,15 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from antecede.core.effects import Send
 from antecede.core.frames import Frame, Rumours
 from antecede.core.message import Envelope, Mark
-from antecede.core.spread.answer import BATCH
+from antecede.core.repair.answering import BATCH
+from antecede.core.repair.asking import ranges_of
 from antecede.core.spread.flat import Flat
-from antecede.core.spread.solicit import ranges_of
 
 if TYPE_CHECKING:
-    from antecede.core.member import Member
+    from antecede.core.roles.member import Member
 
 __all__ = ["UNLIMITED", "Lpbcast", "lifetime"]
 
@@ -47,6 +46,7 @@ class Lpbcast(Flat):
         self, member: Member, *, multicast: bool = False, forwards: int = 1, digests: bool = False, chain: bool = False
     ) -> None:
         super().__init__(member)
+        self.dice, self.local, self.store, self.wants = member.dice, member.local, member.store, member.wants
         self.multicast = multicast
         """Whether it goes to everybody first."""
         self.forwards = forwards
@@ -72,7 +72,7 @@ class Lpbcast(Flat):
             if self.chain:
                 self.at_us = (now_us // round_us + 1) * round_us
             else:
-                self.at_us = now_us + int(round_us * self.member.dice.random())
+                self.at_us = now_us + int(round_us * self.dice.random())
 
     # -- rounds ----------------------------------------------------------------------------------------------------
 
@@ -91,23 +91,23 @@ class Lpbcast(Flat):
         self._kept = {id_: (e, age + 1) for id_, (e, age) in kept.items() if age + 1 < over}
         for message_id, (envelope, _) in kept.items():
             if message_id not in self._kept:
-                member.store.let_go(envelope)
+                self.store.let_go(envelope)
         self.at_us = now_us + member.settings.round_us if self._kept else None
 
     def _targets(self) -> tuple[str, ...]:
         member = self.member
         if not self.chain:
-            return tuple(member.local.draw(member.local.names, member.settings.fanout))
+            return tuple(self.local.draw(self.local.names, member.settings.fanout))
         others = member.others
-        return tuple(name for name in others if member.dice.random() * len(others) < member.settings.fanout)
+        return tuple(name for name in others if self.dice.random() * len(others) < member.settings.fanout)
 
     def _tell(self, to: str, pushed: list[Envelope], marks: list[Mark]) -> None:
         """One frame; more only where it would not fit a datagram."""
-        names = () if self.chain else self.member.local.passed_on(self.member.name)
+        names = () if self.chain else self.local.passed_on(self.member.name)
         for start in range(0, max(1, len(pushed)), BATCH):
             batch = tuple(pushed[start : start + BATCH])
             if batch or (marks and not start):
-                self.member.out.append(Send((to,), Rumours(batch, () if start else ranges_of(marks), names)))
+                self.member.send((to,), Rumours(batch, () if start else ranges_of(marks), names))
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -115,7 +115,7 @@ class Lpbcast(Flat):
         if not isinstance(frame, Rumours):
             return False
         member = self.member
-        member.local.learn(frame.names)
+        self.local.learn(frame.names)
         member.take(frame.envelopes, sender, now_us)
         if member.asks:
             left = NAMED
@@ -125,5 +125,5 @@ class Lpbcast(Flat):
                     left -= max(high - low, 0)
                     for mark in ((stream, n) for n in range(low + 1, high + 1)):
                         if member.is_missing(mark):
-                            member.wants.offered(mark, sender, now_us, patience_us=member.settings.round_us)
+                            self.wants.offered(mark, sender, now_us, patience_us=member.settings.round_us)
         return True

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from antecede.core.effects import Send
-from antecede.core.frames import Data
 from antecede.core.message import Envelope
 
 if TYPE_CHECKING:
-    from antecede.core.broker import Broker
+    from antecede.core.roles.broker import Broker
 
 __all__ = ["Multicast"]
 
@@ -29,18 +27,16 @@ class Multicast:
     def publish(self, envelope: Envelope, now_us: int) -> None:
         """A message of this broker's own leaves."""
         broker = self.broker
-        assert broker.writer is not None
         others = broker.carriers_of(envelope.message.topics)
         if others:
-            broker.out.append(Send(others, Data((broker.writer.relay(envelope),))))
+            broker.relay(others, envelope)
         self.forward(envelope, now_us)
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
         """It was delivered or published here: on to the subscribers that want it, as the Order projects it."""
         broker = self.broker
-        assert broker.writer is not None
         for interest, names in broker.routes(envelope.message.topics):
-            broker.out.append(Send(names, Data((broker.writer.project(envelope, interest),))))
+            broker.project(names, envelope, interest)
 
     def hold(self, now_us: int) -> None:
         """A round of this way to spread."""

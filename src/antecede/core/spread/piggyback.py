@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from antecede.core.frames import Digest
 from antecede.core.message import Envelope
-from antecede.core.spread.answer import in_time
+from antecede.core.repair.answering import in_time
 from antecede.core.spread.flat import Flat
 
 if TYPE_CHECKING:
-    from antecede.core.member import Member
+    from antecede.core.roles.member import Member
 
 __all__ = ["CARGO", "Piggyback"]
 

@@ -13,8 +13,8 @@ MODULES = (
     "late", "responsiveness", "properties", "drift", "piggyback", "memory",  # 000, 002
     "overhead", "views", "log_rounds", "safety", "steps", "convergence", "certainty", "atomic",  # 001
     "redundancy", "fanout", "minimum",  # 003
-    "near", "scalar", "acks", "broadcast", "in_time",  # 004
-    "deliverable", "home",  # ours
+    "near", "scalar", "one_sender", "perturbed", "management", "moves", "acks", "broadcast", "in_time",  # 004
+    "deliverable", "home", "repairs",  # ours
 )  # fmt: skip
 
 

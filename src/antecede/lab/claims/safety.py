@@ -18,7 +18,7 @@ from antecede.spark.sweep import Cell
 __all__ = ["CLAIM", "rule"]
 
 READINGS = (("graph", "repaired"), ("graph", "printed-a"), ("graph", "printed-b"), ("rounds", "repaired"),
-            ("rounds", "printed"))  # fmt: skip
+            ("rounds", "printed"), ("rounds", "described"))  # fmt: skip
 LABELS = {"inversions": "inverted (safety)", "undelivered": "stuck or undelivered (liveness)"}
 
 

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from antecede.core.topics import matches
+from antecede.core.content import read_fields
+from antecede.core.topics import matches, split_filter
+from antecede.core.where import parse_where
 from antecede.spark.auditing.cover import closure
 from antecede.spark.auditing.messages import Messages
 
@@ -217,11 +219,18 @@ class Debts:
         return found
 
     def _matching(self, filter: str) -> Ints:
-        """Set of topics -> whether the filter matches one of them."""
-        sets = self.messages.sets
-        return self._shared(
-            ("filter", filter), lambda: np.array([any(matches(filter, t) for t in s) for s in sets], bool)
-        )
+        """Set of topics (and headers) -> whether the filter matches one of them, and its predicate holds."""
+        sets, where = self.messages.sets, split_filter(filter)[1]
+
+        def make() -> Ints:
+            matched = np.array([any(matches(filter, t) for t in s) for s in sets], bool)
+            if where is not None:
+                holds, headers = parse_where(where).holds, self.messages.about["headers"]
+                for place in np.flatnonzero(matched):
+                    matched[place] = holds(read_fields(headers[place]))
+            return matched
+
+        return self._shared(("filter", filter), make)
 
     def _behind(self, cut: tuple[int, ...]) -> Ints:
         def make() -> Ints:

@@ -29,7 +29,7 @@ from antecede.spark.auditing.pieces import (
 )
 from antecede.spark.auditing.scan import Silent
 from antecede.spark.auditing.tables import Shelf, domain_of, run_of
-from antecede.trace.check import EXEMPT, skew_of
+from antecede.trace.check import exempt_of, skew_of
 from antecede.trace.parquet import read_scenario
 from antecede.trace.record import ROLES
 
@@ -119,7 +119,7 @@ def build_one(
     recipe = settings["recipe"] or str(scenario.get("recipe"))
     messages.about |= {
         "skew_us": skew_us,
-        "exempt": sorted({*settings["exempt"], *EXEMPT.get(recipe, ())}),
+        "exempt": sorted({*settings["exempt"], *exempt_of(scenario, recipe)}),
         "controls": {name: [list(row) for row in rows] for name, rows in told.controls.items()},
         "asked": "subscriber" in roles.values(),
     }

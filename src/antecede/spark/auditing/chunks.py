@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from antecede.spark.auditing.judge import DUPLICATE, FOREIGN, NO_TIME, OVERFLOW, OWN, PLAIN, Events
 from antecede.spark.auditing.keys import keys_of, schema_of
+from antecede.trace.record import RETAINED
 
 __all__ = ["CHUNK", "EVENT_KINDS", "REASON_CODES", "Coded", "Rows", "code_rows", "integers", "pack", "unpack"]
 
@@ -118,6 +119,8 @@ def code_rows(table: Any) -> Rows:
     kind = Coded.of(table.column("kind")).recoded(lambda word: event.get(word, -1), -1, np.int8)
     reasons = Coded.of(table.column("reason"))
     reason = reasons.recoded(lambda word: REASON_CODES.get(word, PLAIN), PLAIN, np.uint8)
+    copies = (kind == event["deliver"]) & reasons.recoded(lambda word: word == RETAINED, False, bool)
+    kind = np.where(copies, np.int8(-1), kind)  # state, no delivery
     message = table.column("message")
     return Rows(
         process=Coded.of(table.column("process")),

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from antecede.core.topics import split_filter
 from antecede.errors import InputError
 from antecede.spark.auditing.attendance import Attendance, Control
 from antecede.spark.auditing.chunks import Coded
@@ -34,6 +35,7 @@ PUBLICATION = schema_of(
     deadline_us=pa.int64(),
     expires_us=pa.int64(),
     after=pa.list_(pa.int64()),
+    headers=pa.string(),
 )
 """One `publish` row; ids in `after` as keys; null: everything out there before; one of UNORDERED_KEYS: nothing."""
 
@@ -110,12 +112,14 @@ def run_messages(told: Told) -> tuple[Messages, list[tuple[str, int, str, str]]]
     told.publications = table = table.drop_columns(["after", "process", "step", "key"])  # the largest: let it go
     del after, free, order, causes, effects, own
 
-    sets, codes_of_sets = set_codes(table.column("groups"))
     attendance = controls_of(told)
+    selects = any(split_filter(m.filter)[1] is not None for one in attendance.values() for m in one.memberships)
+    sets, headers, codes_of_sets = set_codes(table.column("groups"), table.column("headers") if selects else None)
     about = {
         "quiet": all(a.end_reason == "quiet" for a in attendance.values() if a.correct),
         "roles": told.roles,
         "unknown_causes": unknown,
+        "headers": headers,
     }
     messages = build_messages(
         key=key,
@@ -177,8 +181,19 @@ def filled(column: Any) -> Ints:
     return np.asarray(column.fill_null(int(NONE_US)).to_numpy())
 
 
-def set_codes(groups: Any) -> tuple[list[list[str]], Ints]:
-    """The different sets of topics, and for each row the number of its own."""
-    joined: Any = pc.binary_join(groups.cast(pa.list_(pa.string())), "\x00")
-    coded = Coded.of(joined.fill_null(""))
-    return [[t for t in text.split("\x00") if t] for text in coded.words], coded.codes
+def set_codes(groups: Any, headers: Any = None) -> tuple[list[list[str]], list[str], Ints]:
+    """The different sets of topics - where headers are given: of topics and headers - and for each row the number of
+    its own. (Where nobody selects by content, headers tell no two messages apart.)"""
+    compute: Any = pc
+    joined = compute.binary_join(groups.cast(pa.list_(pa.string())), "\x00").fill_null("")
+    if headers is None:
+        coded = Coded.of(joined)
+        return [_topics(text) for text in coded.words], [], coded.codes
+    both = compute.binary_join_element_wise(joined, headers.fill_null(""), "\x00\x00")
+    coded = Coded.of(both)
+    parts = [text.rpartition("\x00\x00") for text in coded.words]  # JSON holds no NUL
+    return [_topics(topics) for topics, _, _ in parts], [told for _, _, told in parts], coded.codes
+
+
+def _topics(text: str) -> list[str]:
+    return [topic for topic in text.split("\x00") if topic]

@@ -21,8 +21,8 @@ from antecede.errors import InputError, one_line
 from antecede.spark.auditing.attendance import CONTROL
 from antecede.spark.auditing.chunks import Coded
 from antecede.spark.auditing.telling import odd_reasons
-from antecede.trace.parquet import open_parquet, read_batches, readable, silent, trace_files, validated
-from antecede.trace.record import COLUMNS, KINDS, arrow_schema
+from antecede.trace.parquet import completed, open_parquet, read_batches, readable, silent, trace_files, validated
+from antecede.trace.record import COLUMNS, KINDS, LATER, arrow_schema
 
 __all__ = [
     "MAIN",
@@ -46,7 +46,7 @@ TELLING = [c.name for c in COLUMNS if c.name not in ("bytes", "control_bytes")]
 WHO = ["run", "process", "role", "kind", "reason"]
 MAIN = ["run", "process", "step", "at_us", "true_us", "kind", "reason", "message", "peer"]
 
-UNSURE = [*TEXTS, "groups", "after", "cut"]
+UNSURE = [*TEXTS, *LATER, "groups", "after", "cut"]
 """Columns of texts, which are looked at before they are used."""
 
 SPLIT_BYTES = 32 * 2**20
@@ -124,6 +124,8 @@ def read_split(split: Split, columns: Sequence[str]) -> Iterator[Any]:
 def rows_of(parquet: Any, groups: list[int], columns: Sequence[str], split: Split) -> Any:
     with sentences(split):
         table = parquet.read_row_groups(groups, columns=list(columns), use_threads=False)
+    if LATER[0] in columns:
+        table = completed(table).select(list(columns))
     for name in columns:
         if name in UNSURE:
             for chunk in table.column(name).chunks:

@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from antecede.core.topics import selected
 from antecede.spark.auditing.attendance import CONTROL, Control
 from antecede.spark.auditing.chunks import Coded, integers
 from antecede.spark.auditing.history import PUBLICATION, Told
 from antecede.spark.auditing.keys import keys_of, schema_of
-from antecede.trace.record import KINDS, odd_reason
+from antecede.trace.record import KINDS, RETAINED, odd_reason
 
 __all__ = [
     "CONTROLS",
@@ -47,6 +48,7 @@ CONTROLS = schema_of(
     guard_us=pa.int64(),
     peer=pa.string(),
     reason=pa.string(),
+    where=pa.string(),
 )
 ROLES = schema_of(process=pa.string(), role=pa.string())
 HEARD = schema_of(process=pa.string(), step=pa.int64(), key=pa.int64())
@@ -95,7 +97,7 @@ def of_kinds(table: Any, kinds: Iterable[str]) -> Any:
 def publications(table: Any) -> pa.Table:
     mine = of_kinds(table, ("publish",))
     mine = mine.filter(pc.is_valid(mine.column("message")))
-    names = ("process", "step", "message", "groups", "deadline_us", "expires_us")
+    names = ("process", "step", "message", "groups", "deadline_us", "expires_us", "headers")
     columns = {name: mine.column(name) for name in names}
     columns["time_us"] = time_us(mine)
     columns["key"] = keys(mine)
@@ -105,7 +107,7 @@ def publications(table: Any) -> pa.Table:
 
 def controls(table: Any) -> pa.Table:
     mine = of_kinds(table, CONTROL)
-    names = ("process", "step", "at_us", "kind", "groups", "guard_us", "peer", "reason")
+    names = ("process", "step", "at_us", "kind", "groups", "guard_us", "peer", "reason", "where")
     columns = {name: mine.column(name) for name in names}
     columns["time_us"] = time_us(mine)
     columns["cut"] = key_lists(mine.column("cut"))
@@ -132,7 +134,8 @@ def add_roles(roles: dict[str, str], name: str, told: str) -> None:
 def heard(table: Any) -> pa.Table:
     """Deliveries, which are causes where a publication names none."""
     mine = of_kinds(table, ("deliver",))
-    mine = mine.filter(pc.is_valid(mine.column("message")))
+    copies = pc.fill_null(pc.equal(mine.column("reason"), pa.scalar(RETAINED)), False)
+    mine = mine.filter(pc.and_(pc.is_valid(mine.column("message")), pc.invert(copies)))
     return shaped({"process": mine.column("process"), "step": mine.column("step"), "key": keys(mine)}, HEARD)
 
 
@@ -174,8 +177,11 @@ def gather(
     by_process: dict[str, list[Control]] = {}
     for table in rows:
         columns = table.to_pydict()
-        for process, *values in zip(*(columns[name] for name in CONTROLS.names), strict=True):
-            by_process.setdefault(process, []).append(Control(*values))
+        for process, *values, where in zip(*(columns[name] for name in CONTROLS.names), strict=True):
+            row = Control(*values)
+            if where is not None:
+                row = row._replace(groups=[selected(filter, where) for filter in row.groups or ()])
+            by_process.setdefault(process, []).append(row)
     publications = list(told)
     listening = pa.concat_tables(list(deliveries)) if deliveries else None
     ears = None

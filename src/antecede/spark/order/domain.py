@@ -1,8 +1,8 @@
 """What becomes of every row of one causal domain: delivered, held, late, superseded, duplicate or on a cycle.
 
-These are the Inbox's rules (core/inbox.py) for tables: names instead of stamps, plain data instead of objects, so that
-a ready row costs a few lookups and a domain with a hundred thousand names can be saved between two micro-batches. Tests
-hold it against the Inbox itself and against a slow twin.
+These are the rules of core/deadline/inbox.py for tables: names instead of stamps, plain data instead of objects, so
+that a ready row costs a few lookups and a domain with a hundred thousand names can be saved between two micro-batches.
+Tests hold it against the Inbox itself and against a slow twin.
 
 A row has a name (and perhaps a second one) and needs other names. In this order it is: a repeat (`duplicate`), behind
 already (`superseded`, or `late` when its time is over too), too late (`late`; it alone is skipped: whoever needs it

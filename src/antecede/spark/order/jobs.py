@@ -1,33 +1,32 @@
 """`antecede order` on Spark: a table, a run or a log in one batch, or the files of a folder as a stream.
 
-Decided in this file: which columns of runs and logs mean what; that lines that are no rows go to the quarantine in a
-query of their own, beside the rows; and that names which differ only in case are different columns here.
+Decided in this file: which columns of runs and logs mean what, and that lines that are no rows go to the quarantine
+in a query of their own, beside the rows.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote
 
-from antecede.errors import InputError
-from antecede.spark.faults import plain_faults
+from antecede.spark.adopting import register
 from antecede.spark.order.operator import causal_order, reconcile
 from antecede.spark.order.saved import drain
-from antecede.spark.order.written import Outcome, Targets, report_of
-from antecede.spark.sink import read, table_rows
+from antecede.spark.order.written import Outcome, Targets, outcomes, report_of
+from antecede.spark.ship import is_connect
+from antecede.spark.sink import read, table_rows, write
 from antecede.spark.tables.files import Found, parquet_rows
 from antecede.spark.tables.frames import Frames, path_stream, read_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Stream", "as_batch", "as_stream", "careful"]
+__all__ = ["Stream", "as_batch", "as_stream"]
 
-UNREADABLE = re.compile(r"FAILED_READ_FILE\S*\W+.*?(file:\S+?)\.?(?:\s|$)")
+
+FEW_ROWS = 100_000
+"""Up to here what was written is counted in this process: a query of Spark's takes longer to plan."""
 
 
 class Stream(NamedTuple):
@@ -35,28 +34,6 @@ class Stream(NamedTuple):
     """In one micro-batch."""
     held: Path | None
     """Where what still waits goes."""
-
-
-@contextmanager
-def careful(spark: SparkSession) -> Iterator[None]:
-    """Errors as sentences; `id` and `ID` are two columns. What was set holds again afterwards."""
-    name = "spark.sql.caseSensitive"
-    usual = spark.conf.get(name)
-    spark.conf.set(name, "true")
-    try:
-        with plain_faults():
-            yield
-    except Exception as error:
-        broken = UNREADABLE.search(str(error))
-        if broken is None:
-            raise
-        path = unquote(broken[1].removeprefix("file:").replace("///", "/", 1))
-        raise InputError(f"{path} cannot be read: it is damaged inside") from error
-    finally:
-        if usual is None:
-            spark.conf.unset(name)
-        else:
-            spark.conf.set(name, usual)
 
 
 def as_batch(
@@ -76,20 +53,20 @@ def as_batch(
     count = counted(frames, source)
     aside = 0 if frames.aside is None else frames.aside.count()
     if aside and frames.aside is not None:
-        frames.aside.write.format("antecede").mode("append").save(str(to.quarantine.absolute()))
+        write(frames.aside, to.quarantine)
         aside_written = sum(table_rows(to.quarantine).values())
     else:
         aside_written = 0
     if to.late is None:
-        ordered.write.format("antecede").mode("append").save(str(to.out.absolute()))
-        return told(read(spark, to.out), count + aside, aside_written)
+        write(ordered, to.out)
+        return told(spark, [to.out], count + aside, aside_written)
     ordered = ordered.persist()
     try:
         for target, wanted in ((to.out, "fate = 'delivered'"), (to.late, "fate <> 'delivered'")):
-            ordered.where(wanted).write.format("antecede").mode("append").save(str(target.absolute()))
+            write(ordered.where(wanted), target)
     finally:
         ordered.unpersist()
-    return told(read(spark, to.out).unionByName(read(spark, to.late)), count + aside, aside_written)
+    return told(spark, [to.out, to.late], count + aside, aside_written)
 
 
 def as_stream(
@@ -115,12 +92,12 @@ def as_stream(
     left = drain(spark, str(checkpoint), ordered.schema)
     waiting = left.count()
     if how.held is not None:
-        left.write.format("antecede").mode("append").save(str(how.held.absolute()))
+        write(left, how.held)
     everything = read(spark, to.out)
     if to.late is not None:
-        everything.where("fate <> 'delivered'").write.format("antecede").mode("overwrite").save(str(to.late.absolute()))
+        write(everything.where("fate <> 'delivered'"), to.late, overwrite=True)
     count = counted(there, found) + (0 if there.aside is None else there.aside.count())
-    return told(everything, count, aside, waiting)
+    return told(spark, [to.out], count, aside, waiting)
 
 
 def counted(frames: Frames, source: Path | Found) -> int:
@@ -147,6 +124,7 @@ def streamed(
 
 def write_stream(rows: DataFrame, target: Path, checkpoint: Path) -> None:
     """All that is there, and no more."""
+    register(rows.sparkSession, streams=True)
     writer = rows.writeStream.format("antecede").option("checkpointLocation", str(checkpoint))
     writer.trigger(availableNow=True).start(str(target.absolute())).awaitTermination()
 
@@ -160,16 +138,19 @@ def ours(spark: SparkSession, source: Path, named: dict[str, Any]) -> tuple[Fram
         return Frames(read_shiviz(spark, source), None), {**columns, **named}
     from antecede.spark.views import arrivals
 
-    rows = arrivals(spark.read.format("antecede").load(str(source.absolute())))
+    rows = arrivals(register(spark).read.format("antecede").load(str(source.absolute())))
     columns = {"id": "message", "parents": "parents", "group": "view", "deadline": "deadline_us"}
     columns |= {"time": "sent_us", "arrived": "arrived_us", "unknown": "skip", "foreign": "none"}
     return Frames(rows, None), {**columns, **named}
 
 
-def told(ordered: DataFrame, rows_in: int, aside: int, held: int = 0) -> dict[str, Any]:
-    """Where every row went; the table is read back, so that this is said of what was written."""
+def told(spark: SparkSession, tables: Sequence[Path], rows_in: int, aside: int, held: int = 0) -> dict[str, Any]:
+    """Where every row went; the tables are read back, so that this is said of what was written."""
+    if not is_connect(spark) and sum(sum(table_rows(table).values()) for table in tables) <= FEW_ROWS:
+        return report_of("spark", rows_in, [row for table in tables for row in outcomes(table)], aside, held)
     found = [
         Outcome(row["fate"], row["rows"], row["missing"] or 0, row["foreign"] or 0, row["revealed"] or 0)
-        for row in reconcile(ordered).collect()
+        for table in tables
+        for row in reconcile(read(spark, table)).collect()
     ]
     return report_of("spark", rows_in, found, aside, held)

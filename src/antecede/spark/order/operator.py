@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from antecede.errors import InputError
-from antecede.spark.adopting import register
+from antecede.spark.adopting import see_to
 from antecede.spark.order.columns import FOREIGN, MOST_HELD, Columns, check
 from antecede.spark.order.sql import read
 from antecede.spark.tables.frames import arrow_types
@@ -80,7 +80,7 @@ def causal_order(
 
     def transform(df: DataFrame) -> DataFrame:
         check(columns, df.columns, arrow_types(df.schema))
-        register(df.sparkSession, streams=df.isStreaming)
+        see_to(df.sparkSession, streams=df.isStreaming)
         return stream(df, columns) if df.isStreaming else batch(df, columns)
 
     return transform

@@ -23,7 +23,7 @@ from antecede.spark.tables.kinds import spark_schema
 from antecede.spark.tables.local import Taken
 from antecede.spark.tables.making import array
 
-__all__ = ["ASIDE", "Targets", "order_to_files", "report_of", "write_table"]
+__all__ = ["ASIDE", "Targets", "order_to_files", "outcomes", "report_of", "write_table"]
 
 ASIDE = pa.schema([("file", pa.string()), ("reason", pa.string()), ("row", pa.string())])
 

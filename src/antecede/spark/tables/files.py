@@ -17,7 +17,7 @@ from antecede.errors import InputError, one_line
 from antecede.spark.manifest import committed, is_table
 from antecede.spark.tables.kinds import shown_type
 
-__all__ = ["KINDS", "LOCAL_BYTES", "Found", "files_of", "kind_of", "one_schema", "parquet_rows"]
+__all__ = ["KINDS", "LOCAL_BYTES", "Found", "files_of", "is_small", "kind_of", "one_schema", "parquet_rows"]
 
 KINDS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json"}
 """By the end of the name; CSV and JSON may be packed, with `.gz` behind it."""
@@ -37,6 +37,19 @@ class Found(NamedTuple):
     @property
     def bytes(self) -> int:
         return sum(file.stat().st_size for file in self.files)
+
+
+def is_small(paths: Sequence[str | Path]) -> bool:
+    """Whether all that lies below these paths, whatever it is, is below LOCAL_BYTES; what is elsewhere is not."""
+    size = 0
+    for path in map(Path, paths):
+        if not path.exists():
+            return False
+        for file in [path] if path.is_file() else path.rglob("*"):
+            size += file.lstat().st_size
+            if size >= LOCAL_BYTES:
+                return False
+    return True
 
 
 def kind_of(file: Path) -> str | None:

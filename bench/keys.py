@@ -1,0 +1,276 @@
+"""Authorised traffic under attack: two brokers with keys, and what each attack does to the latency of others.
+
+    python bench/keys.py [--seconds 8] [--connections 500] [--only NAME]...
+
+A publisher at one broker sends a hundred messages a second to a subscriber at the other, over TLS and sealed datagrams.
+First in peace, before and after; then while another process attacks: connections that say nothing, a byte a second,
+tokens that are none, wrong, expired, revoked, or of another topic, datagrams forged, altered and replayed, and a client
+that floods as fast as it can. Printed: median and 99th percentile of publish to delivery, how often each attack was
+refused and for what, messages that did not come (there must be none). A p99 above twice that in peace ends with 1. The
+attacker shares the machine: on two cores part of what it costs is its own CPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import json
+import random
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.tables import Table, show
+
+from antecede.errors import AntecedeError
+from antecede.live.address import parse_address
+from antecede.live.client import connect
+from antecede.live.keys import store
+from antecede.live.keys.refusals import Refusals
+from antecede.live.keys.sealing import Sealing
+from antecede.live.keys.store import Keys
+from antecede.live.keys.tls import caller_tls
+from antecede.live.keys.tokens import rights_for
+
+RATE = 100
+COMMAND = [sys.executable, "-c", "import sys; from antecede.cli import main; sys.exit(main())"]
+
+
+class World:
+    """Where the brokers are, and what an attacker may have got hold of."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.told = told
+        self.url: str = told["urls"][1]
+        self.address = parse_address(self.url)
+        self.ca: str = told["ca"]
+        self.connections: int = told["connections"]
+        self.tokens: dict[str, str] = told["tokens"]
+        self.directory = Path(told["directory"])
+
+
+# -- attacks ---------------------------------------------------------------------------------------------------------
+
+
+async def silent(world: World) -> None:
+    """Connections that say nothing; as they are shut, new ones come."""
+
+    async def one() -> None:
+        while True:
+            with contextlib.suppress(OSError):
+                reader, writer = await asyncio.open_connection(*world.address)
+                await reader.read()
+                writer.close()
+            await asyncio.sleep(0.5)
+
+    await asyncio.gather(*(one() for _ in range(world.connections)))
+
+
+async def trickle(world: World) -> None:
+    """A greeting of which a byte comes every second, over TLS."""
+
+    async def one() -> None:
+        while True:
+            with contextlib.suppress(OSError):
+                _, writer = await asyncio.open_connection(*world.address, ssl=caller_tls(world.ca))
+                for byte in b"\x40\0\0\0" + bytes(60):
+                    writer.write(bytes((byte,)))
+                    await writer.drain()
+                    await asyncio.sleep(1)
+            await asyncio.sleep(0.5)
+
+    await asyncio.gather(*(one() for _ in range(min(100, world.connections))))
+
+
+async def tokens(world: World) -> None:
+    """Clients without a token, with a wrong, an expired and a revoked one, and one for another topic."""
+    for n in itertools.count():
+        kind = ("none", "wrong", "expired", "revoked", "other topic")[n % 5]
+        with contextlib.suppress(AntecedeError):
+            async with connect(world.url, tls=world.ca, token=world.tokens[kind]) as node:
+                node.rights = None  # as a client would that does not care
+                await node.publish("load/1", b"forbidden")
+        await asyncio.sleep(0.02)
+
+
+async def datagrams(world: World) -> None:
+    """Forged, altered and replayed, as fast as a second of each allows: 2,000 a second."""
+    dice, keys = random.Random(1), Keys(world.directory)
+    caught = Sealing(lambda: keys.ring, time.time, Refusals(time.time)).seal("B", bytes(400))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        while True:
+            for _ in range(20):
+                altered = bytearray(caught)
+                altered[dice.randrange(len(altered))] ^= 1 << dice.randrange(8)
+                for datagram in (caught, altered, dice.randbytes(400)):
+                    with contextlib.suppress(OSError):
+                        out.sendto(datagram, world.address)
+            await asyncio.sleep(0.03)
+
+
+async def flood(world: World) -> None:
+    """A client with every right that publishes as fast as it can."""
+    async with connect(world.url, tls=world.ca, token=world.tokens["flood"]) as node:
+        while True:
+            with contextlib.suppress(AntecedeError):
+                node.publish_nowait("flood", bytes(200))
+                continue
+            await asyncio.sleep(0.001)
+
+
+ATTACKS: dict[str, Callable[[World], Awaitable[None]]] = {
+    "silent": silent, "trickle": trickle, "tokens": tokens, "datagrams": datagrams, "flood": flood,
+}  # fmt: skip
+
+
+# -- authorised traffic ----------------------------------------------------------------------------------------------
+
+
+async def load(world: World, seconds: float) -> tuple[list[float], int]:
+    """Latencies in milliseconds, and how many did not come."""
+    token, urls = world.tokens["load"], world.told["urls"]
+    late_ms: list[float] = []
+    async with (
+        connect(urls[0], tls=world.ca, token=token) as ann,
+        connect(urls[1], tls=world.ca, token=token) as bob,
+        bob.subscribe("load/#", queue=10_000) as inbox,
+    ):
+        await asyncio.sleep(0.5)
+        count = int(RATE * seconds)
+
+        async def take() -> None:
+            while len(late_ms) < count:
+                sent_s = struct.unpack("<d", (await inbox.get(20)).payload)[0]
+                late_ms.append((time.monotonic() - sent_s) * 1000)
+
+        taking, began_s = asyncio.create_task(take()), time.monotonic()
+        for n in range(count):
+            ann.publish_nowait("load/1", struct.pack("<d", time.monotonic()))
+            await asyncio.sleep(max(0.0, began_s + (n + 1) / RATE - time.monotonic()))
+        with contextlib.suppress(TimeoutError):
+            await taking
+    return late_ms, count - len(late_ms)
+
+
+def refusals(world: World) -> dict[str, int]:
+    totals: dict[str, int] = {}
+    for http in world.told["http"]:
+        request = urllib.request.Request(
+            f"https://{http}/status", headers={"Authorization": f"Bearer {world.tokens['watch']}"}
+        )
+        with urllib.request.urlopen(request, timeout=10, context=caller_tls(world.ca)) as answer:
+            for reason, count in json.load(answer)["refusals"].items():
+                totals[reason] = totals.get(reason, 0) + count
+    return totals
+
+
+def row(name: str, world: World, seconds: float, attacker: list[str] | None) -> dict[str, Any]:
+    before = refusals(world)
+    process = None if attacker is None else subprocess.Popen(attacker, stderr=subprocess.DEVNULL)
+    try:
+        if process is not None:
+            time.sleep(1.5)
+        late_ms, lost = asyncio.run(load(world, seconds))
+    finally:
+        if process is not None:
+            process.kill()
+            process.wait()
+    after = refusals(world)
+    why = {reason: count - before.get(reason, 0) for reason, count in after.items() if count > before.get(reason, 0)}
+    return {
+        "under": name, "p50 ms": statistics.median(late_ms), "p99 ms": statistics.quantiles(late_ms, n=100)[98],
+        "lost": lost, "refused": ", ".join(f"{reason} {count:,}" for reason, count in sorted(why.items())),
+    }  # fmt: skip
+
+
+def made(directory: Path, connections: int) -> dict[str, Any]:
+    """Keys and tokens of a cluster on this machine."""
+    now = datetime.now(UTC)
+    store.init(directory / "keys", [], now)
+    store.init(directory / "other", [], now)
+
+    def token(name: str, where: str = "keys", seconds: int = 3600, topic: str = "load/#", watch: bool = False) -> str:
+        rights = rights_for(name, (topic,), (topic,), int(time.time()) + seconds, watch=watch)
+        return store.add_token(directory / where, rights)
+
+    tokens = {
+        "load": token("load"), "watch": token("watch", watch=True), "flood": token("flood", topic="flood"),
+        "none": "", "wrong": token("eve", "other"), "expired": token("eve", seconds=-1), "revoked": token("gone"),
+        "other topic": token("nosy", topic="elsewhere"),
+    }  # fmt: skip
+    store.revoke(directory / "keys", "gone", now)
+    return {
+        "ca": str(directory / "keys" / "ca.pem"), "directory": str(directory / "keys"), "tokens": tokens,
+        "connections": connections,
+    }  # fmt: skip
+
+
+def started(directory: Path, name: str, join: list[str], log: Path) -> tuple[subprocess.Popen[str], str, str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        http = f"127.0.0.1:{free.getsockname()[1]}"
+    arguments = ["broker", "--listen", "127.0.0.1:0", "--name", name, "--keys", str(directory / "keys"), "--http"]
+    arguments += [http.rpartition(":")[2], "--state", str(directory), *(f"--join={url}" for url in join)]
+    process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=log.open("w"), text=True)
+    assert process.stdout is not None
+    return process, process.stdout.readline().split()[-1], http
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--connections", type=int, default=500)
+    parser.add_argument("--only", action="append", choices=[*ATTACKS])
+    parser.add_argument("--attack", help=argparse.SUPPRESS)
+    parser.add_argument("--told", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.attack:
+        asyncio.run(ATTACKS[given.attack](World(json.loads(Path(given.told).read_text("utf-8")))))  # type: ignore[arg-type]
+        return 0
+    processes: list[subprocess.Popen[str]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder)
+        told = made(directory, given.connections)
+        try:
+            a, first, http = started(directory, "A", [], directory / "A.log")
+            processes.append(a)
+            b, second, other = started(directory, "B", [first], directory / "B.log")
+            processes.append(b)
+            told |= {"urls": [first, second], "http": [http, other]}
+            (directory / "told.json").write_text(json.dumps(told), "utf-8")
+            world = World(told)
+            table: Table = [row("peace", world, given.seconds, None)]
+            for name in given.only or ATTACKS:
+                attacker = [sys.executable, __file__, "--attack", name, "--told", str(directory / "told.json")]
+                table.append(row(name, world, given.seconds, attacker))
+                time.sleep(1)
+            table.append(row("peace again", world, given.seconds, None))
+            leaked = [n for n, one in told["tokens"].items() if one and one in (directory / "B.log").read_text("utf-8")]
+        finally:
+            for process in processes:
+                process.terminate()
+                process.wait(20)
+    show(f"{RATE} messages a second through two brokers with keys, {given.connections} silent connections", table)
+    calm_ms = max(table[0]["p99 ms"], table[-1]["p99 ms"])
+    worse = [one["under"] for one in table[1:-1] if one["p99 ms"] > 2 * calm_ms]
+    lost = sum(one["lost"] for one in table)
+    print(f"\np99 more than doubled under: {', '.join(worse) or 'none'}; lost: {lost}")
+    print(f"tokens in the log: {', '.join(leaked) or 'none'}")
+    return 1 if worse or lost or leaked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Where a process starts when others have history: a causal cut, and what lies before it."""

@@ -1,0 +1,45 @@
+"""Messages that come before a process knows where it begins: they wait until then.
+
+Otherwise they would be lost when whoever sent them is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from antecede.core.effects import Discard
+from antecede.core.frames import Data, Frame, Publish, Rumours
+
+if TYPE_CHECKING:
+    from antecede.core.roles.tier import Tier
+
+__all__ = ["MAX_EARLY", "Early"]
+
+MAX_EARLY = 4096
+"""Frames that are kept while joining: a few round trips of traffic. Raising it costs memory."""
+
+
+class Early:
+    __slots__ = ("_frames", "_ids", "tier")
+
+    def __init__(self, tier: Tier) -> None:
+        self.tier = tier
+        self._frames: list[tuple[Frame, str]] = []
+        self._ids: set[str] = set()
+        """What is in them."""
+
+    def keep(self, frame: Frame, sender: str) -> None:
+        if isinstance(frame, (Data, Publish, Rumours)):
+            ids = [message.id for message in frame.messages()]
+            again = isinstance(frame, Publish) and self._ids.issuperset(ids)  # until it is acknowledged
+            if len(self._frames) < MAX_EARLY and not again:
+                self._frames.append((frame, sender))
+                self._ids.update(ids)
+            else:
+                self.tier.say(*[Discard(one, "duplicate" if one in self._ids else "overflow") for one in ids])
+
+    def take(self, now_us: int) -> None:
+        frames, self._frames = self._frames, []
+        self._ids.clear()
+        for frame, sender in frames:
+            self.tier.on_frame(frame, sender, now_us)

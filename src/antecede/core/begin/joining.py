@@ -1,0 +1,215 @@
+"""How a broker begins when others have history (PROTOCOLS s3.6, SNAPSHOT): it delivers nothing before it knows where.
+
+For each of its groups it asks one broker that carries it, and takes over all that one retains, with the headers of what
+expired (an expired message still carries order). What a donor skipped or overtook is not past here: it may still be had
+from others, in time. Only where the donor itself began behind a cut does the newcomer too, and where some donor has
+dropped from its graph what lies before: nobody could tell any more what follows that. A group that nobody carries
+any more has lost what only its brokers had: there, where no deadline ends the waiting or something of it was dropped
+already, it begins behind the past of whatever a surviving broker has delivered, or nothing that follows could ever be
+delivered again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from antecede.core.begin.snapshots import Gift, by_group, witness
+from antecede.core.effects import Join
+from antecede.core.frames import Node, Snapshot, SnapshotRequest
+from antecede.core.message import Envelope, cut_of, header_of, newest_of, raise_to, sender_of, split_id
+from antecede.core.repair.answering import in_time
+
+if TYPE_CHECKING:
+    from antecede.core.roles.broker import BrokerBase
+
+__all__ = ["Joining"]
+
+
+class Joining:
+    __slots__ = (
+        "_again", "_alone_us", "_blank", "_gifts", "_tries", "_uncovered", "at_us", "broker", "inbox", "origins",
+        "reader", "stability", "store", "writer",
+    )  # fmt: skip
+
+    def __init__(self, broker: BrokerBase) -> None:
+        self.broker = broker
+        self.inbox, self.reader, self.writer = broker.inbox, broker.reader, broker.writer
+        self.store, self.stability = broker.store, broker.stability
+        self.at_us: int | None = None
+        """When to ask again."""
+        self._uncovered: dict[str, None] = {}
+        self._gifts: list[Gift] = []
+        self._tries = 0
+        self._alone_us: int | None = None
+        """Since when there is nobody to ask."""
+        self._blank: set[str] = set()
+        """Who is joining too: no use asking them."""
+        self._again = False
+        """Whether they were asked a second time."""
+        self.origins: dict[str, tuple[str, tuple[str, ...]]] = {}
+        """Groups of which something lies behind where this broker began: who has had it, and the cut."""
+
+    def begin(self, now_us: int, *, joining: bool) -> None:
+        if joining:
+            self._uncovered = dict.fromkeys(self.broker.interest.filters)
+            self.ask(now_us)
+        else:
+            self._join(now_us)
+
+    def ask(self, now_us: int) -> None:
+        """One broker per group still uncovered; whoever carries several is asked once."""
+        broker = self.broker
+        self.at_us = now_us + broker.settings.retry_us
+        asked: dict[str, None] = {}
+        for group in self._uncovered:
+            donors = self._donors(group)
+            if donors and asked.keys().isdisjoint(donors):
+                asked[donors[self._tries % len(donors)]] = None
+        self._tries += 1
+        if asked:
+            broker.send(tuple(asked), SnapshotRequest(whole=True))
+        elif not self._somebody_may_come(now_us):
+            self._join(now_us)  # alone in the world
+
+    def _somebody_may_come(self, now_us: int) -> bool:
+        """Nobody is left to ask. Those who are joining too are asked once more: one may have begun since. If none has,
+        the first by name begins, and the others where it did. And where all brokers have left, others may have come of
+        whom nobody has told it yet: if it has seen one leave, or finds subscribers there."""
+        broker = self.broker
+        if self._alone_us is None:
+            self._alone_us = now_us
+        if broker.all_brokers:
+            again, self._again = self._again, True
+            if again and broker.name < min(broker.all_brokers):
+                return False
+            self._blank.clear()
+        elif not (broker.departed or len(broker.members) > 1) or broker.settings.deadlines:
+            return False
+        return now_us < self._alone_us + broker.settings.grace_us
+
+    def heard(self, sender: str) -> None:
+        """It speaks as those do that have begun."""
+        self._blank.discard(sender)
+
+    def _donors(self, group: str) -> list[str]:
+        """Who carries it; when nobody does who knows anything, any broker that does."""
+        broker = self.broker
+        carriers = [name for name in broker.carrying(group) if name not in self._blank]
+        return carriers or [name for name in broker.all_brokers if name not in self._blank]
+
+    def give(self, to: str) -> None:
+        broker = self.broker
+        if not broker.joined:
+            broker.send((to,), Snapshot({}, (), blank=True))
+            return
+        past = {s: n for s, n in self.writer.past().items() if not broker.interest.concerns(s)}
+        past.update(self.reader.cut)
+        raise_to(past, broker.interest.among(self.stability.over))
+        envelopes = tuple(broker.answer_for(self.writer.bare(e), to) for e in self.store.by_id.values())
+        kept = (*self.store.kept_headers(), *(header for header, _ in self.store.gone.values()))
+        headers = tuple(header_of(broker.answer_for(self.writer.bare(e), to)) for e in kept)
+        nodes = {node[:2]: node for node in (*self.writer.nodes(), *(node for e in envelopes for node in _nodes(e)))}
+        origins = tuple(self._origins())
+        retired = dict(self.writer.retired)
+        snapshot = Snapshot(past, broker.cut(), envelopes, headers, tuple(nodes.values()), origins, retired)
+        broker.send((to,), snapshot)
+
+    def _origins(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """Where whoever takes over from here begins, in groups of which something is hidden."""
+        stability, name = self.stability, self.broker.name
+        for group in self.broker.interest.filters:
+            peer, begun = self.origins.get(group, (name, ()))
+            cut = stability.cut(group, begun)
+            if cut:
+                yield (group, peer if cut == begun else name, cut)
+
+    def take(self, frame: Snapshot, sender: str, now_us: int) -> None:
+        """Also one that covers nothing new, or of one that has left: its messages may be nowhere else."""
+        donor = self.broker.members.get(sender)
+        if donor is None and sender not in self.broker.departed:
+            return
+        if frame.blank:
+            self._blank.add(sender)
+            self.ask(now_us)
+            return
+        self.heard(sender)
+        carries = donor.groups if donor is not None else ()
+        covered = tuple(g for g in self._uncovered if g in carries or sender in self._donors(g))
+        for group in covered:
+            del self._uncovered[group]
+        self._gifts = [gift for gift in self._gifts if gift.donor != sender or gift.covered]
+        self._gifts.append(Gift(sender, carries, covered, frame))
+        if not self._uncovered:
+            self._join(now_us)
+
+    def _join(self, now_us: int) -> None:
+        broker = self.broker
+        broker.joined = True
+        self.at_us = None
+        if self._uncovered and self._gifts:  # nobody is left; but who gave and left knew what lies behind
+            last = self._gifts[-1]
+            last.covered = (*last.covered, *self._uncovered)
+        begun = {group for gift in self._gifts for group in gift.covered}
+        fresh = tuple(g for g in broker.interest.filters if g not in begun)
+        if fresh:
+            broker.say(Join(broker.groups.filters(fresh), None, (), self.inbox.guard_us))
+        retired: dict[str, int] = {}
+        for gift in self._gifts:
+            raise_to(retired, gift.snapshot.retired)
+        forgotten = by_group(retired)
+        carried = {group: gift for gift in reversed(self._gifts) for group in gift.carries}
+        for gift in self._gifts:
+            for group in gift.covered:
+                source = gift if group in gift.carries else carried.get(group, gift)
+                self._begin_behind(group, source, forgotten.get(group, {}))
+        front, concerned = self.reader.front, broker.interest.among(retired)
+        if any(n > front.get(stream, 0) for stream, n in concerned.items()):  # it is owed, and may precede the others
+            retired = {stream: n for stream, n in concerned.items() if n <= front.get(stream, 0)}
+        self.writer.adopt([node for gift in self._gifts for node in gift.snapshot.nodes], retired)
+        self.writer.start_at(self.reader.cut)
+        for gift in self._gifts:
+            for header in gift.snapshot.headers:
+                if broker.interest.wants(header.message.topics):
+                    if header.message.deadline_us is None:  # everybody had it
+                        self.store.add_gone(header, now_us)
+                    elif not in_time(header, now_us):
+                        broker.skip_expired(broker.arrived(header), gift.donor, now_us)
+        for gift in self._gifts:
+            broker.take_wanted(gift.snapshot.envelopes, gift.donor, now_us)
+        self._gifts = []
+        broker.early.take(now_us)
+
+    def _begin_behind(self, group: str, gift: Gift, retired: Mapping[str, int]) -> None:
+        """Where this broker begins in a group that a donor covers: behind the donor's own beginning, and behind every
+        message that any donor has retired, as far as one donor has had all of those.
+
+        Messages that followed a retired one may no longer name it. Taken in without this cut, they would be delivered,
+        and nothing would hold back the retired message when another donor gives it. Example: A has retired p:4, B still
+        keeps it. A newcomer begins behind p:4 if A or B has had all up to p:4; then B's copy lies behind."""
+        broker = self.broker
+        known = gift.past.get(group, {})
+        if group not in gift.carries and (retired or not broker.settings.deadlines):
+            self.origins[group] = (gift.donor, cut_of(newest_of(known)))
+        elif group in gift.origins:
+            self.origins[group] = gift.origins[group]
+        peer, begun = self.origins.get(group, (gift.donor, ()))
+        tops = dict(map(split_id, begun))
+        raise_to(tops, newest_of(retired))
+        one = witness((gift, *self._gifts), tops)
+        past = {stream: min(n, one.had.get(sender_of(stream), 0)) for stream, n in retired.items()}
+        tops = dict(map(split_id, begun))
+        raise_to(tops, newest_of(past))
+        cut = cut_of(tops)
+        if cut != begun:
+            peer = one.donor
+            self.origins[group] = (peer, cut)
+        broker.say(Join(broker.groups.filters((group,)), peer, cut, self.inbox.guard_us))
+        if group in gift.carries or group in self.origins:
+            raise_to(past, known)
+        self.reader.start_at(past)
+
+
+def _nodes(envelope: Envelope) -> tuple[Node, ...]:
+    """Its own node: the graph may have forgotten it already, since everybody has it but who comes now."""
+    return envelope.stamp.extra if isinstance(envelope.stamp.extra, tuple) else ()

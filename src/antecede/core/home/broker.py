@@ -1,0 +1,407 @@
+"""The broker of `home` (ours, PROTOCOLS s3.6): clients publish through it and get one numbered stream from it.
+
+Among brokers it delivers in causal order like any other. A publication is relayed at once and otherwise treated like
+one from afar, even when the home is in none of its groups (it then only keeps and relays it); it is acknowledged when
+another broker of its groups has it. Whatever is delivered goes into the log of every attachment that wants it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from antecede.core.effects import Discard, Effect, Send
+from antecede.core.frames import (
+    Ack,
+    Attach,
+    Attached,
+    Data,
+    Detach,
+    Digest,
+    Frame,
+    Fuse,
+    Fused,
+    Gone,
+    Grow,
+    Grown,
+    Item,
+    Items,
+    Kept,
+    Publish,
+    Quiet,
+    Received,
+    Retired,
+    Top,
+    Want,
+)
+from antecede.core.home.confirming import Confirming
+from antecede.core.home.fusions import Fusions, HomeInbox
+from antecede.core.home.retiring import Retiring
+from antecede.core.interest import Interest
+from antecede.core.message import (
+    COLLECTED,
+    LOOSE,
+    Envelope,
+    Mark,
+    Message,
+    cut_of,
+    header_of,
+    is_loose,
+    loose_of,
+    newest_of,
+    raise_to,
+    sender_of,
+)
+from antecede.core.order.numbered import WINDOW, Log
+from antecede.core.repair.answering import BATCH, in_time
+from antecede.core.roles.broker import BrokerBase
+from antecede.core.roles.tier import Parts
+from antecede.core.topics import split_filter
+from antecede.core.where import parse_where
+from antecede.errors import InputError, RemoteProtocolError
+
+__all__ = ["HomeBroker"]
+
+
+class HomeBroker(BrokerBase):
+    plain = False
+
+    def __init__(self, parts: Parts, *, plain: bool = False) -> None:
+        super().__init__(parts)
+        self.plain = plain
+        self.store.memory_us = parts.settings.memory_us
+        self.logs: dict[str, Log] = {}
+        self._fed: dict[str, None] = {}
+        """Clients whose logs grew in this turn: each is sent all of it at the end."""
+        self.confirming = Confirming(self)
+        self.fusions = Fusions(self)
+        if isinstance(self.inbox, HomeInbox):
+            self.inbox.passed_over = self.fusions.passed_over
+        self.retiring = Retiring(self)
+
+    # -- who is there ----------------------------------------------------------------------------------------------
+
+    def viewed(self, now_us: int) -> None:
+        super().viewed(now_us)
+        for name in [name for name in self.logs if name in self.departed]:
+            del self.logs[name]
+        self.fusions.viewed()
+        self.confirming.viewed()
+
+    def publish(
+        self,
+        topics: Sequence[str],
+        payload: bytes,
+        now_us: int,
+        *,
+        deadline_us: int | None = None,
+        after: Sequence[str] | None = None,
+        order: str | None = None,
+    ) -> tuple[Message, list[Effect]]:
+        raise InputError(f"{self.name} is a broker: in recipe `home` its clients publish.")
+
+    def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
+        """An attached publisher publishes again what it keeps: what is not safe. Nothing else can come from it."""
+        left = super().absent_since(mark, wanted_us)
+        if left is not None:
+            return left
+        log = self.logs.get(sender_of(mark[0]))
+        return None if log is not None and log.keeps(mark) else wanted_us
+
+    # -- publications ----------------------------------------------------------------------------------------------
+
+    def _on_publish(self, frame: Publish, client: str, now_us: int) -> None:
+        unsafe = []
+        for envelope in frame.envelopes:
+            self.groups.check_own(envelope)
+            self.retiring.named_by(client, envelope.stamp.covers)
+        for envelope in map(self.retiring.passed_on, frame.envelopes):
+            message_id, topics = envelope.message.id, envelope.message.topics
+            others = self.carriers_of(topics)
+            if frame.headers_only:
+                if message_id not in self.store.by_id:
+                    self._skip_unsent(envelope, client, others, now_us)
+            elif message_id in self.inbox.seen:
+                self.out.append(Discard(message_id, "duplicate"))
+                if others and message_id not in self.store.by_id and message_id not in self.inbox.held:
+                    self.out.append(Send(others, Data((envelope,))))  # passed over here: only its client has it
+            else:
+                if others:
+                    self.out.append(Send(others, Data((envelope,))))
+                if self.interest.wants(topics):
+                    self.take((envelope,), client, now_us)
+                else:
+                    self.inbox.seen[message_id] = now_us
+                    self.out.append(Discard(message_id, "foreign"))
+                    self.store.add(envelope)  # kept for others, never delivered here
+                    self.retiring.note(envelope.stamp.own)
+            if not self.confirming.publish(envelope, client, alone=not others):
+                unsafe.append(message_id)
+        if unsafe:
+            self.out.append(Send((client,), Received(tuple(unsafe))))
+            self.rounds.compare_again(now_us)
+
+    def _skip_unsent(self, envelope: Envelope, client: str, others: tuple[str, ...], now_us: int) -> None:
+        """Its deadline passed before anybody had it: everybody skips it, or its sender's next message would wait."""
+        deadline = envelope.message.deadline_us
+        if deadline is not None and now_us > deadline:
+            self.skip_expired(envelope, client, now_us)
+            if others:
+                self.out.append(Send(others, Gone((header_of(envelope),))))
+
+    def on_frame(self, frame: Frame, sender: str, now_us: int) -> None:
+        super().on_frame(frame, sender, now_us)
+        if isinstance(frame, Data) and not frame.answer:
+            self.confirming.took(frame.envelopes, sender)
+
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        super().compared(frame, sender, now_us)
+        self.confirming.compared(frame.have)
+
+    def flush(self, now_us: int) -> list[Effect]:
+        for client in self._fed:
+            log = self.logs.get(client)
+            if log is not None:
+                self._send_due(client, log, now_us)
+                self._shed(client, log, now_us)
+        self._fed.clear()
+        self.confirming.flush()
+        return super().flush(now_us)
+
+    def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
+        """Below whatever a client has not acknowledged (trap 4)."""
+        done = dict(have)
+        for log in self.logs.values():
+            for stream, n in log.lowest.items():
+                if n <= done.get(stream, 0):
+                    done[stream] = n - 1
+        return done
+
+    def aside(self) -> Sequence[Envelope]:
+        """Publications that were passed over here before anybody had them: their client may be gone meanwhile."""
+        return self.confirming.unsafe()
+
+    # -- what is named ---------------------------------------------------------------------------------------------
+
+    def answer_for(self, envelope: Envelope, peer: str) -> Envelope:
+        return self.retiring.passed_on(super().answer_for(envelope, peer))
+
+    def keep(self, envelope: Envelope, now_us: int) -> None:
+        super().keep(envelope, now_us)
+        self.retiring.note(envelope.stamp.own)
+
+    def beginning(self, interest: Interest) -> dict[str, int]:
+        return self.retiring.must_name(super().beginning(interest))
+
+    def cut(self) -> tuple[str, ...]:
+        return cut_of(self._all_tops())
+
+    def _all_tops(self) -> dict[str, int]:
+        """The newest delivered here of each sender; of those that are not named any more, how many were let go of."""
+        return {**self.tops, **(self._let_go() if self.retiring.enabled else {})}
+
+    def _let_go(self) -> dict[str, int]:
+        return {self.name + COLLECTED: self.store.collected}
+
+    def forgotten(self) -> dict[str, int]:
+        return self._let_go() if self.retiring.forgot else {}
+
+    # -- attachments -----------------------------------------------------------------------------------------------
+
+    def forward(self, envelope: Envelope, now_us: int) -> None:
+        self.fusions.delivered(envelope, now_us)
+        message, seen = envelope.message, self.seen
+        for client, log in self.logs.items():
+            if client != message.sender and log.interest.takes(message, seen) and log.append(envelope) is not None:
+                self._fed[client] = None
+
+    def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
+        log = self.logs.get(sender)
+        if isinstance(frame, Publish):
+            self._on_publish(frame, sender, now_us)
+        elif isinstance(frame, Attach):
+            self._on_attach(frame, sender, now_us)
+        elif isinstance(frame, Kept):
+            self.confirming.on_kept(frame, sender)
+        elif isinstance(frame, Fuse):
+            self.fusions.on_fuse(frame, sender, now_us)
+        elif isinstance(frame, Fused):
+            self.fusions.on_fused(frame, sender, now_us)
+        elif isinstance(frame, Quiet):
+            self.retiring.on_quiet(frame, sender, now_us)
+        elif isinstance(frame, Retired):
+            self.retiring.on_retired(frame, sender, now_us)
+        elif log is None:
+            return
+        elif isinstance(frame, Ack):
+            if frame.attachment == log.number:
+                log.acknowledge(frame.index)
+                self._send_due(sender, log, now_us)
+        elif isinstance(frame, Want):
+            if frame.attachment == log.number:
+                self._resend(log, frame, sender, now_us)
+        elif isinstance(frame, Grow):
+            if frame.attachment == log.number:
+                self._on_grow(frame, log, sender, now_us)
+        elif isinstance(frame, Detach) and frame.attachment > log.number:
+            del self.logs[sender]
+
+    def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:
+        log = self.logs.get(sender)
+        if sender in self.departed or (log is not None and log.number > frame.attachment):
+            return
+        fresh = frame.frontier is None
+        if log is None or log.number < frame.attachment:
+            interest = self.checked_interest(frame.filters)
+            start = self.beginning(interest) if fresh else frame.began
+            loose = loose_of(start)
+            log = Log(frame.attachment, interest, frame.frontier or loose, self.cut(), plain=self.plain)
+            log.began, log.origins, log.missed = start, self.origins_for(interest), frozenset(frame.missed[-WINDOW:])
+            self.logs[sender] = log
+            log.published = {sender: frame.published, sender + LOOSE: frame.loose}
+            log.unacked = set(frame.unacked)
+            self.confirming.attached(sender, log)
+            self.retiring.named_by(sender, {**frame.began, **(frame.frontier or {})})
+            if fresh:
+                log.hide(log.cut)
+            else:
+                replayed = self._gone_for(log, sender) + self._replay(log, (), sender, now_us, {})
+                if frame.change:
+                    log.cut, log.origins = self._cut_before(replayed, {**log.frontier, **log.began}), ()
+                    log.hide(log.cut)
+                    log.grown = Grown(log.number, frame.change, 1, log.cut)
+        attached = Attached(log.number, log.began if fresh else {}, log.cut, log.origins)
+        self.out.append(Send((sender,), attached))
+        self._send_replayed(sender, log, now_us)
+
+    def checked_interest(self, filters: tuple[str, ...]) -> Interest:
+        for where in [where for _, where in map(split_filter, filters) if where is not None]:
+            try:
+                parse_where(where)
+            except InputError as fault:
+                raise RemoteProtocolError(str(fault)) from None
+        return self.known_interest(filters)
+
+    def _on_grow(self, frame: Grow, log: Log, client: str, now_us: int) -> None:
+        """The same replay for groups that are new (H8), minus what the client has passed or is about to pass.
+
+        Acknowledgements that overtook the frame took with them what would say what else it has passed since, and so did
+        numbers that were let go of while they may be on their way: then nothing is done, and it asks again.
+        """
+        if log.grown is None or log.grown.change < frame.change:
+            if log.low > frame.index:
+                return
+            before, log.interest = log.interest.filters, self.checked_interest(frame.filters)
+            first, log.began = log.top + 1, frame.began
+            passed = log.passed(frame.frontier, frame.index)
+            raise_to(passed, self.stability.settled)  # history: some of it may be gone already
+            replayed = self._replay(log, before, client, now_us, passed, frame.index)
+            raise_to(passed, log.began)
+            log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed, passed))
+            log.hide(log.grown.cut)
+        self.out.append(Send((client,), log.grown))
+        self._send_replayed(client, log, now_us)
+
+    def _replay(
+        self, log: Log, before: tuple[str, ...], client: str, now_us: int, passed: Mapping[str, int], index: int = 0
+    ) -> list[Item]:
+        """Number the stored messages that the client's new filters want, in the order of delivery here.
+
+        Left out are messages that the filters `before` wanted already, messages that the client has passed (`passed`),
+        and messages that are on their way to it with a number above `index`. A message that `before` wanted, and that
+        lay behind the cut at which that filter began, is owed again if a new filter wants it too."""
+        new = tuple(f for f in log.interest.filters if f not in before)
+        wanted, had, hidden, seen = self.known_interest(new), self.known_interest(before), dict(log.hidden), self.seen
+        items, numbered = [], {item.envelope.message.id for item in log.entries.values() if item.index > index}
+        soonest_us = now_us - self.settings.slack_us  # what has expired here need not have at the client
+        for envelope in self.store.by_id.values():
+            message = envelope.message
+            if message.sender == client or not in_time(envelope, soonest_us) or not wanted.takes(message, seen):
+                continue
+            again = message.seq <= hidden.get(message.series, 0)
+            if message.id not in numbered and (again or not had.takes(message, seen)):
+                over = any(n <= passed.get(stream, 0) for stream, n in envelope.stamp.own)
+                item = None if over else log.append(envelope)
+                if item is not None:
+                    items.append(item)
+        return items
+
+    def _gone_for(self, log: Log, client: str) -> list[Item]:
+        """What can no longer be had although the client has not passed it: it was away for longer than `grace_us`. What
+        it said is gone too: it goes to whoever may have wanted it."""
+        items = []
+        for header, _ in self.store.gone.values():
+            message = header.message
+            item = log.append(header) if message.sender != client and log.interest.wants(message.topics) else None
+            if item is not None:
+                item.gone = True
+                items.append(item)
+        return items
+
+    def _cut_before(self, items: list[Item], passed: Mapping[str, int]) -> tuple[str, ...]:
+        """All that was delivered here, except these and what follows them: they are owed. What the client has passed is
+        not, whatever it follows and whoever has it: it is never sent again."""
+        lowest: dict[str, int] = {}
+        for item in [item for item in items if not item.gone]:
+            for stream, n in item.envelope.stamp.own:
+                if not is_loose(stream):
+                    lowest[stream] = min(n, lowest.get(stream, n))
+        tops = self._all_tops()
+        for envelope in (*self.store.by_id.values(), *self.store.kept_headers()):
+            message, covers = envelope.message, {**envelope.stamp.covers, **dict(envelope.stamp.own)}
+            if message.order != "none" and any(covers.get(stream, 0) >= n for stream, n in lowest.items()):
+                tops[message.sender] = min(message.seq - 1, tops.get(message.sender, 0))
+        raise_to(tops, newest_of(self.interest.among(passed)))
+        return cut_of(tops)
+
+    def _send_replayed(self, client: str, log: Log, now_us: int) -> None:
+        if log.sent < log.top:
+            self._send_due(client, log, now_us)
+            self._shed(client, log, now_us)
+            self.rounds.begin(now_us)  # they may be lost, in a quiet system too
+
+    def _send_due(self, client: str, log: Log, now_us: int) -> None:
+        """As many as the client may be sent now; what expired while it waited goes as a header."""
+        if log.sent < log.top and log.sent < log.acked + WINDOW:
+            self._send_items(client, log, log.due(), now_us)
+
+    def _send_items(self, client: str, log: Log, items: list[Item], now_us: int) -> None:
+        soonest_us = now_us - self.settings.slack_us
+        for item in items:
+            item.envelope = self.retiring.passed_on(item.envelope)
+        items = [item if in_time(item.envelope, soonest_us) else _expired(item) for item in items]
+        for start in range(0, len(items), BATCH):
+            self.out.append(Send((client,), _numbered(log, tuple(items[start : start + BATCH]))))
+
+    def _shed(self, client: str, log: Log, now_us: int) -> None:
+        """What a client leaves waiting is bounded; nobody else waits for it. (What has expired is no loss.)"""
+        soonest_us = now_us - self.settings.slack_us
+        for item in log.shed(self.settings.backlog, self.settings.backlog_bytes):
+            if not item.gone and in_time(item.envelope, soonest_us):
+                self.out.append(Discard(item.envelope.message.id, "overflow", client))
+
+    def _resend(self, log: Log, frame: Want, client: str, now_us: int) -> None:
+        asked = [log.entries[index] for index in dict.fromkeys(frame.indexes) if index in log.entries]
+        self._send_items(client, log, [item for item in asked if item.index <= log.sent], now_us)
+
+    def rounded(self, now_us: int) -> bool:
+        waiting = self.confirming.rounded(now_us)
+        waiting = self.retiring.look(now_us) or waiting
+        for client, log in self.logs.items():
+            if log.acked < log.top:
+                waiting = True
+                if log.lags():
+                    low = log.low if log.low > log.acked else 0
+                    self.out.append(Send((client,), Top(log.number, log.sent, low)))
+        return waiting
+
+
+def _expired(item: Item) -> Item:
+    return Item(item.index, item.after, header_of(item.envelope), gone=True)
+
+
+def _numbered(log: Log, items: tuple[Item, ...]) -> Items | Grown:
+    """Items as they travel: with the last change of filters, while the client may not know of it."""
+    grown = log.unknown()
+    if grown is None:
+        return Items(log.number, items)
+    return Grown(grown.attachment, grown.change, grown.first, grown.cut, items)

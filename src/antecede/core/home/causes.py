@@ -1,0 +1,98 @@
+"""What a client may declare as causes (`after=`): messages that it had, delivered or published by itself, and results
+that were fused for it, which stand for the cuts they are of.
+
+Decided here: their stamps are kept for so many of the newest. One that was had and is forgotten widens to everything
+delivered so far; one that was never had is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from antecede.core.message import Envelope, Stamp, is_loose, raise_to, split_id
+from antecede.core.names import short
+from antecede.core.order.vector import beyond
+from antecede.errors import InputError
+
+__all__ = ["RECENT", "REMEMBERED", "Causes"]
+
+REMEMBERED = 16_384
+"""Stamps of delivered messages kept for `after=`; older ones widen to everything delivered. Costs memory only."""
+
+RECENT = 256
+"""Of those, so many are looked at to say what superseded a message. Costs time for each that is."""
+
+
+def cut_stamp(marks: Mapping[str, int], rank: int) -> Stamp:
+    """As if of a message that follows them."""
+    return Stamp(tuple(marks.items())[:1], (), marks, rank)
+
+
+class Causes:
+    __slots__ = ("_cuts", "_stamps", "forgotten", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._stamps: dict[str, Stamp] = {}
+        self._cuts: dict[str, tuple[str, ...]] = {}
+        """Fused results -> the messages of their cuts: it is those that follow-ups follow."""
+        self.forgotten: dict[str, int] = {}
+        """Per sender, the newest that was had and is forgotten: of older ones nobody can tell whether they were."""
+
+    def remember(self, envelope: Envelope) -> None:
+        self._remember(envelope.message.id, envelope.stamp)
+
+    def remember_cut(self, result: str, cut: tuple[str, ...], marks: Mapping[str, int], rank: int) -> None:
+        """A result that may be named as a cause; `marks` cover its cut."""
+        self._cuts[result] = cut
+        self._remember(result, cut_stamp(marks, rank))
+
+    def as_recorded(self, after: Sequence[str]) -> tuple[str, ...]:
+        """The messages that these are or stand for."""
+        return tuple(dict.fromkeys(one for name in after for one in self._cuts.get(name, (name,))))
+
+    def _remember(self, name: str, stamp: Stamp) -> None:
+        stamps = self._stamps
+        stamps[name] = stamp
+        if len(stamps) > REMEMBERED:
+            oldest = next(iter(stamps))
+            del stamps[oldest]
+            self._cuts.pop(oldest, None)
+            raise_to(self.forgotten, dict((split_id(oldest),)))
+
+    def recent_after(self, stamp: Stamp) -> tuple[str, ...]:
+        """The newest that was had, not long ago, and follows a message."""
+        for message_id, one in islice(reversed(self._stamps.items()), RECENT):
+            if message_id not in self._cuts and any(n <= one.covers.get(stream, 0) for stream, n in stamp.own):
+                return (message_id,)
+        return ()
+
+    def known(self, message_id: str) -> Stamp | None:
+        return self._stamps.get(message_id)
+
+    def stamps(self, after: Sequence[str]) -> list[Stamp] | None:
+        """Of those that a message may follow (unordered ones it cannot); None: one of them is forgotten."""
+        known = [self._stamps.get(one) for one in after]
+        for one, stamp in zip(after, known, strict=True):
+            if stamp is None and not self._was_had(one):
+                raise InputError(
+                    f"{self.name} never had {short(one)}: `after` names messages that were delivered or published here."
+                )
+        if None in known:
+            return None
+        given = [stamp for one, stamp in zip(after, known, strict=True) if stamp is not None and one not in self._cuts]
+        return [stamp for stamp in given if not is_loose(stamp.own[0][0])]
+
+    def cuts(self, after: Sequence[str]) -> list[Stamp]:
+        """Those of the fused results among them: what they cover need never have been here."""
+        return [self._stamps[one] for one in after if one in self._cuts and self._stamps[one].covers]
+
+    def retire(self, marks: Mapping[str, int]) -> None:
+        """Nobody need name these any more."""
+        for result in self._cuts:
+            self._stamps[result] = cut_stamp(beyond(self._stamps[result].covers, marks), self._stamps[result].rank)
+
+    def _was_had(self, message_id: str) -> bool:
+        series, _, seq = str(message_id).rpartition(":")
+        return seq.isascii() and seq.isdigit() and int(seq) <= self.forgotten.get(series, 0)

@@ -1,0 +1,450 @@
+"""The client of `home` (ours, PROTOCOLS s3.6): publishes through its home broker and reads one numbered stream.
+
+Ids and causes belong to the client, so they survive its brokers: it carries its frontier (marks of everything in its
+past) to the next home, and publishes again, under the same id, what no home has acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from antecede.core.effects import Deliver, Discard, Effect, Move, Send
+from antecede.core.frames import (
+    Ack,
+    Attach,
+    Attached,
+    Detach,
+    Frame,
+    Fused,
+    Grown,
+    Item,
+    Items,
+    Published,
+    Received,
+    Retired,
+    Top,
+    Want,
+)
+from antecede.core.home.application import Application
+from antecede.core.home.causes import Causes
+from antecede.core.home.filters import Growing
+from antecede.core.home.fusing import Fusing
+from antecede.core.home.handover import QueuedInbox
+from antecede.core.home.missed import Missed
+from antecede.core.home.outbox import Outbox
+from antecede.core.home.retiring import Naming
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, loose_of, newest_of, raise_to
+from antecede.core.order.numbered import INDEX, WINDOW, IndexReader, item_stamp
+from antecede.core.order.reader import everything
+from antecede.core.order.unordered import LooseReader
+from antecede.core.order.vector import VectorWriter
+from antecede.core.publishing import accepted
+from antecede.core.roles.tier import Parts, Tier
+from antecede.errors import InputError
+
+__all__ = ["Client"]
+
+
+class Client(Tier):
+    role = "subscriber"
+    inbox: QueuedInbox
+
+    def __init__(self, parts: Parts, *, upper: VectorWriter) -> None:
+        super().__init__(parts)
+        self.upper = upper
+        """The Order towards everybody: its clock is this client's frontier."""
+        self.heard = LooseReader(everything, dense=False)
+        """Which unordered messages it has had, from whatever home: they are no part of that clock."""
+        self.attachment = 0
+        self.home: str | None = None
+        self.outbox = Outbox(self)
+        self.growing = Growing(self)
+        self.fusing = Fusing(self)
+        self._fresh = True
+        self.start_marks: dict[str, int] = {}
+        """Where it began: the marks of its first home's past."""
+        self.missed = Missed(self.settings.grace_us)
+        self._attach_at: int | None = None
+        self._ack_at: int | None = None
+        self._top = self._looked = self._acked = self._low = 0
+        self.causes = Causes(parts.name)
+        self.application = Application(self)
+        self.handover = self.application.handover
+        self.naming = Naming(self)
+        self.inbox.put, self.inbox.put_back = self.handover.put, self.application.put_back
+        self.inbox.missing, self.inbox.overslept = self.application.missing, self.missed.note
+
+    def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
+        return []
+
+    def begin_behind(self, marks: Mapping[str, int]) -> None:
+        """It is a later life of one that began there: no home tells it where to begin."""
+        if not self._fresh or self._seq or self.loose.seq or self.home is not None:
+            raise InputError(f"{self.name} has begun already: only a new client can begin at a saved frontier.")
+        self._fresh = False
+        self.start_marks = dict(marks)
+
+    # -- attaching -------------------------------------------------------------------------------------------------
+
+    def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
+        """Attach; who is attached there already only says that it wants something else now (GROW)."""
+        self.groups.check_filters(filters)
+        stays = self.joined and at[0] == self.home
+        if self._fresh:
+            self.interest = Interest(filters)
+        elif set(filters) != set(self.interest.filters) or not set(filters) <= set(self.growing.owed.filters):
+            self.growing.want(filters, now_us)
+            if stays:
+                self.growing.ask(now_us)
+        if not stays:
+            self._go(at[0], now_us)
+        return self.flush(now_us)
+
+    def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
+        if self.home is not None and to[0] != self.home:  # who has unsubscribed has nowhere to go
+            self._go(to[0], now_us)
+        return self.flush(now_us)
+
+    def _go(self, home: str, now_us: int) -> None:
+        if self.growing.owed.filters:
+            self.out.append(Move(home, self.cut()))
+        self._attach(home, now_us)
+
+    def unsubscribe(self, now_us: int) -> list[Effect]:
+        if self.home is not None:
+            self.attachment += 1
+            self.growing.leave(self.growing.owed.filters)
+            self.out.append(Send((self.home,), Detach(self.attachment)))
+        self.home, self.joined, self._attach_at = None, False, None
+        self.inbox.clear()
+        self.handover.clear()
+        return self.flush(now_us)
+
+    def _attach(self, home: str, now_us: int) -> None:
+        """A new attachment: what was held of the old one is dropped, the new home sends it again."""
+        self.attachment += 1
+        self.home, self.joined = home, False
+        self.inbox.clear()
+        self.inbox.forget(self.handover.attach())
+        assert isinstance(self.reader, IndexReader)
+        self.reader.restart()
+        self.wants.wants.clear()
+        self._top = self._looked = self._acked = self._low = 0
+        self._ack_at = None
+        self.growing.attached()
+        self._send_attach(now_us)
+        self.fusing.attached(now_us)
+        self.outbox.publish_again(now_us)
+
+    def past(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
+        frontier = {**self.upper.past(), **self.heard.front}
+        self.application.extend(frontier, attaching=not self.joined)
+        return frontier, {stream: n for stream, n in self.start_marks.items() if n > frontier.get(stream, 0)}
+
+    def behind(self) -> int:
+        """All numbers of this attachment up to here lie behind."""
+        return self.reader.front.get(INDEX, 0)
+
+    def _done(self) -> int:
+        """All numbers up to here lie behind, and none of them waits for room in a queue."""
+        waiting = self.handover.lowest_at_door()
+        return self.behind() if waiting is None else min(self.behind(), waiting - 1)
+
+    def _send_attach(self, now_us: int) -> None:
+        assert self.home is not None
+        self._attach_at = now_us + 2 * self.settings.retry_us
+        frontier, began = self.past()
+        attach = Attach(
+            self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.outbox.unacked),
+            self._seq, self.loose.seq, self.growing.attaching(), began,
+            (*self.missed.ids(now_us), *self.application.waiting()),
+        )  # fmt: skip
+        self.out.append(Send((self.home,), attach))
+
+    def _on_attached(self, frame: Attached, sender: str, now_us: int) -> None:
+        if frame.attachment != self.attachment or sender != self.home or self.joined:
+            return
+        self.joined, self._attach_at = True, None
+        if self._fresh:
+            self._fresh = False
+            self.start_marks = dict(frame.start)
+            self.heard.start_at(loose_of(frame.start))
+            self.growing.join(self.interest.filters, sender, frame.cut, frame.origins)
+        else:
+            self.growing.confirmed(self.growing.change, sender, frame.cut)
+
+    # -- out -------------------------------------------------------------------------------------------------------
+
+    def publish(
+        self,
+        topics: Sequence[str],
+        payload: bytes,
+        now_us: int,
+        *,
+        deadline_us: int | None = None,
+        after: Sequence[str] | None = None,
+        order: str | None = None,
+    ) -> tuple[Message, list[Effect]]:
+        stamps: list[Stamp] | None = None
+        different, order, after = accepted(self, topics, payload, deadline_us, after, order)
+        if after is not None:
+            stamps = self.causes.stamps(after)
+            after = None if stamps is None else after
+            stamps = None if stamps is None else [*self.naming.recalled(stamps), *self.causes.cuts(after or ())]
+        if order == "none":
+            envelope = self.loose.envelope(different, payload, deadline_us, now_us)
+        else:
+            self._seq += 1
+            declared = self.application.declared(order) if after is None else self.causes.as_recorded(after)
+            told = Message(self.name, self._seq, different, payload, deadline_us, None, declared, order)
+            envelope = Envelope(told, self.upper.stamp(told, stamps))
+        message = envelope.message
+        self._remember(envelope)
+        self.outbox.publish(envelope, now_us)
+        self.handover.put_own(envelope, now_us)
+        return message, self.flush(now_us)
+
+    def _remember(self, envelope: Envelope) -> None:
+        message = envelope.message
+        series = message.series
+        if message.seq > self.tops.get(series, 0):
+            self.tops[series] = message.seq
+        self.causes.remember(envelope)
+
+    def took_result(self, name: str, cut: tuple[str, ...], marks: Mapping[str, int], rank: int) -> None:
+        """A result that was fused for it: what it publishes after that follows its cut."""
+        self.causes.remember_cut(name, cut, marks, rank)
+        self.upper.rank = max(self.upper.rank, rank)
+
+    def say_home(self, frame: Frame) -> None:
+        assert self.home is not None
+        self.out.append(Send((self.home,), frame))
+
+    def causes_of(self, message_id: str) -> tuple[str, ...]:
+        """What a delivered message follows, as ids: the newest of each sender. Empty where that is forgotten."""
+        stamp = self.causes.known(message_id)
+        return () if stamp is None else cut_of(newest_of(stamp.covers))
+
+    # -- in --------------------------------------------------------------------------------------------------------
+
+    def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
+        if isinstance(frame, Published):
+            self.outbox.safe(frame.ids)
+        elif isinstance(frame, Received):
+            if sender == self.home:
+                self.outbox.received(frame.ids, now_us)
+        elif isinstance(frame, Attached):
+            self._on_attached(frame, sender, now_us)
+        elif isinstance(frame, Fused):
+            self.fusing.on_fused(frame, sender, now_us)
+        elif isinstance(frame, Retired):
+            if sender == self.home:
+                self.naming.on_retired(frame)
+            else:
+                self.out.append(Send((sender,), Detach(self.attachment)))
+        elif isinstance(frame, (Items, Grown, Top)):
+            if sender == self.home and frame.attachment == self.attachment and not self._fresh:
+                if isinstance(frame, Top):
+                    self._on_top(frame, now_us)
+                else:  # they say as much as ATTACHED
+                    if isinstance(frame, Grown):
+                        self._top = max(self._top, min(frame.first - 1, self._reach()))
+                        self.growing.confirmed(frame.change, sender, frame.cut)
+                    self._on_items(frame.items, now_us)
+            else:
+                self._ignore(frame, sender)
+        return self.flush(now_us)
+
+    def _ignore(self, frame: Items | Grown | Top, sender: str) -> None:
+        """Of an attachment that is over (H1): its numbers mean nothing any more."""
+        if not self._fresh:
+            self.out += [Discard(message.id, "foreign") for message in frame.messages()]
+        if sender != self.home:
+            self.out.append(Send((sender,), Detach(self.attachment)))
+
+    def _on_items(self, items: tuple[Item, ...], now_us: int) -> None:
+        assert self.home is not None
+        reach = self._reach()
+        for item in items:
+            if item.index > reach:
+                self.out.append(Discard(item.envelope.message.id, "foreign"))
+                continue
+            if not (self.inbox.is_next(item.index) and self._took_next(item, now_us)):
+                self._on_item(item, now_us)
+            if item.index > self._top:
+                self._top = item.index
+        self._want_missing(self._looked + 1, now_us)
+        if self.inbox.blocked:
+            self.want_blocked(self.home, now_us)
+        self.acknowledge_some(now_us, came=bool(items))
+
+    def _took_next(self, item: Item, now_us: int) -> bool:
+        """The usual case, where all numbers before this one lie behind and nothing is held: then it is ready whatever
+        its causes, and nobody looks at them. False: something else is to be said of it (`_on_item`)."""
+        original = item.envelope
+        message = original.message
+        if item.gone or message.order == "none" or message.id in self.inbox.seen or item.index <= self._low:
+            return False
+        if item.index in self.growing.passed or not self._is_owed(item):
+            return False
+        if message.deadline_us is not None and self.inbox.is_late(message, now_us):
+            return False
+        self.inbox.pass_next(message, item.index, now_us)
+        if self.handover.queues:
+            envelope = Envelope(message, Stamp(((INDEX, item.index),), (), {}, item.index, original.stamp))
+            self.handover.put(envelope, "causes", now_us)
+        else:
+            self.out.append(Deliver(message, "causes"))
+            self.learned(original)
+        return True
+
+    def _on_item(self, item: Item, now_us: int) -> None:
+        message = item.envelope.message
+        envelope, unordered = Envelope(message, item_stamp(item, self.behind())), message.order == "none"
+        if unordered and self._has(item, now_us):
+            self._pass(envelope, now_us)
+        elif message.id in self.inbox.seen and message.id not in self.inbox.held:  # it came by an earlier number
+            if not item.gone:
+                self.out.append(Discard(message.id, "duplicate"))
+            self._pass(envelope, now_us)
+        elif item.index in self.growing.passed or not self._is_owed(item):
+            self._dismiss(item, envelope, now_us)
+        elif item.gone:
+            self._skip(item, envelope, now_us)
+        elif item.index <= self._low and message.id not in self.inbox.seen:  # its home said that it is not to come
+            self.inbox.seen[message.id] = now_us
+            self.out.append(Discard(message.id, "overflow"))
+        else:
+            if not unordered and self.inbox.is_late(message, now_us):
+                self.missed.note(message.id, now_us)
+            self.inbox.accept(envelope, now_us)
+
+    def _is_owed(self, item: Item) -> bool:
+        """Of what is gone only its topics are known: its home looked at the rest."""
+        owed, message = self.growing.owed, item.envelope.message
+        return owed.wants(message.topics) if item.gone else owed.takes(message, self.seen)
+
+    def acknowledge_some(self, now_us: int, *, came: bool = False) -> None:
+        """Half a window at once; less, or what was acknowledged before and came again, can wait a little."""
+        some = self._done() - self._acked
+        if some >= WINDOW // 2:
+            self._acknowledge(now_us)
+        elif (some or came) and self._ack_at is None and self.home is not None:
+            self._ack_at = now_us + (self.settings.retry_us >> 1)
+
+    def _dismiss(self, item: Item, envelope: Envelope, now_us: int) -> None:
+        """Numbered before its home knew what this client wants now, or before this client knows where that begins."""
+        if not item.gone:
+            again = self.growing.passed.get(item.index, False)
+            self.out.append(Discard(envelope.message.id, "duplicate" if again else "foreign"))
+        self.growing.dismiss(envelope, came=not item.gone)
+        self._pass(envelope, now_us)
+
+    def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
+        """Expired, or everybody else had it before this client came back: then no home need speak of it again (H13)."""
+        if envelope.message.deadline_us is not None:
+            if self.inbox.is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
+                self.inbox.skip(envelope, "expired", now_us)
+                if envelope.message.order == "none":
+                    self.heard.skipped(item.envelope.stamp.own, item.envelope.stamp)
+                else:
+                    self.missed.note(envelope.message.id, now_us)
+        else:
+            self.inbox.skip(envelope, "gone", now_us)
+            raise_to(self.start_marks, dict(item.envelope.stamp.own))
+
+    def _pass(self, envelope: Envelope, now_us: int) -> None:
+        self.reader.skipped(envelope.stamp.own, None)
+        self.inbox.settle(now_us)
+
+    def _has(self, item: Item, now_us: int) -> bool:
+        """An unordered message may have come by an earlier home, although one before it did not: then the frontier says
+        nothing of it. (Or those after it say that it has expired: then it is late, or was already.)"""
+        message = item.envelope.message
+        if not self.heard.had(item.envelope.stamp.own):
+            return False
+        if self.inbox.is_late(message, now_us) and not item.gone and message.id not in self.inbox.seen:
+            return False
+        if not item.gone:
+            self.out.append(Discard(message.id, "duplicate"))
+        return True
+
+    def _on_top(self, frame: Top, now_us: int) -> None:
+        if frame.low > self.behind():
+            self._low = frame.low
+            self.inbox.pass_to(frame.low, now_us)
+            self.acknowledge_some(now_us)
+        self._top = max(self._top, min(frame.top, self._reach()))
+        self._want_missing(self.behind() + 1, now_us)
+        if self._done() >= frame.top:
+            self._acknowledge(now_us)
+
+    def _reach(self) -> int:
+        """No home has more than WINDOW on its way: a number beyond twice that is not believed."""
+        return self.behind() + 2 * WINDOW
+
+    def _want_missing(self, first: int, now_us: int) -> None:
+        """Indexes that were passed over, from `first` on: lost or still on their way."""
+        assert self.home is not None
+        over, held, wants = self.reader.over.get(INDEX, ()), self.inbox.marks.get(INDEX, ()), self.wants
+        patience_us, backed = self.settings.patience_us, not self.settings.deadlines  # else the next TOP asks again
+        for index in range(max(first, self.behind() + 1), self._top + 1):
+            if index not in over and index not in held and (INDEX, index) not in wants.wants:
+                wants.want((INDEX, index), self.home, None, now_us, patience_us=patience_us, backed=backed)
+        self._looked = self._top
+
+    def learned(self, original: Envelope) -> None:
+        """It was delivered: this client's past now, and a cause of what it publishes."""
+        if original.message.order != "none":
+            self.upper.learn(self.naming.learned(original))
+        self._remember(original)
+
+    def _acknowledge(self, now_us: int) -> None:
+        assert self.home is not None
+        self._ack_at, self._acked = None, self._done()
+        self.out.append(Send((self.home,), Ack(self.attachment, self._acked)))
+
+    # -- who is there ----------------------------------------------------------------------------------------------
+
+    def peers(self) -> Sequence[str]:
+        return []
+
+    def sources(self, mark: Mark) -> Sequence[str]:
+        return (self.home,) if self.home is not None and self.home in self.members else ()
+
+    def interest_of(self, peer: str) -> Interest | None:
+        return None
+
+    def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
+        return None  # an index ends with its attachment and is never given up before: the next home sends it again
+
+    def asked(self, marks: list[Mark]) -> tuple[str, ...]:
+        return ()  # it knows indexes, not ids
+
+    def request(self, marks: list[Mark]) -> Frame:
+        return Want(self.attachment, tuple(sorted(n for _, n in marks)))
+
+    # -- time ------------------------------------------------------------------------------------------------------
+
+    def own_wake(self) -> int | None:
+        late_us = self.handover.next_us()
+        if self.home is None or self.home not in self.members:
+            return late_us
+        times = (self._attach_at, self._ack_at, self.growing.at_us, self.fusing.at_us, self.outbox.next_us(), late_us)
+        return min((at for at in times if at is not None), default=None)
+
+    def woken(self, now_us: int) -> None:
+        self.handover.wake(now_us)
+        if self.home is None or self.home not in self.members:
+            return
+        if self._attach_at is not None and now_us >= self._attach_at:
+            self._send_attach(now_us)
+        if self._ack_at is not None and now_us >= self._ack_at:
+            self._acknowledge(now_us)
+        if self.growing.at_us is not None and now_us >= self.growing.at_us:
+            self.growing.ask(now_us)
+        if self.fusing.at_us is not None and now_us >= self.fusing.at_us:
+            self.fusing.ask(now_us)
+        self.outbox.resend(now_us)

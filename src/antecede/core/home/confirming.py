@@ -1,0 +1,130 @@
+"""When a publication is safe (PROTOCOLS s3.6, PUBACK): another broker that carries it has it; alone, at once.
+
+Who takes a relayed publication from its home says at once that it is kept here: one frame for each sender and turn.
+Digests say the same, later: they are for answers that were lost. What is safe is acknowledged in one frame for each
+client and turn. Until then publications can be had here, also those that were passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from antecede.core.frames import Kept, Published
+from antecede.core.message import Envelope, raise_to
+
+if TYPE_CHECKING:
+    from antecede.core.home.broker import HomeBroker
+    from antecede.core.order.numbered import Log
+
+__all__ = ["Confirming"]
+
+ACKNOWLEDGED = 4_096
+"""Acknowledgements that are remembered for attachments that they overtake. Costs memory."""
+
+
+class Confirming:
+    __slots__ = ("_acknowledged", "_elsewhere", "_keeps", "_safe", "_unsafe", "broker")
+
+    def __init__(self, broker: HomeBroker) -> None:
+        self.broker = broker
+        self._unsafe: dict[str, tuple[str, Envelope]] = {}
+        """Publications that no other broker is known to have: id -> (client, message)."""
+        self._elsewhere: dict[str, int] = {}
+        """Per stream, the newest that some other broker is known to have."""
+        self._acknowledged: dict[str, str] = {}
+        """The latest that were: id -> client. An attachment that was sent before that names them still."""
+        self._safe: dict[str, list[str]] = {}
+        """Per client, what became safe in this turn."""
+        self._keeps: dict[str, list[str]] = {}
+        """Per home, what came from it in this turn and is kept here."""
+
+    # -- at the home -----------------------------------------------------------------------------------------------
+
+    def publish(self, envelope: Envelope, client: str, *, alone: bool) -> bool:
+        """A client's publication is here; whether it is safe. `alone`: no other broker carries it."""
+        message_id = envelope.message.id
+        self._unsafe[message_id] = (client, envelope)
+        if alone or self._is_safe(envelope):
+            self._acknowledge(message_id)
+            return True
+        return False
+
+    def unsafe(self) -> Sequence[Envelope]:
+        return [envelope for _, envelope in self._unsafe.values()]
+
+    def on_kept(self, frame: Kept, sender: str) -> None:
+        """Another broker has them. Only one that carries a publication will keep it."""
+        for message_id in frame.ids:
+            waiting = self._unsafe.get(message_id)
+            if waiting is not None and sender in self.broker.carriers_of(waiting[1].message.topics):
+                self._acknowledge(message_id)
+
+    def compared(self, have: Mapping[str, int]) -> None:
+        raise_to(self._elsewhere, have)
+        for message_id, (_, envelope) in list(self._unsafe.items()):
+            if self._is_safe(envelope):
+                self._acknowledge(message_id)
+
+    def viewed(self) -> None:
+        """Whoever is left alone with a publication need not wait for others."""
+        for message_id, (_, envelope) in list(self._unsafe.items()):
+            if not self.broker.carriers_of(envelope.message.topics):
+                self._acknowledge(message_id)
+
+    def rounded(self, now_us: int) -> bool:
+        """Whether anything is not safe yet."""
+        settled = self.broker.stability.settled
+        for stream in [stream for stream, n in self._elsewhere.items() if n <= settled.get(stream, 0)]:
+            del self._elsewhere[stream]
+        for message_id, (_, envelope) in list(self._unsafe.items()):
+            deadline = envelope.message.deadline_us
+            if deadline is not None and now_us > deadline + self.broker.settings.grace_us:
+                self._acknowledge(message_id)  # nobody takes it any more, and its header has been told
+        return bool(self._unsafe)
+
+    def _is_safe(self, envelope: Envelope) -> bool:
+        elsewhere, settled = self._elsewhere, self.broker.stability.settled
+        return any(n <= max(elsewhere.get(s, 0), settled.get(s, 0)) for s, n in envelope.stamp.own)
+
+    def _acknowledge(self, message_id: str) -> None:
+        client, _ = self._unsafe.pop(message_id)
+        self._acknowledged.pop(message_id, None)
+        self._acknowledged[message_id] = client
+        if len(self._acknowledged) > ACKNOWLEDGED:
+            del self._acknowledged[next(iter(self._acknowledged))]
+        if client in self.broker.logs:
+            self.broker.logs[client].safe(message_id)
+        self._safe.setdefault(client, []).append(message_id)
+
+    def attached(self, client: str, log: Log) -> None:
+        """What was acknowledged while this attachment was on its way is not published again, whatever it says."""
+        for message_id in [one for one, whose in self._acknowledged.items() if whose == client]:
+            log.safe(message_id)
+
+    def retire(self, marks: Mapping[str, int]) -> None:
+        for stream in marks:
+            self._elsewhere.pop(stream, None)
+
+    # -- elsewhere -------------------------------------------------------------------------------------------------
+
+    def took(self, envelopes: Sequence[Envelope], home: str) -> None:
+        """Publications came from the broker they were published at. What was late, or lies behind, is not kept."""
+        broker = self.broker
+        peer = broker.members.get(home)
+        if peer is None or peer.role != "broker":
+            return
+        ids = [envelope.message.id for envelope in envelopes]
+        kept = [one for one in ids if one in broker.store.by_id or one in broker.inbox.held]
+        if kept:
+            self._keeps.setdefault(home, []).extend(kept)
+
+    # -- the end of a turn -----------------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        for home, ids in self._keeps.items():
+            self.broker.send((home,), Kept(tuple(ids)))
+        for client, ids in self._safe.items():
+            self.broker.send((client,), Published(tuple(ids)))
+        self._keeps.clear()
+        self._safe.clear()

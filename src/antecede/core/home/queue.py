@@ -1,0 +1,86 @@
+"""One inbox of an application, as far as a client knows it: what it wants, how much it holds, and what waits in it.
+
+Decided here: what is known of a message that waits to be taken, and which place it takes among others that do.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from antecede.core.content import Seen
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Mark, Stamp
+from antecede.errors import InputError
+
+__all__ = ["POLICIES", "Queue", "Ready", "insert"]
+
+POLICIES = ("drop_oldest", "drop_newest", "block")
+"""What a full queue does."""
+
+
+class Ready:
+    """One message that waits to be taken."""
+
+    __slots__ = ("delivered", "envelope", "put_us", "queues", "reason", "settled")
+
+    def __init__(self, envelope: Envelope, reason: str, now_us: int) -> None:
+        self.envelope = envelope
+        """As the machine read it: an item of the attachment; one's own message as it was published."""
+        self.reason = reason
+        self.put_us = now_us
+        self.queues: set[str] = set()
+        """Where it waits."""
+        self.settled = False
+        """Whether its fate is known: it is delivered, or no queue has it any more."""
+        self.delivered = False
+
+    @property
+    def stamp(self) -> Stamp:
+        """The stamp its publisher gave it."""
+        given = self.envelope.stamp.extra
+        return given if isinstance(given, Stamp) else self.envelope.stamp
+
+    def follows(self, own: tuple[Mark, ...]) -> bool:
+        """Whether the message with these marks is a cause of it."""
+        covers = self.stamp.covers
+        return any(n <= covers.get(stream, 0) for stream, n in own)
+
+
+class Queue:
+    """One inbox of the application."""
+
+    __slots__ = ("entries", "interest", "name", "own", "policy", "seen", "size", "waiting")
+
+    def __init__(
+        self, name: str, filters: Sequence[str], size: int, policy: str, own: bool, seen: Seen | None = None
+    ) -> None:
+        if policy not in POLICIES:
+            raise InputError(f"There is no policy {policy!r} for a full queue: choose among {', '.join(POLICIES)}.")
+        if size < 1:
+            raise InputError(f"A queue of {size} messages can hand over nothing: give it room for one at least.")
+        self.name = name
+        self.interest = Interest(filters)
+        self.size = size
+        self.policy = policy
+        self.own = own
+        self.seen = seen or Seen()
+        self.entries: deque[Ready] = deque()
+        """In the machine's order; some wait here no more."""
+        self.waiting = 0
+
+    def wants(self, ready: Ready) -> bool:
+        return (self.own or ready.reason != "own") and self.interest.takes(ready.envelope.message, self.seen)
+
+    @property
+    def full(self) -> bool:
+        return self.waiting >= self.size
+
+
+def insert(entries: deque[Ready], ready: Ready, own: tuple[Mark, ...]) -> None:
+    """Before the first that follows it."""
+    for place, one in enumerate(entries):
+        if not one.settled and one.follows(own):
+            entries.insert(place, ready)
+            return
+    entries.append(ready)

@@ -1,0 +1,387 @@
+"""Senders that leave cost nothing (ours): when a stream is over everywhere, so that nobody need name it any more.
+
+Whoever published is a cause of what follows, and so a mark in every later stamp and frontier. The mark is of use only
+to a process that lacks the message, or would be sent it again. So a stream is *retired* up to a number once that can be
+nobody: each broker that carries its group says that it is *over* there.
+
+Over at a broker, up to a number: all of it lies behind; nothing of it is kept, held, asked for, remembered as gone, or
+unacknowledged by a client; and all this has been so for `grace_us`, as long as a process may take to turn up that is in
+nobody's view (`stability.py`). Nothing of it is sent from there again, so it stays over, and saying so once is enough.
+
+The broker with the smallest name in view is told (QUIET) and decides: up to the least number that all have said. Who
+never heard of the last numbers (they expired on the way) is told of them. Then it tells all brokers (RETIRED), and each
+tells its clients, until they have heard it: whoever is told takes the marks out of its own clock and out of what it
+passes on, and has nothing to do with them any more. Who comes into view, or attaches and still names them, is told.
+
+Example. p publishes p:1 through A and leaves; S, at B, delivers it: all that S publishes names p@G:1. When S and all
+others have acknowledged it, A and B let go of p:1, then of its header; both tell A that p@G is over up to 1. A decides,
+and tells B, which tells S: its next stamp, and its frontier, are as small as before p came. Should S now move to C: C
+carries G, so it has said that p:1 is over, and will not send it.
+
+A sender that publishes again is named again. One that is in nobody's view any more is *forgotten* `remember_us` after
+it retired, with what tells a repetition of its messages from new ones: this is the longest that a copy may be on its
+way, and that a client may be away and come back naming it. Until then a late copy is known to lie behind. Who was away
+for longer and names a sender that is forgotten makes others ask for it in vain, for `grace_us` (`giving_up.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from antecede.core.frames import Quiet, Retired
+from antecede.core.message import Envelope, Mark, Stamp, is_loose, raise_to, sender_of, series_of
+from antecede.core.order.vector import VectorWriter, beyond, without
+
+if TYPE_CHECKING:
+    from antecede.core.home.broker import HomeBroker
+    from antecede.core.home.client import Client
+
+__all__ = ["Naming", "Retiring", "drop", "strip"]
+
+LOOKS = 4
+"""Looks per `grace_us`. Raising it retires a little sooner; costs a pass over all streams that are not retired."""
+
+AWAY = 4
+"""However short `remember_us` is, a sender is remembered for so many times `grace_us`: a client whose broker crashes is
+away for up to one, and its next broker may be a newcomer that is still to hear of what has retired."""
+
+BATCH = 512
+"""Marks in one frame: a few datagrams."""
+
+
+class Retiring:
+    """At a broker."""
+
+    __slots__ = (
+        "_heard", "_looked_us", "_open", "_peers", "_prompt_us", "_retired_us", "_say_us", "_untold", "_votes",
+        "broker", "forgot", "retired",
+    )  # fmt: skip
+
+    def __init__(self, broker: HomeBroker) -> None:
+        self.broker = broker
+        self.retired: dict[str, int] = {}
+        """Stream -> up to where it is over everywhere."""
+        self._retired_us: dict[str, int] = {}
+        """When this was heard, the latest last."""
+        self._open: dict[str, int | None] = {}
+        """Streams with something newer: since when nothing of it is kept here; None: something is."""
+        self._heard: dict[str, int] = {}
+        """Of those, numbers that are over elsewhere."""
+        self._say_us: dict[str, int] = {}
+        """When to say again that they are over here."""
+        self._votes: dict[str, dict[str, int]] = {}
+        """At the broker that decides: stream -> broker -> up to where it is over there."""
+        self._prompt_us: dict[str, int] = {}
+        """When to ask those who have not said so."""
+        self._untold: dict[str, dict[str, int]] = {}
+        """Brokers and clients, and what each is to be told until it has heard it."""
+        self._peers: frozenset[str] = frozenset()
+        """The brokers that were in view at the last look."""
+        self._looked_us: int | None = None
+        self.forgot = False
+        """Whether anything was: then only its count tells a newcomer what lies behind."""
+
+    @property
+    def enabled(self) -> bool:
+        return self.broker.settings.remember_us > 0
+
+    # -- what happens here -----------------------------------------------------------------------------------------
+
+    def note(self, own: Iterable[Mark]) -> None:
+        """A message was taken in: its streams are not over."""
+        if self.enabled:
+            for stream, n in own:
+                if n > self.retired.get(stream, 0):
+                    self._open.setdefault(stream, None)
+
+    def passed_on(self, envelope: Envelope) -> Envelope:
+        """A message as it goes on from here: without causes that are over everywhere."""
+        return strip(envelope, self.retired)
+
+    def named_by(self, client: str, marks: Mapping[str, int]) -> None:
+        """A client still names these: it is told of those that it need not."""
+        retired = self.retired
+        if not retired.keys().isdisjoint(marks):
+            over = {stream: retired[stream] for stream, n in marks.items() if n <= retired.get(stream, -1)}
+            if over and client in self.broker.logs:
+                raise_to(self._untold.setdefault(client, {}), over)
+
+    def must_name(self, marks: Mapping[str, int]) -> dict[str, int]:
+        return dict(beyond(marks, self.retired))
+
+    def look(self, now_us: int) -> bool:
+        """Once in a while: what is over here, and everywhere. True: somebody is still to hear of it."""
+        broker, grace_us = self.broker, self.broker.settings.grace_us
+        pause_us = max(broker.settings.round_us, grace_us // LOOKS)
+        if self.enabled and (self._looked_us is None or now_us >= self._looked_us + pause_us):
+            self._looked_us = now_us
+            over: dict[str, int] = {}
+            for stream in self._quiet():
+                since = self._open[stream]
+                if since is None:
+                    self._open[stream] = now_us
+                elif now_us >= max(since + grace_us, self._say_us.get(stream, 0)):
+                    newest = self._newest(stream)
+                    if newest and self._is_voter(broker.name, stream):
+                        self._say_us[stream] = now_us + grace_us
+                        over[stream] = newest
+            first = min((broker.name, *broker.all_brokers))
+            if first == broker.name:
+                for stream, n in over.items():
+                    self._vote(broker.name, stream, n, now_us)
+                self._decide(now_us)
+            else:
+                self._send(first, over)
+            self._tell(now_us)
+            self._forget(now_us)
+        return bool(self._untold)
+
+    def _quiet(self) -> list[str]:
+        """Open streams of which nothing is kept here."""
+        broker = self.broker
+        store = broker.store
+        kept: list[Container[str]] = [store.index, store.headers, store.gone_of, broker.inbox.marks]
+        quiet = [stream for stream in self._open if not any(stream in one for one in kept)]
+        if quiet:
+            busy = {stream for stream, _ in broker.wants.wants}
+            busy.update(*(log.lowest for log in broker.logs.values()))
+            busy.update(stream for envelope in broker.confirming.unsafe() for stream, _ in envelope.stamp.own)
+            quiet = [stream for stream in quiet if stream not in busy]
+        for stream in self._open.keys() - quiet:
+            self._open[stream] = None
+        return quiet
+
+    def _newest(self, stream: str) -> int | None:
+        newest = self.broker.reader.newest(stream)
+        return None if newest is None else max(newest, self._heard.get(stream, 0))
+
+    # -- what others say -------------------------------------------------------------------------------------------
+
+    def on_quiet(self, frame: Quiet, sender: str, now_us: int) -> None:
+        """From one that carries them, or from the one that decides, who has it from such a one."""
+        if not self.enabled or sender not in self.broker.all_brokers:
+            return
+        known = {stream: self.retired[stream] for stream, n in frame.marks.items() if n <= self.retired.get(stream, -1)}
+        for batch in _batches(known):
+            self.broker.send((sender,), Retired(batch))
+        for stream, n in frame.marks.items():
+            if stream not in known:
+                self._open.setdefault(stream, None)
+                self._heard[stream] = max(n, self._heard.get(stream, 0))
+                if self._is_voter(sender, stream):
+                    self._vote(sender, stream, n, now_us)
+
+    def on_retired(self, frame: Retired, sender: str, now_us: int) -> None:
+        if not self.enabled:
+            return
+        if frame.heard:
+            untold = self._untold.get(sender, {})
+            for stream in [stream for stream, n in frame.marks.items() if n >= untold.get(stream, n + 1)]:
+                del untold[stream]
+            if not untold:
+                self._untold.pop(sender, None)
+        elif sender in self.broker.all_brokers:
+            self._retire(frame.marks, now_us)
+            self.broker.send((sender,), Retired(frame.marks, heard=True))
+
+    def _is_voter(self, name: str, stream: str) -> bool:
+        """Whether it carries the stream's group; of one that nobody carries any more all brokers are asked."""
+        broker, carriers = self.broker, self.broker.carriers(stream)
+        mine = broker.interest.concerns(stream)
+        return (not carriers and not mine) or (mine if name == broker.name else name in carriers)
+
+    def _vote(self, name: str, stream: str, n: int, now_us: int) -> None:
+        votes = self._votes.setdefault(stream, {})
+        votes[name] = max(n, votes.get(name, 0))
+        self._prompt_us.setdefault(stream, now_us + self.broker.settings.grace_us)
+
+    # -- at the one that decides -----------------------------------------------------------------------------------
+
+    def _decide(self, now_us: int) -> None:
+        broker, retired = self.broker, dict[str, int]()
+        prompts: dict[str, dict[str, int]] = {}
+        for stream, votes in self._votes.items():
+            voters = [name for name in (broker.name, *broker.all_brokers) if self._is_voter(name, stream)]
+            least, most = min(votes.get(name, 0) for name in voters), max(votes.values())
+            if least > self.retired.get(stream, 0):
+                retired[stream] = least
+            if least < most and now_us >= self._prompt_us[stream]:
+                self._prompt_us[stream] = now_us + broker.settings.grace_us
+                for name in [name for name in voters if votes.get(name, 0) < most]:
+                    prompts.setdefault(name, {})[stream] = most
+        for name, marks in prompts.items():
+            if name != broker.name:
+                self._send(name, marks)
+            else:
+                raise_to(self._heard, marks)
+                for stream in marks:
+                    self._open.setdefault(stream, None)
+        for name in broker.all_brokers if retired else ():
+            raise_to(self._untold.setdefault(name, {}), retired)
+        self._retire(retired, now_us)
+
+    def _send(self, to: str, marks: Mapping[str, int]) -> None:
+        for batch in _batches(marks):
+            self.broker.send((to,), Quiet(batch))
+
+    # -- what follows ----------------------------------------------------------------------------------------------
+
+    def _retire(self, marks: Mapping[str, int], now_us: int) -> None:
+        broker = self.broker
+        news = {stream: n for stream, n in marks.items() if n > self.retired.get(stream, 0)}
+        if not news:
+            return
+        for stream, n in news.items():
+            self.retired[stream] = n
+            self._retired_us.pop(stream, None)
+            self._retired_us[stream] = now_us
+            if (self._newest(stream) or 0) <= n:
+                for known in (self._open, self._heard, self._say_us, self._votes, self._prompt_us):
+                    known.pop(stream, None)
+        broker.reader.retire(news)
+        assert isinstance(broker.writer, VectorWriter)
+        broker.writer.retire(news)
+        broker.stability.retire(news)
+        broker.confirming.retire(news)
+        broker.losses.settled(news)
+        drop(broker.tops, news, named=self._open)
+        for client in broker.logs:
+            raise_to(self._untold.setdefault(client, {}), news)
+        if broker.reader.freed:
+            broker.inbox.settle(now_us)
+            broker.want_blocked(None, now_us)
+
+    def _tell(self, now_us: int) -> None:
+        """Of a broker that came into view the first of the others sees to it that it knows all this."""
+        broker, peers = self.broker, frozenset(self.broker.all_brokers)
+        for name in peers - self._peers:
+            if self.retired and broker.name == min({broker.name, *peers} - {name}):
+                self._untold[name] = dict(self.retired)
+        self._peers = peers
+        for name in [name for name in self._untold if name not in peers and name not in broker.logs]:
+            del self._untold[name]
+        for name, marks in self._untold.items():
+            for batch in _batches(marks):
+                broker.send((name,), Retired(batch))
+
+    def _forget(self, now_us: int) -> None:
+        """Of senders that are in view nothing is: their numbers tell what they send from what they sent."""
+        broker = self.broker
+        before_us = now_us - max(broker.settings.remember_us, AWAY * broker.settings.grace_us)
+        gone, stay = list[str](), list[str]()
+        for stream, at_us in self._retired_us.items():
+            if at_us > before_us:
+                break
+            (stay if self._is_needed(stream) else gone).append(stream)
+        for envelope in self._kept() if gone else ():
+            if not envelope.stamp.covers.keys().isdisjoint(gone):
+                stay += [stream for stream in gone if stream in envelope.stamp.covers]
+                gone = [stream for stream in gone if stream not in envelope.stamp.covers]
+        for stream in stay:
+            del self._retired_us[stream]
+            self._retired_us[stream] = now_us
+        for stream in gone:
+            del self._retired_us[stream], self.retired[stream]
+            broker.stability.over.pop(stream, None)
+        broker.reader.forget(gone)
+        self.forgot = self.forgot or bool(gone)
+        for known in (broker.departed, broker.unseen):
+            for name in [name for name, at_us in known.items() if at_us <= before_us]:
+                del known[name]
+
+    def _is_needed(self, stream: str) -> bool:
+        """Its sender is here, or it is not over altogether, or somebody is still to hear of it."""
+        broker, sender = self.broker, sender_of(stream)
+        newest = broker.reader.newest(stream)
+        return (
+            sender in broker.members
+            or sender in broker.logs
+            or stream in self._open
+            or newest is None
+            or newest > self.retired[stream]
+            or any(stream in marks for marks in self._untold.values())
+        )
+
+    def _kept(self) -> Iterator[Envelope]:
+        """What may be given to a newcomer, with the causes it had when it came."""
+        broker = self.broker
+        yield from broker.store.by_id.values()
+        yield from broker.store.kept_headers()
+        for held in broker.inbox.held.values():
+            yield held.envelope
+
+
+class Naming:
+    """At a client: what it need not name."""
+
+    __slots__ = ("_retired", "client")
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self._retired: dict[str, int] = {}
+        """What it was told while something waits that may still name it, and once longer."""
+
+    def learned(self, envelope: Envelope) -> Envelope:
+        """As this client remembers a message that it delivered."""
+        return strip(envelope, self._retired)
+
+    def recalled(self, stamps: Sequence[Stamp]) -> list[Stamp]:
+        """Stamps of earlier messages, as causes now: of streams that are in this client's past no more nothing is
+        named. (All that they cover was there once.)"""
+        past = self.client.upper.past()
+        return [
+            Stamp(
+                tuple(mark for mark in stamp.own if mark[0] in past), (),
+                {stream: n for stream, n in stamp.covers.items() if stream in past}, stamp.rank,
+            )
+            for stamp in stamps
+        ]  # fmt: skip
+
+    def on_retired(self, frame: Retired) -> None:
+        client, marks = self.client, frame.marks
+        if not client.inbox.held and not client.application.handover.waiting():
+            self._retired = {}
+        raise_to(self._retired, marks)
+        client.upper.retire(marks)
+        client.causes.retire(marks)
+        for stream in [stream for stream, n in client.start_marks.items() if n <= marks.get(stream, 0)]:
+            del client.start_marks[stream]
+        for heard in (client.heard, client.application.had):
+            if heard is not None:
+                heard.forget([s for s, n in marks.items() if is_loose(s) and (heard.newest(s) or 0) <= n])
+        drop(client.tops, marks, named=(*client.upper.past(), *client.heard.front, *client.heard.over))
+        assert client.home is not None
+        client.send((client.home,), Retired(marks, heard=True))
+
+
+def strip(envelope: Envelope, retired: Mapping[str, int]) -> Envelope:
+    """A message without causes up to these numbers."""
+    stamp = envelope.stamp
+    if retired.keys().isdisjoint(stamp.covers):
+        return envelope
+    over = {stream: retired[stream] for stream, n in stamp.covers.items() if n <= retired.get(stream, -1)}
+    if not over:
+        return envelope
+    bare = without(stamp, over)
+    bare.own = stamp.own
+    return Envelope(envelope.message, bare)
+
+
+def drop(tops: dict[str, int], retired: Iterable[str], *, named: Iterable[str]) -> None:
+    """The newest of each sender, without those of whom nothing is named any more in any stream.
+
+    >>> tops = {"p": 3, "q": 1}
+    >>> drop(tops, ["p@G1", "q@G1"], named=["p@G2"])
+    >>> tops
+    {'p': 3}
+    """
+    still = set(map(series_of, named))
+    for series in set(map(series_of, retired)) - still:
+        tops.pop(series, None)
+
+
+def _batches(marks: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    items = list(marks.items())
+    for start in range(0, len(items), BATCH):
+        yield dict(items[start : start + BATCH])

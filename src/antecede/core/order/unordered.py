@@ -1,0 +1,100 @@
+"""Unordered messages (the papers' mixed consistencies): how they are numbered, and the Writer's end of it.
+
+A message of order `none` waits for nothing and nobody waits for it, so it appears in no vector and no graph, and has
+numbers of its own: a hole among the ordered ones would be waited for. It must still be found when it is lost: its stamp
+covers the one before it in its stream that has not expired, and whoever gets it sees whether that one is missing. The
+Reader's end is in `reader.py`; what a client remembers of them, who may want only some of a stream, is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from antecede.core.entries import EACH, Groups
+from antecede.core.interest import stream_of
+from antecede.core.message import LOOSE, UNORDERED, Envelope, Mark, Message, Stamp
+from antecede.core.order.reader import Reader
+from antecede.errors import InputError
+
+__all__ = ["LooseReader", "LooseWriter", "asked_for"]
+
+KEPT = 4_096
+"""Numbers of one stream that a client remembers one by one. Costs memory; lowering it, where so many others of its
+sender overtake an unordered message and the client moves meanwhile, that message."""
+
+
+def asked_for(
+    order: str | None, after: Sequence[str] | None, offered: Sequence[str]
+) -> tuple[str, Sequence[str] | None]:
+    """The order of a publication and the causes it declares: `fifo` is to follow one's own messages only."""
+    order = order or offered[0]
+    if order not in offered:
+        raise InputError(f"There is no order {order!r} here: publish in {' or '.join(offered)}.")
+    if order == "causal":
+        return order, after
+    if after is not None:
+        raise InputError(f"A message of order {order} follows no message of others: leave out its causes.")
+    return order, ()
+
+
+class LooseWriter:
+    __slots__ = ("_before", "flat", "groups", "name", "seq", "slack_us")
+
+    def __init__(self, name: str, *, flat: bool, slack_us: int, groups: Groups = EACH) -> None:
+        self.name = name
+        self.flat = flat
+        self.groups = groups
+        self.slack_us = slack_us
+        """What is named stays so this much beyond its deadline: other clocks may be behind."""
+        self.seq = 0
+        self._before: dict[str, list[tuple[int, int | None]]] = {}
+        """Per stream: own messages that have not expired, and their deadlines."""
+
+    def envelope(self, topics: tuple[str, ...], payload: bytes, deadline_us: int | None, now_us: int) -> Envelope:
+        """The next message of its own, stamped."""
+        self.seq += 1
+        message = Message(self.name, self.seq, topics, payload, deadline_us, None, UNORDERED, "none")
+        name = self.name + LOOSE
+        streams = (name,) if self.flat else tuple(stream_of(name, group) for group in self.groups.of(topics))
+        covers = {}
+        for stream in streams:
+            before = self._before.get(stream, [])
+            before = [(n, until) for n, until in before if until is None or until + self.slack_us >= now_us]
+            if before:
+                covers[stream] = before[-1][0]
+            if deadline_us is None:
+                before = []  # it will always be there: nobody need look further back for what to name
+            self._before[stream] = [*before, (message.seq, deadline_us)]
+        return Envelope(message, Stamp(tuple((stream, message.seq) for stream in streams), (), covers))
+
+
+class LooseReader(Reader):
+    """Which unordered messages a client has had, in whatever attachment.
+
+    Who wants some topics of an entry never has the numbers of its streams in a row, and would remember each for ever.
+    So the oldest are taken for had, with those between them: no later home sends any of these. The home it has may
+    still, if they are so late; what that one repeats is known by its index, and by its name for `memory_us`.
+    """
+
+    __slots__ = ("_taken",)
+
+    def __init__(self, concerns: Callable[[str], bool], *, dense: bool) -> None:
+        super().__init__(concerns, dense=dense)
+        self._taken: dict[str, int] = {}
+        """Per stream, up to where that is so."""
+
+    def forget(self, streams: Iterable[str]) -> None:
+        super().forget(streams)
+        for stream in streams:
+            self._taken.pop(stream, None)
+
+    def had(self, own: tuple[Mark, ...]) -> bool:
+        return any(self.behind(stream, n) and n > self._taken.get(stream, 0) for stream, n in own)
+
+    def delivered(self, stamp: Stamp, *, forced: bool) -> None:
+        super().delivered(stamp, forced=forced)
+        for stream, _ in stamp.own:
+            over = self.over.get(stream, ())
+            if len(over) > KEPT:
+                upto = self._taken[stream] = sorted(over)[len(over) // 2]
+                self.start_at({stream: upto})

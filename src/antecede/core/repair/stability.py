@@ -1,0 +1,163 @@
+"""When everybody has a message for good (PROTOCOLS s3.6, Stability): then, and not before, the Store may let go of it.
+
+A process has *done* what lies behind it and behind whoever it serves: a subscriber that lacks a message, or a client
+that has not acknowledged it, holds it back (trap 4). A stream is stable up to where everybody in view that carries its
+group has done; who left holds nothing back. What has been stable for `grace_us` is *settled*: until then a client of a
+broker that crashed may turn up elsewhere without it (H13), and a newcomer that is in nobody's view yet may lack it. So
+who comes into view meanwhile begins the wait anew. A message is let go of when all its streams are settled.
+
+This is for what has no deadline. What has one is let go of when it expires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from antecede.core.message import cut_of, raise_to, split_id
+
+if TYPE_CHECKING:
+    from antecede.core.roles.tier import Tier
+
+__all__ = ["LOOKS", "Stability"]
+
+LOOKS = 8
+"""Looks per `grace_us`. Raising it lets go of messages a little sooner; costs a pass over all streams each time."""
+
+
+class Stability:
+    __slots__ = ("_laggards", "_looked_us", "_since", "confirmed", "over", "settled", "tier")
+
+    def __init__(self, tier: Tier) -> None:
+        self.tier = tier
+        self.confirmed: dict[str, dict[str, int]] = {}
+        """Per process, what it says to have done."""
+        self.settled: dict[str, int] = {}
+        """Per stream: up to here everybody has had everything for `grace_us`."""
+        self.over: dict[str, int] = {}
+        """Per stream: the newest that was let go of, or precedes what was. It may be kept for other groups, but whoever
+        begins behind what follows it could not tell their order."""
+        self._since: dict[str, list[tuple[int, int]]] = {}
+        """Per stream: (n, since when it was seen to be stable up to there), not settled yet."""
+        self._looked_us: int | None = None
+        self._laggards: dict[str, int] = {}
+        """Per stream, the place among its carriers where somebody was found, or is looked for, who lags."""
+
+    # -- what others say -------------------------------------------------------------------------------------------
+
+    def confirm(self, peer: str, done: Mapping[str, int]) -> None:
+        raise_to(self.confirmed.setdefault(peer, {}), done)
+
+    def forget(self, peer: str) -> None:
+        self.confirmed.pop(peer, None)
+
+    def stable(self, stream: str, mine: int | None) -> int | None:
+        """Up to where everybody has done; `mine`: this process itself, if it carries the stream. None: nobody does."""
+        self._laggards[stream] = 0
+        done = [self._done(name, stream) for name in self.tier.carriers(stream)]
+        if mine is not None:
+            done.append(mine)
+        return min(done, default=None)
+
+    def _held_back(self, stream: str, mine: int | None, level: int) -> bool:
+        """Whether somebody is found who has done no more than `level`. Who has done more will never have done less: the
+        search goes on where it ended, and False says only that all must be looked at."""
+        place = self._laggards.get(stream)
+        if place is None:
+            return False
+        if mine is not None and mine <= level:
+            return True
+        carriers = self.tier.carriers(stream)
+        for at in range(place, len(carriers)):
+            if self._done(carriers[at], stream) <= level:
+                self._laggards[stream] = at
+                return True
+        return False
+
+    def beyond(self, stream: str, mine: int, before: int) -> int:
+        """Up to where everybody has done, `mine` included; `before` if that is no more."""
+        if mine <= before or self._held_back(stream, mine, before):
+            return before
+        return max(before, self.stable(stream, mine) or 0)
+
+    def _done(self, name: str, stream: str) -> int:
+        return self.confirmed.get(name, {}).get(stream, 0)
+
+    def retire(self, marks: Mapping[str, int]) -> None:
+        """Of these nobody speaks any more, unless something newer comes."""
+        for known in (self.settled, self._since, self._laggards, *self.confirmed.values()):
+            for stream in marks:
+                known.pop(stream, None)  # type: ignore[attr-defined]
+
+    def viewed(self) -> None:
+        """Others are in view: whoever lagged may not count any more."""
+        self._laggards.clear()
+
+    # -- letting go ------------------------------------------------------------------------------------------------
+
+    def look(self, now_us: int) -> None:
+        """Once in a while: what has settled, and may go."""
+        tier = self.tier
+        tier.store.forget_gone(now_us)
+        pause_us = max(tier.settings.round_us, tier.settings.grace_us // LOOKS)
+        if not tier.store.lasting or (self._looked_us is not None and now_us < self._looked_us + pause_us):
+            return
+        self._looked_us = now_us
+        streams = list(tier.store.index)
+        front, concerns = tier.reader.front, tier.interest.concerns
+        mine = tier.done({stream: front.get(stream, 0) for stream in streams if concerns(stream)})
+        settled = [stream for stream in streams if self._settles(stream, mine.get(stream), now_us)]
+        for stream in settled:
+            self._let_go(stream, now_us)
+        if settled:
+            tier.losses.settled(self.settled)
+
+    def _settles(self, stream: str, mine: int | None, now_us: int) -> bool:
+        since = self._since.get(stream, [])
+        level = since[-1][0] if since else self.settled.get(stream, 0)
+        if (mine is not None and mine < level) or not self._held_back(stream, mine, level):
+            stable = self.stable(stream, mine)
+            if stable is None:
+                return False
+            while since and since[-1][0] > stable:  # somebody came into view who has not done as much
+                since.pop()
+            if stable > (since[-1][0] if since else self.settled.get(stream, 0)):
+                since.append((stable, now_us))
+                self._since[stream] = since
+        while since and now_us >= since[0][1] + self.tier.settings.grace_us:
+            self.settled[stream] = since.pop(0)[0]
+        if not since:
+            self._since.pop(stream, None)
+        return stream in self.settled
+
+    def _let_go(self, stream: str, now_us: int) -> None:
+        """In the order in which it was taken in; what is also addressed to others waits for them."""
+        store, last = self.tier.store, self.settled[stream]
+        gone = []
+        for n, envelope in store.index.get(stream, {}).items():
+            if n > last:
+                break
+            if envelope.message.deadline_us is None and all(self._is_over(*mark) for mark in envelope.stamp.own):
+                gone.append(envelope)
+        for envelope in gone:
+            store.let_go(envelope)
+            raise_to(self.over, self.tier.interest.among(envelope.stamp.covers))
+            raise_to(self.over, dict(envelope.stamp.own))
+            store.add_gone(envelope, now_us)
+
+    def _is_over(self, stream: str, n: int) -> bool:
+        if n <= self.settled.get(stream, 0):
+            return True
+        return not self.tier.interest.concerns(stream) and not self.tier.carriers(stream)
+
+    # -- for newcomers ---------------------------------------------------------------------------------------------
+
+    def cut(self, group: str, begun: tuple[str, ...]) -> tuple[str, ...]:
+        """What a newcomer to a group begins behind, as message ids: where this process itself did (`begun`), and what
+        it has let go of."""
+        tops = {**dict(map(split_id, begun)), **self.tier.forgotten()}
+        for stream, n in self.over.items():
+            sender, _, of = stream.partition("@")
+            if of == group and n > tops.get(sender, 0):
+                tops[sender] = n
+        return cut_of(tops)

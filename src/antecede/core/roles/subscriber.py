@@ -1,0 +1,262 @@
+"""A subscriber of one or more brokers (001, 003): receives, asks its brokers for what is missing, publishes nothing.
+
+It begins at a causal cut, and a cut is one broker's past: the first broker it names carries all it wants. (The pasts of
+several brokers do not fit together: what one has delivered may follow something that another has not.) The others are
+further sources; each counts from the moment its own past covers that cut. A move is a leave and a join at a new cut.
+
+So is a change of filters: what lies before the new cut is not owed, in the groups it keeps neither. Whatever it has
+delivered must lie behind that cut too: of a new group it does not know what came before. A broker that does not get
+there in a bounded time is taken for the groups that are kept, and nothing else is promised. From then on one broker is
+its only source: what another one sent for other filters may still be under way, and says nothing of the new groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from antecede.core.begin.cut import Cuts
+from antecede.core.effects import Discard, Effect, Leave, Send
+from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Mark, Message, split_id
+from antecede.core.roles.tier import Parts, Tier
+from antecede.core.topics import matches
+from antecede.errors import InputError
+
+__all__ = ["Subscriber"]
+
+ATTACH_TRIES = 16
+
+
+class Subscriber(Tier):
+    role = "subscriber"
+    attachment = 0
+    _changed = False
+    _attach_at: int | None = None
+    _tries = 0
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self._wanted: tuple[str, ...] = ()
+        self._joined: dict[str, None] = {}
+        self._start: dict[str, int] = {}
+        self._cuts = Cuts()
+        self._passed = Cuts()
+        """Behind which it began at earlier brokers, where the cut of this one falls short of that."""
+        self._begun = False
+        self._known: tuple[str, ...] = ()
+        """What it wanted when it last began: all it has delivered is in order among these."""
+
+    def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
+        return []
+
+    # -- attaching -------------------------------------------------------------------------------------------------
+
+    def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
+        filters = tuple(filters)
+        interest = Interest(filters)
+        self._check(interest, at)
+        self._leave()
+        self._changed = self._changed or (self.attachment > 0 and filters != self.interest.filters)
+        self._want(interest)
+        self._attach(tuple(at), now_us)
+        return self.flush(now_us)
+
+    def _want(self, interest: Interest) -> None:
+        self.interest = interest
+        self.reader.look_at(interest.concerns)
+        self.writer.look_at(interest)
+
+    def _check(self, interest: Interest, at: Sequence[str]) -> None:
+        first = self.members.get(at[0])
+        groups = sorted({group for peer in self.members.values() for group in peer.groups})
+        lacks = [g for g in groups if interest.wants((g,)) and first is not None and g not in first.groups]
+        if lacks:
+            raise InputError(
+                f"{self.name} wants {', '.join(lacks)}, which broker {at[0]} does not carry: name first a broker that "
+                "carries all that is wanted."
+            )
+
+    def _attach(self, brokers: tuple[str, ...], now_us: int) -> None:
+        self.attachment += 1
+        self._wanted = brokers[:1] if self._changed else brokers
+        self._joined = {}
+        self._begun = False
+        self._tries = 0
+        self._send_attach(now_us)
+
+    def _send_attach(self, now_us: int) -> None:
+        self._tries += 1
+        if self._tries > ATTACH_TRIES and self._begun:  # a further source that cannot be had is done without
+            self._wanted = tuple(self._joined)
+        missing = tuple(b for b in self._wanted if b not in self._joined and b in self.members)
+        if not self._begun and self._wanted and self._wanted[0] not in self.members:
+            missing = ()  # without the broker that says where to begin the others are of no use
+        self._attach_at = now_us + 2 * self.settings.retry_us if missing else None
+        if missing:
+            self.out.append(Send(missing, Attach(self.attachment, self.interest.filters, None)))
+
+    def _on_attached(self, frame: Attached, sender: str, now_us: int) -> None:
+        if frame.attachment != self.attachment or sender in self._joined or sender not in self._wanted:
+            return
+        if not self._begun:
+            falls_short = self._falls_short(sender, frame)
+            if sender != self._wanted[0] or (falls_short and self._is_patient()) or not self._covers_all(sender, frame):
+                return
+            self._begun = True
+            self._known = self.interest.filters
+            if falls_short:
+                self._passed.widen(self._cuts)
+            else:
+                self._passed = Cuts()
+            self._cuts = Cuts(frame.cut, frame.origins)
+            self._start = {stream: n for stream, n in frame.start.items() if self.interest.concerns(stream)}
+            self.reader.start_at(self._start)
+            self.inbox.settle(now_us)
+        if self._reaches(sender, frame):
+            self._join(sender, frame, now_us)
+
+    def _falls_short(self, broker: str, reply: Attached) -> bool:
+        """After a move: a cut below the one it began at before would promise what it has long passed over."""
+        return any(reply.start.get(s, 0) < n for s, n in self.reader.cut.items() if self._carries(broker, s))
+
+    def _is_patient(self) -> bool:
+        """What expired, or was lost for good, may never reach the new broker, so it is waited for a bounded time only;
+        then what was passed over is behind the record of the new cut too."""
+        return self._tries <= (ATTACH_TRIES if self.settings.deadlines else 16 * ATTACH_TRIES)
+
+    def _covers_all(self, broker: str, reply: Attached) -> bool:
+        """With a new group: whether all it has delivered lies behind that cut (and so all that precedes it there)."""
+        kept = tuple(f for f in self.interest.filters if f in self._known)
+        if kept == self.interest.filters or not self.tops:
+            return True
+        cuts, known = Cuts(reply.cut, reply.origins), self.members.get(broker)
+        wanted = [group for group in (known.groups if known is not None else ()) if self.interest.concerns_group(group)]
+        if all(cuts.within(group).get(sender, 0) >= n for group in wanted for sender, n in self.tops.items()):
+            return True
+        if self._tries > 4 * ATTACH_TRIES:
+            self._want(Interest(kept))
+            self.attachment += 1  # whoever was asked for more must hear of it
+        return False
+
+    def _reaches(self, broker: str, reply: Attached) -> bool:
+        """Whether a further broker's cut covers the first one's, in what it carries: in marks and on record."""
+        cuts = Cuts(reply.cut, reply.origins)
+        for stream, n in self._start.items():
+            if self._carries(broker, stream):
+                sender, _, group = stream.partition("@")
+                if reply.start.get(stream, 0) < n:
+                    return False
+                if cuts.within(group).get(sender, 0) < self._cuts.within(group).get(sender, 0):
+                    return False
+        return True
+
+    def _join(self, broker: str, reply: Attached, now_us: int) -> None:
+        self._joined[broker] = None
+        self.want_again(now_us)
+        known = self.members.get(broker)
+        filters = self.interest.filters
+        if known is not None:
+            filters = tuple(f for f in filters if any(matches(f, group) for group in known.groups))
+        cuts = Cuts(reply.cut, reply.origins)
+        cuts.widen(self._passed)
+        self.out += cuts.joins(filters, broker, self.inbox.guard_us)
+        if len(self._joined) == len(self._wanted):
+            self._attach_at = None
+
+    def _carries(self, broker: str, stream: str) -> bool:
+        known = self.members.get(broker)
+        return known is not None and self.known_interest(known.groups).concerns(stream)
+
+    def unsubscribe(self, now_us: int) -> list[Effect]:
+        self._leave()
+        self._wanted, self._attach_at = (), None
+        return self.flush(now_us)
+
+    def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
+        self._check(self.interest, to)
+        self._leave()
+        self._attach(tuple(to), now_us)
+        return self.flush(now_us)
+
+    def _leave(self) -> None:
+        """What is held or wanted belongs to what is over."""
+        if self._joined:
+            self.out.append(Leave(self.interest.filters))
+            self.out.append(Send(tuple(self._joined), Detach(self.attachment)))
+        self._joined = {}
+        self.inbox.clear()
+        self.wants.wants.clear()
+
+    def viewed(self, now_us: int) -> None:
+        waits = [b for b in self._wanted if b in self.members and b not in self._joined]
+        if self._attach_at is None and waits and (self._begun or waits[0] == self._wanted[0]):
+            self._send_attach(now_us)
+
+    # -- who is there ----------------------------------------------------------------------------------------------
+
+    def peers(self) -> Sequence[str]:
+        return list(self._joined)
+
+    def sources(self, mark: Mark) -> Sequence[str]:
+        return [broker for broker in self._joined if self._carries(broker, mark[0])]
+
+    def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
+        """Without a broker that could have it nothing can be said to be gone."""
+        alone = all(broker not in self.members for broker in self.sources(mark))
+        return None if alone else super().absent_since(mark, wanted_us)
+
+    def interest_of(self, peer: str) -> Interest | None:
+        return self.interest if peer in self._joined else None
+
+    # -- in --------------------------------------------------------------------------------------------------------
+
+    def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
+        if isinstance(frame, Attached):
+            self._on_attached(frame, sender, now_us)
+        elif sender in self._joined:
+            if isinstance(frame, Data):  # perhaps sent before it wanted something else
+                self.take_wanted(frame.envelopes, sender, now_us)
+            else:
+                self.common(frame, sender, now_us)
+        elif self.settings.view_below and isinstance(frame, Data) and not self._changed:
+            if self._begun:  # any broker's gossip may reach it; its own broker's cut says where it began
+                self.take_wanted(frame.envelopes, sender, now_us)
+        else:
+            if self._begun:
+                self.out += [Discard(message.id, "foreign") for message in frame.messages()]
+            if sender not in self._wanted or self._attach_at is None:  # none of ours, or we cannot begin
+                self.out.append(Send((sender,), Detach(self.attachment)))
+                if sender in self._wanted:
+                    self.attachment += 1  # it may be slow, and must not end what begins when that one is in view again
+        return self.flush(now_us)
+
+    def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        self.writer.forget(now_us)
+
+    def keep(self, envelope: Envelope, now_us: int) -> None:
+        """A subscriber answers nobody: nothing is kept but how far it has come."""
+        sender, seq = split_id(envelope.message.id)
+        if seq > self.tops.get(sender, 0):
+            self.tops[sender] = seq
+
+    def publish(
+        self,
+        topics: Sequence[str],
+        payload: bytes,
+        now_us: int,
+        *,
+        deadline_us: int | None = None,
+        after: Sequence[str] | None = None,
+        order: str | None = None,
+    ) -> tuple[Message, list[Effect]]:
+        raise InputError(f"{self.name} only subscribes: in this recipe brokers publish (in `home` clients do).")
+
+    # -- time ------------------------------------------------------------------------------------------------------
+
+    def own_wake(self) -> int | None:
+        return self._attach_at
+
+    def woken(self, now_us: int) -> None:
+        if self._attach_at is not None and now_us >= self._attach_at:
+            self._send_attach(now_us)

@@ -1,0 +1,1 @@
+"""A machine as plain values: saved, compared, copied."""

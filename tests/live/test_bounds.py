@@ -1,0 +1,47 @@
+"""A subscriber that stops reading costs its home a bounded number of messages; the rest is `overflow`, for it alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from antecede.core.order.numbered import WINDOW
+from antecede.live import broker as live_broker
+from antecede.live.testing import LocalCluster
+
+BACKLOG, BATCH = 300, 100
+
+
+def test_what_a_blocked_reader_leaves_waiting_is_bounded_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_broker, "SETTINGS", replace(live_broker.SETTINGS, backlog=BACKLOG))
+    total = 15 * BATCH
+
+    async def scenario(cluster: LocalCluster) -> None:
+        async with (
+            cluster.connect("pub", at="A") as pub,
+            cluster.connect("idle", at="A") as idle,
+            cluster.connect("other", at="B") as other,
+            idle.subscribe("t", queue=10, overflow="block") as waiting,
+            other.subscribe("t", queue=BATCH) as inbox,
+        ):
+            for start in range(0, total, BATCH):
+                for n in range(start, start + BATCH):
+                    pub.publish_nowait("t", b"%d" % n)
+                await pub.flush()
+                for n in range(start, start + BATCH):
+                    assert (await inbox.get(1)).payload == b"%d" % n, "the other one waits for nobody"
+            a, b = cluster.brokers["A"], cluster.brokers["B"]
+            overflow = a.tally.fates["overflow"]
+            assert b.tally.fates["overflow"] == 0
+            assert len(a.machine.logs["idle"].entries) <= BACKLOG
+            got = [int((await waiting.get(60)).payload)]
+            while got[-1] < total - 1:
+                got.append(int((await waiting.get(60)).payload))
+            assert got == sorted(set(got)) and len(got) <= WINDOW + BACKLOG + 10
+            missed = total - len(got)
+            assert 0 < missed <= overflow <= missed + WINDOW + 10, "its home cannot know what of its window has come"
+            await pub.publish("t", b"again")
+            assert (await waiting.get(60)).payload == b"again"
+
+    LocalCluster(brokers=2).run(scenario)
