@@ -98,7 +98,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Losses.missing", "id_of_mark(mark) in self._lost", "False", "what was given up in one stream is lost in all"),
     # -- comparing
     Mutant("Rounds._peers", "(*tier.neighbours(), *self.local.names, *newcomers, *below)", "(*tier.neighbours(), *self.local.names, *below)", "newcomers are compared by all"),
-    Mutant("_covers", "have.get(stream, 0) < n", "False", "in step means all of it"),
+    Mutant("includes", "marks.get(stream, 0) < n", "False", "in step means all of it"),
     Mutant("Rounds._some_behind", "[peer for peer in peers if in_step.get(peer, -1) < version]", "[peer for peer in peers if peer not in in_step]", "news begin a new round"),
     Mutant("Rounds.on_digest", "if frame.reply:", "if False:", "whoever is asked answers"),
     Mutant("Rounds._as_far_as_here", "{stream: min(n, here.get(stream, n)) for stream, n in news.items()}", "news", "what is lacking here is not stable"),
@@ -119,7 +119,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Joining.take", "donor is None and sender not in self.broker.departed", "False", "strangers have no say in where a broker begins"),
     Mutant("Joining._join", "any((n > front.get(stream, 0) for stream, n in concerned.items()))", "False", "nor forgets what it is owed"),
     Mutant("Cuts.within", "self._common if own is None else Within(self._common, own)", "self._common", "what lies behind in one group is not said of another"),
-    Mutant("Cuts.widen", "raise_to(self._special.setdefault(group, {}), own)", "pass", "the newer of two cuts in each group"),
+    Mutant("Cuts.widen", "join(self._special.setdefault(group, {}), own)", "pass", "the newer of two cuts in each group"),
     # -- members, brokers and subscribers
     Mutant("Member.receive", "self.early.keep(frame, sender)", "pass", "what comes to a member while it joins is kept"),
     Mutant("Member.receive", "if self.joined:", "if True:", "nothing is taken before the cut is known"),
@@ -141,7 +141,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Client._send_attach", "None if self._fresh else frontier", "None", "the next home is told the frontier"),
     Mutant("Client._attach", "self.outbox.publish_again(now_us)", "pass", "what is unacknowledged is published again"),
     Mutant("Client._skip", "self.inbox.skip(envelope, 'gone', now_us)", "pass", "an item that is gone is past"),
-    Mutant("Client._skip", "raise_to(self.start_marks, dict(item.envelope.stamp.own))", "pass", "H13: the frontier passes what is gone"),
+    Mutant("Client._skip", "put(self.start_marks, item.envelope.stamp.own)", "pass", "H13: the frontier passes what is gone"),
     Mutant("Client._done", "self.behind() if waiting is None else min(self.behind(), waiting - 1)", "self.behind()", "what waits at the door is not acknowledged"),
     # -- publications of clients
     Mutant("Outbox.resend", "not in_time(one.envelope, now_us - client.settings.slack_us)", "False", "late publications are resent as headers"),
@@ -183,7 +183,7 @@ MUTANTS: tuple[Mutant, ...] = (
     # -- contract
     Mutant("Carried.concerns_group", "group in self.filters", "any((self.entries.meets(f, group) for f in self.entries.filters(self.filters)))", "a broker waits for the entries it carries, not for what they overlap"),
     Mutant("Groups.carrying", "all((group in carried for group in wanted)) and all((any((matches(f, g) for g in carried)) for f in filters))", "all((any((matches(f, g) for g in carried)) for f in filters))", "a filter wants every group it matches"),
-    Mutant("raise_to", "n > marks.get(name, 0)", "True", "the newer of two marks"),
+    Mutant("join", "n > marks.get(stream, 0)", "True", "the newer of two marks"),
     Mutant("Settings.slack_us", "2 * self.clock_bound_us", "self.clock_bound_us", "two clocks may be off in opposite ways"),
     Mutant("compose", "if None in known:", "if False:", "unknown declared causes widen to everything"),
     Mutant("Tier.keep_own", "self.inbox.seen[envelope.message.id] = now_us", "pass", "the own message is not news"),

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from antecede.core.effects import Join
 from antecede.core.entries import EACH, Groups
 from antecede.core.frames import Origins
-from antecede.core.message import cut_of, raise_to, split_id
+from antecede.core.marks import cut_of, join, tops_of
 
 __all__ = ["Cuts"]
 
@@ -49,11 +49,11 @@ class Cuts:
     __slots__ = ("_common", "_special")
 
     def __init__(self, cut: Sequence[str] = (), origins: Origins = ()) -> None:
-        self._common = dict(map(split_id, cut))
+        self._common = tops_of(cut)
         self._special: dict[str, dict[str, int]] = {}
         """Per group, what lies behind there beyond that."""
         for group, own in origins:
-            raise_to(self._special.setdefault(group, {}), dict(map(split_id, own)))
+            join(self._special.setdefault(group, {}), tops_of(own))
 
     def within(self, group: str) -> Mapping[str, int]:
         """The newest message of each sender that lies behind in that group."""
@@ -63,8 +63,8 @@ class Cuts:
     def widen(self, other: Cuts) -> None:
         """By another: the newer of the two, group by group."""
         for group, own in other._special.items():
-            raise_to(self._special.setdefault(group, {}), own)
-        raise_to(self._common, other._common)
+            join(self._special.setdefault(group, {}), own)
+        join(self._common, other._common)
 
     def joins(self, filters: Sequence[str], peer: str, guard_us: int, groups: Groups = EACH) -> list[Join]:
         """The rows that say so: filters with the same cut together."""
@@ -73,6 +73,6 @@ class Cuts:
             tops = dict(self._common)
             for group, own in self._special.items():
                 if groups.meets(filter, group):
-                    raise_to(tops, own)
+                    join(tops, own)
             rows.setdefault(cut_of(tops), []).append(filter)
         return [Join(tuple(names), peer, cut, guard_us) for cut, names in rows.items()]

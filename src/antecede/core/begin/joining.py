@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from antecede.core.begin.snapshots import Gift, by_group, witness
+from antecede.core.begin.snapshots import Gift, witness
 from antecede.core.effects import Join
 from antecede.core.frames import Node, Snapshot, SnapshotRequest
-from antecede.core.message import Envelope, cut_of, header_of, newest_of, raise_to, sender_of, split_id
+from antecede.core.marks import by_group, cut_of, join, newest_of, tops_of
+from antecede.core.message import Envelope, header_of, sender_of
 from antecede.core.repair.answering import in_time
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Joining:
             return
         past = {s: n for s, n in self.writer.past().items() if not broker.interest.concerns(s)}
         past.update(self.reader.cut)
-        raise_to(past, broker.interest.among(self.stability.over))
+        join(past, broker.interest.among(self.stability.over))
         envelopes = tuple(broker.answer_for(self.writer.bare(e), to) for e in self.store.by_id.values())
         kept = (*self.store.kept_headers(), *(header for header, _ in self.store.gone.values()))
         headers = tuple(header_of(broker.answer_for(self.writer.bare(e), to)) for e in kept)
@@ -156,7 +157,7 @@ class Joining:
             broker.say(Join(broker.groups.filters(fresh), None, (), self.inbox.guard_us))
         retired: dict[str, int] = {}
         for gift in self._gifts:
-            raise_to(retired, gift.snapshot.retired)
+            join(retired, gift.snapshot.retired)
         forgotten = by_group(retired)
         carried = {group: gift for gift in reversed(self._gifts) for group in gift.carries}
         for gift in self._gifts:
@@ -194,19 +195,19 @@ class Joining:
         elif group in gift.origins:
             self.origins[group] = gift.origins[group]
         peer, begun = self.origins.get(group, (gift.donor, ()))
-        tops = dict(map(split_id, begun))
-        raise_to(tops, newest_of(retired))
+        tops = tops_of(begun)
+        join(tops, newest_of(retired))
         one = witness((gift, *self._gifts), tops)
         past = {stream: min(n, one.had.get(sender_of(stream), 0)) for stream, n in retired.items()}
-        tops = dict(map(split_id, begun))
-        raise_to(tops, newest_of(past))
+        tops = tops_of(begun)
+        join(tops, newest_of(past))
         cut = cut_of(tops)
         if cut != begun:
             peer = one.donor
             self.origins[group] = (peer, cut)
         broker.say(Join(broker.groups.filters((group,)), peer, cut, self.inbox.guard_us))
         if group in gift.carries or group in self.origins:
-            raise_to(past, known)
+            join(past, known)
         self.reader.start_at(past)
 
 

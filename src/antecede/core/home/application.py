@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect
 from antecede.core.home.frontier import Frontier, begin_at
 from antecede.core.home.handover import Handover
-from antecede.core.message import Envelope, Message, Stamp, cut_of, id_of_mark, newest_of, ordered_of, raise_to
+from antecede.core.marks import beyond, cut_of, join, newest_of, ordered_of, put
+from antecede.core.message import Envelope, Message, Stamp, id_of_mark
 from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader
 
@@ -93,8 +94,8 @@ class Application:
         client = self.client
         had = client.heard if self.had is None else self.had
         marks = dict(client.upper.past())
-        began = {stream: n for stream, n in client.start_marks.items() if n > marks.get(stream, 0)}
-        return Frontier(client.name, marks, began, had.unordered(), client.upper.rank)
+        began = beyond(client.start_marks, marks)
+        return Frontier(client.name, marks, dict(began), had.unordered(), client.upper.rank)
 
     def resume(self, frontier: Frontier) -> None:
         """Begin where an earlier life of this client was: nothing of that is sent again, and all it publishes follows.
@@ -114,8 +115,8 @@ class Application:
         one by one (`waiting`): what goes before them may still come, if they are never taken."""
         waiting = self.handover.carried()[1] if attaching else self.handover.waiting()
         for stamp in [one.stamp for one in waiting if one.envelope.message.order != "none"]:
-            raise_to(frontier, stamp.covers)
-            raise_to(frontier, dict(stamp.own))
+            join(frontier, stamp.covers)
+            put(frontier, stamp.own)
 
     def waiting(self) -> tuple[str, ...]:
         return tuple(one.envelope.message.id for one in self.handover.carried()[0])
@@ -135,7 +136,7 @@ class Application:
         if not self._resumed or order != "causal":
             return None
         past, self._resumed = {**self._resumed}, {}
-        raise_to(past, ordered_of(self.client.tops))
+        join(past, ordered_of(self.client.tops))
         return cut_of(past)
 
     def missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:

@@ -37,20 +37,8 @@ from antecede.core.home.confirming import Confirming
 from antecede.core.home.fusions import Fusions, HomeInbox
 from antecede.core.home.retiring import Retiring
 from antecede.core.interest import Interest
-from antecede.core.message import (
-    COLLECTED,
-    LOOSE,
-    Envelope,
-    Mark,
-    Message,
-    cut_of,
-    header_of,
-    is_loose,
-    loose_of,
-    newest_of,
-    raise_to,
-    sender_of,
-)
+from antecede.core.marks import cut_of, join, loose_of, newest_of
+from antecede.core.message import COLLECTED, LOOSE, Envelope, Mark, Message, header_of, is_loose, sender_of
 from antecede.core.order.numbered import WINDOW, Log
 from antecede.core.repair.answering import BATCH, in_time
 from antecede.core.roles.broker import BrokerBase
@@ -293,9 +281,9 @@ class HomeBroker(BrokerBase):
             before, log.interest = log.interest.filters, self.checked_interest(frame.filters)
             first, log.began = log.top + 1, frame.began
             passed = log.passed(frame.frontier, frame.index)
-            raise_to(passed, self.stability.settled)  # history: some of it may be gone already
+            join(passed, self.stability.settled)  # history: some of it may be gone already
             replayed = self._replay(log, before, client, now_us, passed, frame.index)
-            raise_to(passed, log.began)
+            join(passed, log.began)
             log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed, passed))
             log.hide(log.grown.cut)
         self.out.append(Send((client,), log.grown))
@@ -350,7 +338,7 @@ class HomeBroker(BrokerBase):
             message, covers = envelope.message, {**envelope.stamp.covers, **dict(envelope.stamp.own)}
             if message.order != "none" and any(covers.get(stream, 0) >= n for stream, n in lowest.items()):
                 tops[message.sender] = min(message.seq - 1, tops.get(message.sender, 0))
-        raise_to(tops, newest_of(self.interest.among(passed)))
+        join(tops, newest_of(self.interest.among(passed)))
         return cut_of(tops)
 
     def _send_replayed(self, client: str, log: Log, now_us: int) -> None:

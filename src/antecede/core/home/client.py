@@ -34,7 +34,8 @@ from antecede.core.home.missed import Missed
 from antecede.core.home.outbox import Outbox
 from antecede.core.home.retiring import Naming
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, loose_of, newest_of, raise_to
+from antecede.core.marks import beyond, cut_of, loose_of, newest_of, put
+from antecede.core.message import Envelope, Mark, Message, Stamp
 from antecede.core.order.numbered import INDEX, WINDOW, IndexReader, item_stamp
 from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader
@@ -141,7 +142,7 @@ class Client(Tier):
         """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
         frontier = {**self.upper.past(), **self.heard.front}
         self.application.extend(frontier, attaching=not self.joined)
-        return frontier, {stream: n for stream, n in self.start_marks.items() if n > frontier.get(stream, 0)}
+        return frontier, dict(beyond(self.start_marks, frontier))
 
     def behind(self) -> int:
         """All numbers of this attachment up to here lie behind."""
@@ -353,7 +354,7 @@ class Client(Tier):
                     self.missed.note(envelope.message.id, now_us)
         else:
             self.inbox.skip(envelope, "gone", now_us)
-            raise_to(self.start_marks, dict(item.envelope.stamp.own))
+            put(self.start_marks, item.envelope.stamp.own)
 
     def _pass(self, envelope: Envelope, now_us: int) -> None:
         self.reader.skipped(envelope.stamp.own, None)

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.frames import Kept, Published
-from antecede.core.message import Envelope, raise_to
+from antecede.core.marks import join
+from antecede.core.message import Envelope
 
 if TYPE_CHECKING:
     from antecede.core.home.broker import HomeBroker
@@ -61,7 +62,7 @@ class Confirming:
                 self._acknowledge(message_id)
 
     def compared(self, have: Mapping[str, int]) -> None:
-        raise_to(self._elsewhere, have)
+        join(self._elsewhere, have)
         for message_id, (_, envelope) in list(self._unsafe.items()):
             if self._is_safe(envelope):
                 self._acknowledge(message_id)

@@ -30,8 +30,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.frames import Quiet, Retired
-from antecede.core.message import Envelope, Mark, Stamp, is_loose, raise_to, sender_of, series_of
-from antecede.core.order.vector import VectorWriter, beyond, without
+from antecede.core.marks import beyond, join
+from antecede.core.message import Envelope, Mark, Stamp, is_loose, sender_of, series_of
+from antecede.core.order.vector import VectorWriter, without
 
 if TYPE_CHECKING:
     from antecede.core.home.broker import HomeBroker
@@ -105,7 +106,7 @@ class Retiring:
         if not retired.keys().isdisjoint(marks):
             over = {stream: retired[stream] for stream, n in marks.items() if n <= retired.get(stream, -1)}
             if over and client in self.broker.logs:
-                raise_to(self._untold.setdefault(client, {}), over)
+                join(self._untold.setdefault(client, {}), over)
 
     def must_name(self, marks: Mapping[str, int]) -> dict[str, int]:
         return dict(beyond(marks, self.retired))
@@ -214,11 +215,11 @@ class Retiring:
             if name != broker.name:
                 self._send(name, marks)
             else:
-                raise_to(self._heard, marks)
+                join(self._heard, marks)
                 for stream in marks:
                     self._open.setdefault(stream, None)
         for name in broker.all_brokers if retired else ():
-            raise_to(self._untold.setdefault(name, {}), retired)
+            join(self._untold.setdefault(name, {}), retired)
         self._retire(retired, now_us)
 
     def _send(self, to: str, marks: Mapping[str, int]) -> None:
@@ -247,7 +248,7 @@ class Retiring:
         broker.losses.settled(news)
         drop(broker.tops, news, named=self._open)
         for client in broker.logs:
-            raise_to(self._untold.setdefault(client, {}), news)
+            join(self._untold.setdefault(client, {}), news)
         if broker.reader.freed:
             broker.inbox.settle(now_us)
             broker.want_blocked(None, now_us)
@@ -342,7 +343,7 @@ class Naming:
         client, marks = self.client, frame.marks
         if not client.inbox.held and not client.application.handover.waiting():
             self._retired = {}
-        raise_to(self._retired, marks)
+        join(self._retired, marks)
         client.upper.retire(marks)
         client.causes.retire(marks)
         for stream in [stream for stream, n in client.start_marks.items() if n <= marks.get(stream, 0)]:

@@ -18,7 +18,8 @@ from collections.abc import Mapping
 
 from antecede.core.frames import Grown, Item, Origins
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose, make_id, raise_to, series_of, split_id
+from antecede.core.marks import join, tops_of
+from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose, make_id, series_of, split_id
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import close
 
@@ -193,13 +194,13 @@ class Log:
         return self.grown if self.grown is not None and self.acked < self.grown.first else None
 
     def hide(self, cut: tuple[str, ...]) -> None:
-        raise_to(self.hidden, dict(map(split_id, cut)))
+        join(self.hidden, tops_of(cut))
 
     def passed(self, frontier: Mapping[str, int], index: int) -> dict[str, int]:
         """What a client with this past has passed or is about to: what it was sent above `index`, and all before it."""
         above = [item.envelope for item in self.entries.values() if item.index > index]
         passed = close(envelope.stamp for envelope in above if envelope.message.order != "none")
-        raise_to(passed, frontier)
+        join(passed, frontier)
         return passed
 
     def append(self, envelope: Envelope) -> Item | None:

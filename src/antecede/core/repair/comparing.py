@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from antecede.core.frames import Digest
 from antecede.core.interest import Interest
+from antecede.core.marks import beyond, includes
 from antecede.core.message import Envelope, Mark, sender_of
 from antecede.core.order.reader import AHEAD
 from antecede.core.spread.chance import some_of
@@ -151,7 +152,7 @@ class Rounds:
             return
         lacking = tier.asks and self._want_offered(frame.offer, sender, now_us)
         tier.compared(frame, sender, now_us)
-        if _covers(frame.have, tier.offers(interest)) and not (lacking and sender in self._newcomers):
+        if includes(frame.have, tier.offers(interest)) and not (lacking and sender in self._newcomers):
             self._in_step[sender] = self.store.version
             self._newcomers.pop(sender, None)
         if frame.stable:
@@ -162,7 +163,7 @@ class Rounds:
     def _as_far_as_here(self, stable: Mapping[str, int], known: Mapping[str, int]) -> dict[str, int]:
         """What others say everybody has: those who had it may be gone, and whoever came since not count among them."""
         tier = self.tier
-        news = {stream: n for stream, n in stable.items() if n > known.get(stream, 0)}
+        news = beyond(stable, known)
         front = self.reader.front
         here = tier.done({stream: front.get(stream, 0) for stream in news if tier.interest.concerns(stream)})
         return {stream: min(n, here.get(stream, n)) for stream, n in news.items()}
@@ -173,10 +174,10 @@ class Rounds:
         front, patience_us = self.reader.front, tier.settings.patience_us
         if offer.items() <= front.items():  # the usual case, and the quickest to see
             return False
-        beyond = tier.interest.among({stream: n for stream, n in offer.items() if n > front.get(stream, 0)})
-        for mark in beyond.items():
+        newer = tier.interest.among(beyond(offer, front))
+        for mark in newer.items():
             self.losses.has(mark, sender)
-        for mark in self._missing(beyond):
+        for mark in self._missing(newer):
             lacking = True
             self.wants.offered(mark, sender, now_us, patience_us=patience_us)
         return lacking
@@ -197,21 +198,12 @@ class Rounds:
         for mark in self._missing(tier.interest.among(passed)):
             self.wants.want(mark, sender_of(mark[0]), None, now_us, patience_us=patience_us)
 
-    def _missing(self, beyond: Mapping[str, int]) -> Iterator[Mark]:
+    def _missing(self, newer: Mapping[str, int]) -> Iterator[Mark]:
         """What is missing up to these numbers: of all of them together not more than can be asked for at once."""
         tier, left = self.tier, AHEAD
-        for stream, n in beyond.items():
+        for stream, n in newer.items():
             numbers = self.reader.offered(stream, n)[: max(left, 1)]
             left -= len(numbers)
             for mark in [(stream, k) for k in numbers]:
                 if tier.is_missing(mark):
                     yield mark
-
-
-def _covers(have: Mapping[str, int], offer: Mapping[str, int]) -> bool:
-    if have == offer:  # the usual case, and the quickest to see
-        return True
-    for stream, n in offer.items():
-        if have.get(stream, 0) < n:
-            return False
-    return True

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from antecede.core.message import cut_of, raise_to, split_id
+from antecede.core.marks import cut_of, join, put, tops_of
 
 if TYPE_CHECKING:
     from antecede.core.roles.tier import Tier
@@ -46,7 +46,7 @@ class Stability:
     # -- what others say -------------------------------------------------------------------------------------------
 
     def confirm(self, peer: str, done: Mapping[str, int]) -> None:
-        raise_to(self.confirmed.setdefault(peer, {}), done)
+        join(self.confirmed.setdefault(peer, {}), done)
 
     def forget(self, peer: str) -> None:
         self.confirmed.pop(peer, None)
@@ -141,8 +141,8 @@ class Stability:
                 gone.append(envelope)
         for envelope in gone:
             store.let_go(envelope)
-            raise_to(self.over, self.tier.interest.among(envelope.stamp.covers))
-            raise_to(self.over, dict(envelope.stamp.own))
+            join(self.over, self.tier.interest.among(envelope.stamp.covers))
+            put(self.over, envelope.stamp.own)
             store.add_gone(envelope, now_us)
 
     def _is_over(self, stream: str, n: int) -> bool:
@@ -155,7 +155,7 @@ class Stability:
     def cut(self, group: str, begun: tuple[str, ...]) -> tuple[str, ...]:
         """What a newcomer to a group begins behind, as message ids: where this process itself did (`begun`), and what
         it has let go of."""
-        tops = {**dict(map(split_id, begun)), **self.tier.forgotten()}
+        tops = {**tops_of(begun), **self.tier.forgotten()}
         for stream, n in self.over.items():
             sender, _, of = stream.partition("@")
             if of == group and n > tops.get(sender, 0):

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from antecede.core.effects import Effect, Join, Send
 from antecede.core.frames import Data, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, next_after
-from antecede.core.message import Envelope, Mark, Message, cut_of, raise_to, split_id
+from antecede.core.marks import cut_of, join, tops_of
+from antecede.core.message import Envelope, Mark, Message
 from antecede.core.publishing import compose
 from antecede.core.roles.tier import Parts, Tier
 from antecede.core.spread.flat import Flat
@@ -98,7 +99,7 @@ class Member(Tier):
         """The newest message of each sender that lies behind this member: delivered here, or behind the cut at which
         this member began. A newcomer that takes its snapshot from this member begins behind both."""
         tops = dict(self.tops)
-        raise_to(tops, self._began)
+        join(tops, self._began)
         return cut_of(tops)
 
     def began(self, interest: Interest) -> Mapping[str, int]:
@@ -141,7 +142,7 @@ class Member(Tier):
             self.out.append(Send((sender,), Snapshot({}, (), blank=True)))
         elif isinstance(frame, Snapshot):
             if not frame.blank:
-                self._began = dict(map(split_id, frame.cut))
+                self._began = tops_of(frame.cut)
                 self.reader.start_at(frame.past)
                 self._join(sender, frame.cut, now_us)
             else:

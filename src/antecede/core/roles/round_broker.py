@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from antecede.core.effects import Discard, Effect
 from antecede.core.frames import Ranges
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Message, newest_of, series_of
+from antecede.core.marks import newest_of
+from antecede.core.message import Envelope, Message, series_of
 from antecede.core.order.colour import ROUNDS
 from antecede.core.order.matrix import Column, MatrixWriter, place_of
 from antecede.core.order.round_clock import RoundClock

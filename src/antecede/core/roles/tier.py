@@ -19,18 +19,8 @@ from antecede.core.entries import EACH, Groups, Interests
 from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Peer, Settings
-from antecede.core.message import (
-    ORDERS,
-    Envelope,
-    Mark,
-    Message,
-    cut_of,
-    id_of_mark,
-    is_loose,
-    raise_to,
-    sender_of,
-    series_of,
-)
+from antecede.core.marks import cut_of, join
+from antecede.core.message import ORDERS, Envelope, Mark, Message, id_of_mark, is_loose, sender_of, series_of
 from antecede.core.order.reader import Reader
 from antecede.core.order.unordered import LooseWriter
 from antecede.core.order.writer import NoWriter, Writer
@@ -270,7 +260,7 @@ class Tier(ABC):
         for stream in [stream for stream in {**self.reader.front, **self.reader.over} if is_loose(stream)]:
             past[stream] = self.tops.get(series_of(stream), 0)
         past = interest.among(past)
-        raise_to(past, interest.among(self.reader.cut))
+        join(past, interest.among(self.reader.cut))
         return past
 
     def cut(self) -> tuple[str, ...]:
@@ -328,7 +318,7 @@ class Tier(ABC):
         if aside:
             offers = dict(offers)
             for envelope in aside:
-                raise_to(offers, interest.among(dict(envelope.stamp.own)))
+                join(offers, interest.among(dict(envelope.stamp.own)))
         return offers
 
     def ranges_from(self, peer: str, ranges: Ranges) -> Ranges:
