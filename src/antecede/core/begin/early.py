@@ -11,7 +11,7 @@ from antecede.core.effects import Discard
 from antecede.core.frames import Data, Frame, Publish, Rumours
 
 if TYPE_CHECKING:
-    from antecede.core.roles.tier import Tier
+    from antecede.core.roles.carrier import Carrier
 
 __all__ = ["MAX_EARLY", "Early"]
 
@@ -20,10 +20,10 @@ MAX_EARLY = 4096
 
 
 class Early:
-    __slots__ = ("_frames", "_ids", "tier")
+    __slots__ = ("_frames", "_ids", "carrier")
 
-    def __init__(self, tier: Tier) -> None:
-        self.tier = tier
+    def __init__(self, carrier: Carrier) -> None:
+        self.carrier = carrier
         self._frames: list[tuple[Frame, str]] = []
         self._ids: set[str] = set()
         """What is in them."""
@@ -36,10 +36,10 @@ class Early:
                 self._frames.append((frame, sender))
                 self._ids.update(ids)
             else:
-                self.tier.say(*[Discard(one, "duplicate" if one in self._ids else "overflow") for one in ids])
+                self.carrier.say(*[Discard(one, "duplicate" if one in self._ids else "overflow") for one in ids])
 
     def take(self, now_us: int) -> None:
         frames, self._frames = self._frames, []
         self._ids.clear()
         for frame, sender in frames:
-            self.tier.on_frame(frame, sender, now_us)
+            self.carrier.on_frame(frame, sender, now_us)

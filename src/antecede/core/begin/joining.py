@@ -106,7 +106,7 @@ class Joining:
             return
         past = {s: n for s, n in self.writer.past().items() if not broker.interest.concerns(s)}
         past.update(self.reader.cut)
-        join(past, broker.interest.among(self.stability.over))
+        join(past, broker.interest.among(self.stability.let_go))
         envelopes = tuple(broker.answer_for(self.writer.bare(e), to) for e in self.store.by_id.values())
         kept = (*self.store.kept_headers(), *(header for header, _ in self.store.gone.values()))
         headers = tuple(header_of(broker.answer_for(self.writer.bare(e), to)) for e in kept)
@@ -121,7 +121,7 @@ class Joining:
         stability, name = self.stability, self.broker.name
         for group in self.broker.interest.filters:
             peer, begun = self.origins.get(group, (name, ()))
-            cut = stability.cut(group, begun)
+            cut = stability.cut(group, begun, self.broker.forgotten())
             if cut:
                 yield (group, peer if cut == begun else name, cut)
 

@@ -157,7 +157,7 @@ class Application:
         original = Envelope(envelope.message, given(envelope))
         if self.had is not None and original.message.order == "none":
             self.had.delivered(original.stamp, forced=False)
-        self.client.learned(original)
+        self.client.delivered(original, now_us)
 
     def _dropped(self, envelope: Envelope, reason: str, now_us: int) -> None:
         if envelope.message.order != "none":

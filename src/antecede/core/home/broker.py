@@ -42,7 +42,7 @@ from antecede.core.message import COLLECTED, LOOSE, Envelope, Mark, Message, hea
 from antecede.core.order.numbered import WINDOW, Log
 from antecede.core.repair.answering import BATCH, in_time
 from antecede.core.roles.broker import BrokerBase
-from antecede.core.roles.tier import Parts
+from antecede.core.roles.process import Parts
 from antecede.core.topics import split_filter
 from antecede.core.where import parse_where
 from antecede.errors import InputError, RemoteProtocolError

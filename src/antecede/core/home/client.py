@@ -38,16 +38,17 @@ from antecede.core.marks import beyond, cut_of, loose_of, newest_of, put
 from antecede.core.message import Envelope, Mark, Message, Stamp
 from antecede.core.order.numbered import INDEX, WINDOW, IndexReader, item_stamp
 from antecede.core.order.reader import everything
-from antecede.core.order.unordered import LooseReader
+from antecede.core.order.unordered import LooseReader, LooseWriter
 from antecede.core.order.vector import VectorWriter
 from antecede.core.publishing import accepted
-from antecede.core.roles.tier import Parts, Tier
+from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Receiver
 from antecede.errors import InputError
 
 __all__ = ["Client"]
 
 
-class Client(Tier):
+class Client(Receiver):
     role = "subscriber"
     inbox: QueuedInbox
 
@@ -57,6 +58,8 @@ class Client(Tier):
         """The Order towards everybody: its clock is this client's frontier."""
         self.heard = LooseReader(everything, dense=False)
         """Which unordered messages it has had, from whatever home: they are no part of that clock."""
+        self.loose = LooseWriter(parts.name, flat=False, slack_us=self.settings.slack_us, groups=parts.groups)
+        self._seq = 0
         self.attachment = 0
         self.home: str | None = None
         self.outbox = Outbox(self)
@@ -130,7 +133,7 @@ class Client(Tier):
         self.inbox.forget(self.handover.attach())
         assert isinstance(self.reader, IndexReader)
         self.reader.restart()
-        self.wants.wants.clear()
+        self.wants.clear()
         self._top = self._looked = self._acked = self._low = 0
         self._ack_at = None
         self.growing.attached()
@@ -138,7 +141,7 @@ class Client(Tier):
         self.fusing.attached(now_us)
         self.outbox.publish_again(now_us)
 
-    def past(self) -> tuple[dict[str, int], dict[str, int]]:
+    def frontier(self) -> tuple[dict[str, int], dict[str, int]]:
         """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
         frontier = {**self.upper.past(), **self.heard.front}
         self.application.extend(frontier, attaching=not self.joined)
@@ -156,7 +159,7 @@ class Client(Tier):
     def _send_attach(self, now_us: int) -> None:
         assert self.home is not None
         self._attach_at = now_us + 2 * self.settings.retry_us
-        frontier, began = self.past()
+        frontier, began = self.frontier()
         attach = Attach(
             self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.outbox.unacked),
             self._seq, self.loose.seq, self.growing.attaching(), began,
@@ -208,10 +211,7 @@ class Client(Tier):
         return message, self.flush(now_us)
 
     def _remember(self, envelope: Envelope) -> None:
-        message = envelope.message
-        series = message.series
-        if message.seq > self.tops.get(series, 0):
-            self.tops[series] = message.seq
+        self.past.note(envelope.message)
         self.causes.remember(envelope)
 
     def took_result(self, name: str, cut: tuple[str, ...], marks: Mapping[str, int], rank: int) -> None:
@@ -298,7 +298,7 @@ class Client(Tier):
             self.handover.put(envelope, "causes", now_us)
         else:
             self.out.append(Deliver(message, "causes"))
-            self.learned(original)
+            self.delivered(original, now_us)
         return True
 
     def _on_item(self, item: Item, now_us: int) -> None:
@@ -389,18 +389,19 @@ class Client(Tier):
     def _want_missing(self, first: int, now_us: int) -> None:
         """Indexes that were passed over, from `first` on: lost or still on their way."""
         assert self.home is not None
-        over, held, wants = self.reader.over.get(INDEX, ()), self.inbox.marks.get(INDEX, ()), self.wants
+        over, held, wants = self.reader.above.get(INDEX, ()), self.inbox.marks.get(INDEX, ()), self.wants
         patience_us, backed = self.settings.patience_us, not self.settings.deadlines  # else the next TOP asks again
         for index in range(max(first, self.behind() + 1), self._top + 1):
             if index not in over and index not in held and (INDEX, index) not in wants.wants:
                 wants.want((INDEX, index), self.home, None, now_us, patience_us=patience_us, backed=backed)
         self._looked = self._top
 
-    def learned(self, original: Envelope) -> None:
-        """It was delivered: this client's past now, and a cause of what it publishes."""
-        if original.message.order != "none":
-            self.upper.learn(self.naming.learned(original))
-        self._remember(original)
+    def delivered(self, envelope: Envelope, now_us: int) -> None:
+        """A message was handed over, with the stamp of its publisher: this client's past now, and a cause of what it
+        publishes."""
+        if envelope.message.order != "none":
+            self.upper.learn(self.naming.learned(envelope))
+        self._remember(envelope)
 
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None
@@ -409,14 +410,11 @@ class Client(Tier):
 
     # -- who is there ----------------------------------------------------------------------------------------------
 
-    def peers(self) -> Sequence[str]:
-        return []
-
     def sources(self, mark: Mark) -> Sequence[str]:
         return (self.home,) if self.home is not None and self.home in self.members else ()
 
-    def interest_of(self, peer: str) -> Interest | None:
-        return None
+    def may_ask(self, peer: str) -> bool:
+        return False  # nobody but its home
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
         return None  # an index ends with its attachment and is never given up before: the next home sends it again

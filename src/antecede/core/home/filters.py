@@ -102,7 +102,7 @@ class Growing:
         assert client.home is not None
         self.at_us = now_us + 2 * client.settings.retry_us
         filters, index = client.interest.filters, client.behind()
-        client.send((client.home,), Grow(client.attachment, self.change, filters, index, *client.past()))
+        client.send((client.home,), Grow(client.attachment, self.change, filters, index, *client.frontier()))
 
     def attaching(self) -> int:
         """The change that an attachment confirms, 0 if there is none: only the last one counts then."""

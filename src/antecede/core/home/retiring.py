@@ -245,7 +245,7 @@ class Retiring:
         broker.writer.retire(news)
         broker.stability.retire(news)
         broker.confirming.retire(news)
-        broker.losses.settled(news)
+        broker.settled(news)
         drop(broker.tops, news, named=self._open)
         for client in broker.logs:
             join(self._untold.setdefault(client, {}), news)
@@ -284,7 +284,7 @@ class Retiring:
             self._retired_us[stream] = now_us
         for stream in gone:
             del self._retired_us[stream], self.retired[stream]
-            broker.stability.over.pop(stream, None)
+            broker.stability.let_go.pop(stream, None)
         broker.reader.forget(gone)
         self.forgot = self.forgot or bool(gone)
         for known in (broker.departed, broker.unseen):
@@ -351,7 +351,7 @@ class Naming:
         for heard in (client.heard, client.application.had):
             if heard is not None:
                 heard.forget([s for s, n in marks.items() if is_loose(s) and (heard.newest(s) or 0) <= n])
-        drop(client.tops, marks, named=(*client.upper.past(), *client.heard.front, *client.heard.over))
+        drop(client.tops, marks, named=(*client.upper.past(), *client.heard.front, *client.heard.above))
         assert client.home is not None
         client.send((client.home,), Retired(marks, heard=True))
 

@@ -54,7 +54,7 @@ class IndexReader(Reader):
     def _put_behind(self, mark: Mark) -> None:
         stream, n = mark
         if n > self.front.get(stream, 0):
-            self.over.setdefault(stream, set()).add(n)
+            self.above.setdefault(stream, set()).add(n)
             self._compact(stream)
             self._free(stream, n, n)
 
@@ -64,16 +64,16 @@ class IndexReader(Reader):
         before = self.front.get(INDEX, 0)
         if index > before:
             self.front[INDEX] = index
-            over = self.over.get(INDEX)
-            if over is not None:
-                over.difference_update([n for n in over if n <= index])
+            above = self.above.get(INDEX)
+            if above is not None:
+                above.difference_update([n for n in above if n <= index])
                 self._compact(INDEX)
             self._free(INDEX, before + 1, self.front[INDEX])
 
     def restart(self) -> None:
         """A new attachment numbers from one again."""
         self.front.clear()
-        self.over.clear()
+        self.above.clear()
         self.watched.clear()
         self.freed.clear()
 

@@ -74,6 +74,20 @@ class Store:
     def __len__(self) -> int:
         return len(self.by_id)
 
+    def __contains__(self, message_id: str) -> bool:
+        return message_id in self.by_id
+
+    def __iter__(self) -> Iterator[Envelope]:
+        """In the order in which messages were taken in."""
+        return iter(self.by_id.values())
+
+    def get(self, message_id: str) -> Envelope | None:
+        return self.by_id.get(message_id)
+
+    def remembered(self) -> list[Envelope]:
+        """Headers of messages that were let go of because everybody had them."""
+        return [header for header, _ in self.gone.values()]
+
     def add(self, envelope: Envelope) -> None:
         message = envelope.message
         before = self.by_id.get(message.id)
@@ -159,6 +173,10 @@ class Store:
         if known is not None:
             self.collected += 1
             self.out.append(Collect(envelope.message.id))
+
+    def kept_of(self, stream: str) -> Iterable[tuple[int, Envelope]]:
+        """Numbers and messages of one stream, in the order in which they were taken in."""
+        return self.index.get(stream, {}).items()
 
     def kept_headers(self) -> list[Envelope]:
         """Headers of what expired not long ago, in the order in which it did."""

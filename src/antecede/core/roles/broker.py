@@ -16,13 +16,14 @@ from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.message import Envelope, Mark, Message
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.publishing import compose
-from antecede.core.roles.tier import Parts, Tier
+from antecede.core.roles.carrier import Carrier
+from antecede.core.roles.process import Parts
 from antecede.core.spread.multicast import Multicast
 
 __all__ = ["Broker", "BrokerBase"]
 
 
-class BrokerBase(Tier):
+class BrokerBase(Carrier):
     """What every broker does among brokers: carry groups, answer, join by snapshot."""
 
     role = "broker"
@@ -78,7 +79,7 @@ class BrokerBase(Tier):
 
     def _has_no_time(self, mark: Mark) -> bool:
         """Whether, where there are deadlines, one ends the wait for it, or its sender can still send it."""
-        want = self.wants.wants.get(mark)
+        want = self.wants.get(mark)
         lasting = want is not None and want.endless and self.absent_since(mark, want.since_us) is not None
         return self.settings.deadlines and not lasting
 
@@ -131,6 +132,10 @@ class BrokerBase(Tier):
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
         """Frames of the tier below."""
+
+    def forgotten(self) -> Mapping[str, int]:
+        """What a cut must say of senders that this broker has forgotten."""
+        return {}
 
     def origins_for(self, interest: Interest) -> Origins:
         """Where this broker itself began, as message ids, beyond `cut()`."""
@@ -231,7 +236,7 @@ class Broker(BrokerBase):
     def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
         done = dict(have)
         for name, (_, interest) in self.links.items():
-            confirmed = self.stability.confirmed.get(name, {})
+            confirmed = self.stability.done_by(name)
             for stream in done:
                 if interest.concerns(stream):
                     done[stream] = min(done[stream], confirmed.get(stream, 0))
@@ -253,7 +258,7 @@ class Broker(BrokerBase):
     def _settle_streams(self, streams: Mapping[str, int]) -> None:
         """A stream is stable up to what everybody who carries its group has done, this broker included."""
         known, beyond = self.writer.stable, self.stability.beyond
-        mine = self.done({stream: self.reader.front.get(stream, 0) for stream in self.interest.among(streams)})
+        mine = self.done(self.past.reached(self.interest.among(streams)))
         self.writer.heard({stream: beyond(stream, n, known.get(stream, 0)) for stream, n in mine.items()})
 
     def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:

@@ -15,13 +15,14 @@ from antecede.core.interest import Interest, next_after
 from antecede.core.marks import cut_of, join, tops_of
 from antecede.core.message import Envelope, Mark, Message
 from antecede.core.publishing import compose
-from antecede.core.roles.tier import Parts, Tier
+from antecede.core.roles.carrier import Carrier
+from antecede.core.roles.process import Parts
 from antecede.core.spread.flat import Flat
 
 __all__ = ["Member"]
 
 
-class Member(Tier):
+class Member(Carrier):
     role = "member"
     others: tuple[str, ...] = ()
     _join_at: int | None = None
@@ -104,7 +105,7 @@ class Member(Tier):
 
     def began(self, interest: Interest) -> Mapping[str, int]:
         """With local views whoever lacks something may compare with newcomers only."""
-        return interest.among(self.reader.cut) if self.settings.view else {}
+        return interest.among(self.past.cut) if self.settings.view else {}
 
     # -- out -------------------------------------------------------------------------------------------------------
 
@@ -123,7 +124,8 @@ class Member(Tier):
         return envelope.message, self.flush(now_us)
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
-        self.rounds.want_passed(frame, sender, now_us)
+        if self.rounds.is_newcomer(sender):
+            self.want_passed(frame.have, frame.offer, now_us)
         self.stability.confirm(sender, frame.done or frame.have)
         self.spread.compared(frame, sender)
 

@@ -25,7 +25,7 @@ from antecede.core.order.round_clock import RoundClock
 from antecede.core.publishing import compose
 from antecede.core.repair.answering import in_time
 from antecede.core.roles.broker import Broker
-from antecede.core.roles.tier import Parts
+from antecede.core.roles.process import Parts
 from antecede.core.spread.multicast import Multicast
 from antecede.errors import InputError
 

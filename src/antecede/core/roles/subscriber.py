@@ -16,10 +16,13 @@ from collections.abc import Sequence
 
 from antecede.core.begin.cut import Cuts
 from antecede.core.effects import Discard, Effect, Leave, Send
-from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame
+from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Gone
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, split_id
-from antecede.core.roles.tier import Parts, Tier
+from antecede.core.marks import Marks, beyond
+from antecede.core.message import Envelope, Mark, Message
+from antecede.core.repair.comparing import bounded
+from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Receiver
 from antecede.core.topics import matches
 from antecede.errors import InputError
 
@@ -28,7 +31,7 @@ __all__ = ["Subscriber"]
 ATTACH_TRIES = 16
 
 
-class Subscriber(Tier):
+class Subscriber(Receiver):
     role = "subscriber"
     attachment = 0
     _changed = False
@@ -186,7 +189,7 @@ class Subscriber(Tier):
             self.out.append(Send(tuple(self._joined), Detach(self.attachment)))
         self._joined = {}
         self.inbox.clear()
-        self.wants.wants.clear()
+        self.wants.clear()
 
     def viewed(self, now_us: int) -> None:
         waits = [b for b in self._wanted if b in self.members and b not in self._joined]
@@ -194,9 +197,6 @@ class Subscriber(Tier):
             self._send_attach(now_us)
 
     # -- who is there ----------------------------------------------------------------------------------------------
-
-    def peers(self) -> Sequence[str]:
-        return list(self._joined)
 
     def sources(self, mark: Mark) -> Sequence[str]:
         return [broker for broker in self._joined if self._carries(broker, mark[0])]
@@ -206,8 +206,11 @@ class Subscriber(Tier):
         alone = all(broker not in self.members for broker in self.sources(mark))
         return None if alone else super().absent_since(mark, wanted_us)
 
-    def interest_of(self, peer: str) -> Interest | None:
-        return self.interest if peer in self._joined else None
+    def may_ask(self, peer: str) -> bool:
+        return peer in self.members and peer in self._joined
+
+    def others_to_ask(self) -> Sequence[str]:
+        return [broker for broker in self._joined if broker in self.members]
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -217,8 +220,10 @@ class Subscriber(Tier):
         elif sender in self._joined:
             if isinstance(frame, Data):  # perhaps sent before it wanted something else
                 self.take_wanted(frame.envelopes, sender, now_us)
-            else:
-                self.common(frame, sender, now_us)
+            elif isinstance(frame, Digest):
+                self._on_digest(frame, sender, now_us)
+            elif isinstance(frame, Gone):
+                self.losses.on_gone(frame, sender, now_us)
         elif self.settings.view_below and isinstance(frame, Data) and not self._changed:
             if self._begun:  # any broker's gossip may reach it; its own broker's cut says where it began
                 self.take_wanted(frame.envelopes, sender, now_us)
@@ -231,14 +236,35 @@ class Subscriber(Tier):
                     self.attachment += 1  # it may be slow, and must not end what begins when that one is in view again
         return self.flush(now_us)
 
+    def _on_digest(self, frame: Digest, sender: str, now_us: int) -> None:
+        """A broker offers what it keeps, and may ask how far this subscriber has come."""
+        writer = self.writer
+        self.want_offered(frame.offer, sender, now_us)
+        self.compared(frame, sender, now_us)
+        if frame.stable:
+            news = beyond(frame.stable, writer.stable)
+            writer.heard(bounded(news, self.past.reached(self.interest.among(news))))
+        if frame.reply:
+            behind = self.past.reached(frame.offer)
+            have = self.haves(self.past.with_held(behind, frame.offer), behind)
+            if writer.cuts:
+                self.send((sender,), Digest({}, have, behind, dict(writer.stable)))
+            else:
+                self.send((sender,), Digest({}, have, {} if have is behind else behind))
+
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        """A digest came (what else is read in it)."""
         self.writer.forget(now_us)
 
-    def keep(self, envelope: Envelope, now_us: int) -> None:
+    def haves(self, have: Marks, behind: Marks) -> Marks:
+        """What this subscriber does not lack, corrected where it knows of gaps."""
+        return have
+
+    def delivered(self, envelope: Envelope, now_us: int) -> None:
         """A subscriber answers nobody: nothing is kept but how far it has come."""
-        sender, seq = split_id(envelope.message.id)
-        if seq > self.tops.get(sender, 0):
-            self.tops[sender] = seq
+        if envelope.message.order != "none":
+            self.writer.learn(envelope)
+        self.past.note(envelope.message)
 
     def publish(
         self,

@@ -156,7 +156,7 @@ class Seat(Connection):
         past = machine.upper.past()
         marks = {**stamp.covers, **dict(stamp.own)}
         if all(n <= max(past.get(s, 0), machine.start_marks.get(s, 0)) for s, n in marks.items()):
-            machine.learned(envelope)
+            machine.delivered(envelope, 0)  # what lies behind has no times
         self.node.note("deliver", message=envelope.message.id, reason="retained")
 
     # -- what the machine says -------------------------------------------------------------------------------------
