@@ -105,7 +105,7 @@ def test_it_tells_what_lies_behind_when_compared_and_keeps_nothing() -> None:
     one.receive(Data((grouped("X:2"),)), "A", 2)
     answer = frame_to(one.receive(Digest({"X@G1": 2}, {}, reply=True), "A", 3), "A", Digest)
     assert answer.have == {"X@G1": 2} and not answer.offer and not hasattr(one, "store")
-    assert one.rounds.at_us is None
+    assert one.next_wake() is None
 
 
 def test_a_header_lets_it_go_on() -> None:
