@@ -12,7 +12,7 @@ from antecede.live.message import read_message as read
 
 def test_headers_and_time_come_out_as_they_went_in() -> None:
     packed = pack_content(b"hello", {"lang": "en"}, 1_700_000_000_000_000)
-    message = read(CoreMessage("ann", 3, ("room/1",), packed, 1_700_000_000_500_000), lambda: ("bob:1",))
+    message = read(CoreMessage("ann", 3, ("room/1",), packed, 1_700_000_000_500_000), lambda message_id: ("bob:1",))
     assert (message.id, message.topic, message.payload, message.sender) == ("ann:3", "room/1", b"hello", "ann")
     assert message.headers == {"lang": "en"} and message.causes == ("bob:1",) and message.text == "hello"
     assert message.sent_at is not None and message.deadline is not None
