@@ -231,7 +231,7 @@ class Client(Tier):
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         if isinstance(frame, Published):
-            self.outbox.safe(frame.ids)
+            self.outbox.safe(frame.ids, now_us)
         elif isinstance(frame, Received):
             if sender == self.home:
                 self.outbox.received(frame.ids, now_us)
