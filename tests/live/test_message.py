@@ -13,14 +13,10 @@ from antecede.live.message import read_message as read
 def test_headers_and_time_come_out_as_they_went_in() -> None:
     said = {"lang": "en", "temp": 21.5, "floor": -2, "open": True}
     packed = pack_content(b"hello", said, 1_700_000_000_000_000)
-    message = read(CoreMessage("ann", 3, ("room/1",), packed, 1_700_000_000_500_000), lambda: ("bob:1",))
+    message = read(CoreMessage("ann", 3, ("room/1",), packed, 1_700_000_000_500_000), lambda message_id: ("bob:1",))
     assert (message.id, message.topic, message.payload, message.sender) == ("ann:3", "room/1", b"hello", "ann")
-    assert (
-        message.headers == said
-        and message.headers["open"] is True
-        and message.causes == ("bob:1",)
-        and message.text == "hello"
-    )
+    assert message.headers == said and message.headers["open"] is True
+    assert message.causes == ("bob:1",) and message.text == "hello"
     assert message.sent_at is not None and message.deadline is not None
     assert (message.deadline - message.sent_at).total_seconds() == 0.5
 

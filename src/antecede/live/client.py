@@ -14,7 +14,6 @@ import ssl
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import overload
 
@@ -336,17 +335,13 @@ class Client(Connection):
 
     def take(self, inbox: Inbox, limit: int) -> list[Message]:
         """The next ones of a queue: they are delivered now."""
-        if not self.ready(inbox):
+        if self._node is None or self._frontier is not None:
             return []
-        taken: list[CoreMessage] = []
-
-        def hand_over(now_us: int) -> list[Effect]:
-            messages, effects = self.machine.application.hand_over(inbox.name, limit, now_us)
-            taken.extend(messages)
-            return effects
-
-        self.node.tell(hand_over)
-        return [read_message(one, partial(self.machine.causes_of, one.id)) for one in taken]
+        machine = self.machine
+        if not machine.application.ready(inbox.name):
+            return []
+        taken = self.node.hand_over(machine.application, inbox.name, limit)
+        return [read_message(one, machine.causes_of) for one in taken]
 
     def turned(self) -> None:
         for fused in self._fused:

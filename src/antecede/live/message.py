@@ -57,7 +57,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Content).decode
 
 
-def _no_causes() -> tuple[str, ...]:
+def _no_causes(message_id: str) -> tuple[str, ...]:
     return ()
 
 
@@ -73,7 +73,7 @@ class Message:
     """When it was sent, on the cluster's clock; None: its sender did not say."""
     deadline_us: int | None
     headers: Mapping[str, Value] = field(default_factory=dict)
-    _causes: Callable[[], tuple[str, ...]] = field(default=_no_causes, repr=False)
+    _causes: Callable[[str], tuple[str, ...]] = field(default=_no_causes, repr=False)
 
     @property
     def sent_at(self) -> datetime | None:
@@ -86,7 +86,7 @@ class Message:
     @property
     def causes(self) -> tuple[str, ...]:
         """What it follows: the newest message of each sender; their past is its past too."""
-        return self._causes()
+        return self._causes(self.id)
 
     @property
     def text(self) -> str:
@@ -160,7 +160,7 @@ def read_content(payload: bytes) -> Shown:
     return Shown(content.headers or {}, content.body, content.sent_us)
 
 
-def read_message(message: CoreMessage, causes: Callable[[], tuple[str, ...]] = _no_causes) -> Message:
+def read_message(message: CoreMessage, causes: Callable[[str], tuple[str, ...]] = _no_causes) -> Message:
     """A message as an application gets it."""
     content = content_of(message)
     return Message(
