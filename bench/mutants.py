@@ -113,7 +113,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Stability._let_go", "all((self._is_over(*mark) for mark in envelope.stamp.own))", "any((self._is_over(*mark) for mark in envelope.stamp.own))", "a message of several groups waits for all"),
     Mutant("Stability.cut", "of == group and n > tops.get(sender, 0)", "False", "H10: a newcomer begins behind what is gone"),
     # -- beginnings
-    Mutant("Joining._join", "broker.early.take(now_us)", "pass", "what comes while joining is kept"),
+    Mutant("Joining._join", "self.early.take(now_us)", "pass", "what comes while joining is kept"),
     Mutant("Joining.give", "past.update(self.reader.cut)", "pass", "a newcomer begins behind its donor's cut"),
     Mutant("Joining.take", "not self._uncovered", "True", "all groups covered before it begins"),
     Mutant("Joining.take", "donor is None and sender not in self.broker.departed", "False", "strangers have no say in where a broker begins"),
@@ -149,12 +149,12 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Confirming.publish", "alone or self._is_safe(envelope)", "True", "PUBACK when another broker has it"),
     Mutant("Confirming.on_kept", "waiting is not None and sender in self.broker.carriers_of(waiting[1].message.topics)", "waiting is not None", "only a carrier confirms"),
     Mutant("Confirming.flush", "self.broker.send((home,), Kept(tuple(ids)))", "pass", "who takes a publication says so at once"),
-    Mutant("Growing.want", "(*waiting, *client.inbox.dismiss(self._still_owed, now_us))", "(*waiting,)", "what is held of groups that were left is dropped"),
+    Mutant("Client.dismiss", "self.inbox.dismiss(wanted, now_us)", "()", "what is held of groups that were left is dropped"),
     Mutant("Causes.stamps", "stamp is None and (not self._was_had(one))", "False", "a cause that was never had is refused"),
     # -- handing over
     Mutant("Handover._precedes", "one.put_us + self.memory_us <= other.put_us or other.follows(own)", "other.follows(own)", "what waited for long counts as a cause"),
     Mutant("Handover._hand", "self._precedes(one, ready, stamp)", "False", "causes that wait in another queue are delivered first"),
-    Mutant("Handover.put", "self._door or self._blocked(ready)", "self._blocked(ready)", "nobody passes those who stand at the door"),
+    Mutant("Handover.put_next", "self._door or self._blocked(ready)", "self._blocked(ready)", "nobody passes those who stand at the door"),
     Mutant("Handover._drop", "not ready.queues and (not ready.settled)", "not ready.settled", "it is dropped when the last queue drops it"),
     # -- other orders and deadlines
     Mutant("LooseWriter.envelope", "covers[stream] = before[-1][0]", "pass", "an unordered message names the one before it"),
@@ -166,7 +166,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("RoundBroker._send_waiting", "waiting and waiting[0].message.seq <= current", "waiting", "not before its round"),
     Mutant("DeltaInbox._release", "now_us > until_us - self.guard_us", "now_us >= until_us - self.guard_us - 1", "nothing is called expired in time"),
     # -- spreads
-    Mutant("Acks._heard", "unheard.who.discard(peer)", "unheard.who.clear()", "everybody must acknowledge"),
+    Mutant("Unheard.heard_by", "self.who.discard(peer)", "self.who.clear()", "everybody must acknowledge"),
     Mutant("Piggyback._forget", "min((had.get(stream, 0) for had in others), default=0)", "max((had.get(stream, 0) for had in others), default=0)", "stable is what all have"),
     Mutant("Gossip.publish", "self.times - 1", "self.times", "once is once"),
     Mutant("Lazy.forward", "self._announce(envelope, [name for name in everyone if name not in drawn])", "pass", "the others are told"),

@@ -29,14 +29,15 @@ __all__ = ["Joining"]
 
 class Joining:
     __slots__ = (
-        "_again", "_alone_us", "_blank", "_gifts", "_tries", "_uncovered", "at_us", "broker", "inbox", "origins",
-        "reader", "stability", "store", "writer",
+        "_again", "_alone_us", "_blank", "_gifts", "_tries", "_uncovered", "at_us", "broker", "early", "groups",
+        "inbox", "origins", "reader", "stability", "store", "writer",
     )  # fmt: skip
 
     def __init__(self, broker: BrokerBase) -> None:
         self.broker = broker
         self.inbox, self.reader, self.writer = broker.inbox, broker.reader, broker.writer
         self.store, self.stability = broker.store, broker.stability
+        self.early, self.groups = broker.early, broker.groups
         self.at_us: int | None = None
         """When to ask again."""
         self._uncovered: dict[str, None] = {}
@@ -107,8 +108,8 @@ class Joining:
         past = {s: n for s, n in self.writer.past().items() if not broker.interest.concerns(s)}
         past.update(self.reader.cut)
         join(past, broker.interest.among(self.stability.let_go))
-        envelopes = tuple(broker.answer_for(self.writer.bare(e), to) for e in self.store.by_id.values())
-        kept = (*self.store.kept_headers(), *(header for header, _ in self.store.gone.values()))
+        envelopes = tuple(broker.answer_for(self.writer.bare(e), to) for e in self.store)
+        kept = (*self.store.kept_headers(), *self.store.remembered())
         headers = tuple(header_of(broker.answer_for(self.writer.bare(e), to)) for e in kept)
         nodes = {node[:2]: node for node in (*self.writer.nodes(), *(node for e in envelopes for node in _nodes(e)))}
         origins = tuple(self._origins())
@@ -127,7 +128,7 @@ class Joining:
 
     def take(self, frame: Snapshot, sender: str, now_us: int) -> None:
         """Also one that covers nothing new, or of one that has left: its messages may be nowhere else."""
-        donor = self.broker.members.get(sender)
+        donor = self.broker.peer(sender)
         if donor is None and sender not in self.broker.departed:
             return
         if frame.blank:
@@ -154,7 +155,7 @@ class Joining:
         begun = {group for gift in self._gifts for group in gift.covered}
         fresh = tuple(g for g in broker.interest.filters if g not in begun)
         if fresh:
-            broker.say(Join(broker.groups.filters(fresh), None, (), self.inbox.guard_us))
+            broker.say(Join(self.groups.filters(fresh), None, (), self.inbox.guard_us))
         retired: dict[str, int] = {}
         for gift in self._gifts:
             join(retired, gift.snapshot.retired)
@@ -179,7 +180,7 @@ class Joining:
         for gift in self._gifts:
             broker.take_wanted(gift.snapshot.envelopes, gift.donor, now_us)
         self._gifts = []
-        broker.early.take(now_us)
+        self.early.take(now_us)
 
     def _begin_behind(self, group: str, gift: Gift, retired: Mapping[str, int]) -> None:
         """Where this broker begins in a group that a donor covers: behind the donor's own beginning, and behind every
@@ -205,7 +206,7 @@ class Joining:
         if cut != begun:
             peer = one.donor
             self.origins[group] = (peer, cut)
-        broker.say(Join(broker.groups.filters((group,)), peer, cut, self.inbox.guard_us))
+        broker.say(Join(self.groups.filters((group,)), peer, cut, self.inbox.guard_us))
         if group in gift.carries or group in self.origins:
             join(past, known)
         self.reader.start_at(past)

@@ -150,6 +150,10 @@ class Inbox:
         """At all that is held, as if it had just begun to wait."""
         self.blocked.extend(self.held.values())
 
+    def envelopes(self) -> list[Envelope]:
+        """What is held, in the order in which it came."""
+        return [held.envelope for held in self.held.values()]
+
     def held_within(self, ranges: Iterable[tuple[str, int, int]]) -> list[Envelope]:
         """Messages that are held and have a mark in one of these ranges."""
         if not self.held:

@@ -28,34 +28,28 @@ from typing import TYPE_CHECKING
 
 from antecede.core.effects import Effect
 from antecede.core.home.frontier import Frontier, begin_at
-from antecede.core.home.handover import Handover
+from antecede.core.home.handover import Handover, as_published
 from antecede.core.marks import beyond, cut_of, join, newest_of, ordered_of, put
-from antecede.core.message import Envelope, Message, Stamp, id_of_mark
+from antecede.core.message import Envelope, Message, id_of_mark
 from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader
 
 if TYPE_CHECKING:
     from antecede.core.home.client import Client
 
-__all__ = ["Application", "given"]
-
-
-def given(envelope: Envelope) -> Stamp:
-    """The stamp that the publisher of an item gave it."""
-    stamp = envelope.stamp.extra
-    assert isinstance(stamp, Stamp)
-    return stamp
+__all__ = ["Application"]
 
 
 class Application:
-    __slots__ = ("_resumed", "client", "had", "handover")
+    __slots__ = ("_resumed", "causes", "client", "had", "handover", "heard", "missed", "upper")
 
     def __init__(self, client: Client) -> None:
         self.client = client
+        self.upper, self.heard, self.causes, self.missed = client.upper, client.heard, client.causes, client.missed
         settings = client.settings
         self.handover = Handover(
             client.name, client.out, admitted=self._admitted, delivered=self._delivered, dropped=self._dropped,
-            missing=self.missing, margin_us=min(client.inbox.guard_us, settings.clock_bound_us),
+            missing=self._missing, margin_us=min(client.guard_us, settings.clock_bound_us),
             memory_us=settings.grace_us, seen=client.seen,
         )  # fmt: skip
         self.had: LooseReader | None = None
@@ -71,7 +65,7 @@ class Application:
         self.handover.open(queue, filters, size, policy, own)
         if self.had is None:
             self.had = LooseReader(everything, dense=False)
-            self.had.take_over(self.client.heard.unordered())
+            self.had.take_over(self.heard.unordered())
 
     def close(self, queue: str, now_us: int) -> list[Effect]:
         self.handover.close(queue, now_us)
@@ -81,8 +75,9 @@ class Application:
         return self.handover.ready(queue)
 
     def hand_over(self, queue: str, limit: int, now_us: int) -> tuple[list[Message], list[Effect]]:
+        blocks = self.handover.blocks
         messages = self.handover.take(queue, limit, now_us)
-        return messages, self._made_room(now_us)
+        return messages, self._made_room(now_us) if blocks else self.client.flush(now_us)
 
     def _made_room(self, now_us: int) -> list[Effect]:
         """Perhaps: then the home waits to hear of it."""
@@ -92,21 +87,21 @@ class Application:
     def frontier(self) -> Frontier:
         """What was handed over or published, for a later life of this client to begin after."""
         client = self.client
-        had = client.heard if self.had is None else self.had
-        marks = dict(client.upper.past())
+        had = self.heard if self.had is None else self.had
+        marks = dict(self.upper.past())
         began = beyond(client.start_marks, marks)
-        return Frontier(client.name, marks, dict(began), had.unordered(), client.upper.rank)
+        return Frontier(client.name, marks, dict(began), had.unordered(), self.upper.rank)
 
     def resume(self, frontier: Frontier) -> None:
         """Begin where an earlier life of this client was: nothing of that is sent again, and all it publishes follows.
         Its filters begin where it subscribes: whatever its home holds beyond the frontier is owed."""
         frontier.check(self.client.name)
         self.client.begin_behind(frontier.began)
-        self.client.heard.take_over(frontier.loose)
-        begin_at(self.client.upper, frontier)
+        self.heard.take_over(frontier.loose)
+        begin_at(self.upper, frontier)
         self._resumed = newest_of(frontier.marks)
         loose = {stream: max((front, *dict(beyond))) for stream, (front, beyond) in frontier.loose.items()}
-        self.client.causes.forgotten = newest_of({**frontier.marks, **loose})
+        self.causes.forgotten = newest_of({**frontier.marks, **loose})
 
     # -- for the client --------------------------------------------------------------------------------------------
 
@@ -114,7 +109,7 @@ class Application:
         """What waits is not to be sent again, although it is not in the client's past. A new home is told of the newest
         one by one (`waiting`): what goes before them may still come, if they are never taken."""
         waiting = self.handover.carried()[1] if attaching else self.handover.waiting()
-        for stamp in [one.stamp for one in waiting if one.envelope.message.order != "none"]:
+        for stamp in [one.envelope.stamp for one in waiting if one.envelope.message.order != "none"]:
             join(frontier, stamp.covers)
             put(frontier, stamp.own)
 
@@ -124,10 +119,11 @@ class Application:
     def put_back(self, envelope: Envelope, now_us: int) -> bool:
         """It was missing when its logical deadline forced out what follows it. If that was never taken, it comes in
         time; without queues that is delivered."""
-        past = self.client.upper.past() if self.handover.queues else None
-        if past is None or any(n <= past.get(stream, 0) for stream, n in given(envelope).own):
+        original = as_published(envelope)
+        past = self.upper.past() if self.handover.queues else None
+        if past is None or any(n <= past.get(stream, 0) for stream, n in original.stamp.own):
             return False
-        self.handover.put_before(envelope, now_us)
+        self.handover.put_before(original, envelope.stamp.own[0][1], now_us)
         return True
 
     def declared(self, order: str) -> tuple[str, ...] | None:
@@ -140,25 +136,28 @@ class Application:
         return cut_of(past)
 
     def missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
+        """Of an item of the attachment."""
+        return self._missing(as_published(envelope), reason)
+
+    def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
         """Why, in ids: what a message was forced out without, or waited for until it was late; or what went out before
         one that is superseded. Of others' topics in the same group it cannot be told whether they are wanted."""
-        client, stamp = self.client, given(envelope)
+        client, stamp = self.client, envelope.stamp
         if reason == "superseded":
-            return client.causes.recent_after(stamp)
-        past, began = client.upper.past(), client.start_marks
+            return self.causes.recent_after(stamp)
+        past, began = self.upper.past(), client.start_marks
         marks = [(s, n) for s, n in stamp.needs if n > max(past.get(s, 0), began.get(s, 0))]
         return tuple(dict.fromkeys(id_of_mark(mark) for mark in marks if client.interest.concerns(mark[0])))
 
     def _admitted(self, envelope: Envelope) -> None:
         if envelope.message.order == "none":
-            self.client.heard.delivered(given(envelope), forced=False)
+            self.heard.delivered(envelope.stamp, forced=False)
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:
-        original = Envelope(envelope.message, given(envelope))
-        if self.had is not None and original.message.order == "none":
-            self.had.delivered(original.stamp, forced=False)
-        self.client.delivered(original, now_us)
+        if self.had is not None and envelope.message.order == "none":
+            self.had.delivered(envelope.stamp, forced=False)
+        self.client.delivered(envelope, now_us)
 
     def _dropped(self, envelope: Envelope, reason: str, now_us: int) -> None:
         if envelope.message.order != "none":
-            self.client.missed.note(envelope.message.id, now_us)
+            self.missed.note(envelope.message.id, now_us)

@@ -301,7 +301,7 @@ class HomeBroker(BrokerBase):
         wanted, had, hidden, seen = self.known_interest(new), self.known_interest(before), dict(log.hidden), self.seen
         items, numbered = [], {item.envelope.message.id for item in log.entries.values() if item.index > index}
         soonest_us = now_us - self.settings.slack_us  # what has expired here need not have at the client
-        for envelope in self.store.by_id.values():
+        for envelope in self.store:
             message = envelope.message
             if message.sender == client or not in_time(envelope, soonest_us) or not wanted.takes(message, seen):
                 continue
@@ -317,7 +317,7 @@ class HomeBroker(BrokerBase):
         """What can no longer be had although the client has not passed it: it was away for longer than `grace_us`. What
         it said is gone too: it goes to whoever may have wanted it."""
         items = []
-        for header, _ in self.store.gone.values():
+        for header in self.store.remembered():
             message = header.message
             item = log.append(header) if message.sender != client and log.interest.wants(message.topics) else None
             if item is not None:
@@ -334,7 +334,7 @@ class HomeBroker(BrokerBase):
                 if not is_loose(stream):
                     lowest[stream] = min(n, lowest.get(stream, n))
         tops = self._all_tops()
-        for envelope in (*self.store.by_id.values(), *self.store.kept_headers()):
+        for envelope in (*self.store, *self.store.kept_headers()):
             message, covers = envelope.message, {**envelope.stamp.covers, **dict(envelope.stamp.own)}
             if message.order != "none" and any(covers.get(stream, 0) >= n for stream, n in lowest.items()):
                 tops[message.sender] = min(message.seq - 1, tops.get(message.sender, 0))

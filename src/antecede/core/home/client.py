@@ -6,7 +6,7 @@ past) to the next home, and publishes again, under the same id, what no home has
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from antecede.core.effects import Deliver, Discard, Effect, Move, Send
 from antecede.core.frames import (
@@ -97,7 +97,7 @@ class Client(Receiver):
         stays = self.joined and at[0] == self.home
         if self._fresh:
             self.interest = Interest(filters)
-        elif set(filters) != set(self.interest.filters) or not set(filters) <= set(self.growing.owed.filters):
+        elif set(filters) != set(self.interest.filters) or not set(filters) <= set(self.growing.filters):
             self.growing.want(filters, now_us)
             if stays:
                 self.growing.ask(now_us)
@@ -111,14 +111,14 @@ class Client(Receiver):
         return self.flush(now_us)
 
     def _go(self, home: str, now_us: int) -> None:
-        if self.growing.owed.filters:
+        if self.growing.filters:
             self.out.append(Move(home, self.cut()))
         self._attach(home, now_us)
 
     def unsubscribe(self, now_us: int) -> list[Effect]:
         if self.home is not None:
             self.attachment += 1
-            self.growing.leave(self.growing.owed.filters)
+            self.growing.leave(self.growing.filters)
             self.out.append(Send((self.home,), Detach(self.attachment)))
         self.home, self.joined, self._attach_at = None, False, None
         self.inbox.clear()
@@ -149,7 +149,7 @@ class Client(Receiver):
 
     def behind(self) -> int:
         """All numbers of this attachment up to here lie behind."""
-        return self.reader.front.get(INDEX, 0)
+        return self.past.upto(INDEX)
 
     def _done(self) -> int:
         """All numbers up to here lie behind, and none of them waits for room in a queue."""
@@ -214,6 +214,15 @@ class Client(Receiver):
         self.past.note(envelope.message)
         self.causes.remember(envelope)
 
+    def dismiss(self, wanted: Callable[[Message], bool], now_us: int) -> list[tuple[int, Message]]:
+        """What waits or is held and is no longer wanted is let go of, and may come again some day: their numbers."""
+        waiting = self.handover.dismiss(wanted, now_us)
+        self.inbox.forget(one.envelope.message.id for one in waiting)
+        held = self.inbox.dismiss(wanted, now_us)
+        return [(one.index, one.envelope.message) for one in waiting] + [
+            (envelope.stamp.own[0][1], envelope.message) for envelope in held
+        ]
+
     def took_result(self, name: str, cut: tuple[str, ...], marks: Mapping[str, int], rank: int) -> None:
         """A result that was fused for it: what it publishes after that follows its cut."""
         self.causes.remember_cut(name, cut, marks, rank)
@@ -232,7 +241,7 @@ class Client(Receiver):
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         if isinstance(frame, Published):
-            self.outbox.safe(frame.ids)
+            self.outbox.safe(frame.ids, now_us)
         elif isinstance(frame, Received):
             if sender == self.home:
                 self.outbox.received(frame.ids, now_us)
@@ -294,8 +303,7 @@ class Client(Receiver):
             return False
         self.inbox.pass_next(message, item.index, now_us)
         if self.handover.queues:
-            envelope = Envelope(message, Stamp(((INDEX, item.index),), (), {}, item.index, original.stamp))
-            self.handover.put(envelope, "causes", now_us)
+            self.handover.put_next(original, "causes", item.index, now_us)
         else:
             self.out.append(Deliver(message, "causes"))
             self.delivered(original, now_us)
@@ -338,9 +346,9 @@ class Client(Receiver):
     def _dismiss(self, item: Item, envelope: Envelope, now_us: int) -> None:
         """Numbered before its home knew what this client wants now, or before this client knows where that begins."""
         if not item.gone:
-            again = self.growing.passed.get(item.index, False)
+            again = self.growing.came(item.index)
             self.out.append(Discard(envelope.message.id, "duplicate" if again else "foreign"))
-        self.growing.dismiss(envelope, came=not item.gone)
+        self.growing.dismiss(item.index, envelope.message, came=not item.gone)
         self._pass(envelope, now_us)
 
     def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
@@ -389,10 +397,10 @@ class Client(Receiver):
     def _want_missing(self, first: int, now_us: int) -> None:
         """Indexes that were passed over, from `first` on: lost or still on their way."""
         assert self.home is not None
-        over, held, wants = self.reader.above.get(INDEX, ()), self.inbox.marks.get(INDEX, ()), self.wants
+        past, wants = self.past, self.wants
         patience_us, backed = self.settings.patience_us, not self.settings.deadlines  # else the next TOP asks again
         for index in range(max(first, self.behind() + 1), self._top + 1):
-            if index not in over and index not in held and (INDEX, index) not in wants.wants:
+            if past.lacks((INDEX, index)) and wants.get((INDEX, index)) is None:
                 wants.want((INDEX, index), self.home, None, now_us, patience_us=patience_us, backed=backed)
         self._looked = self._top
 

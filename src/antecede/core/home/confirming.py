@@ -25,10 +25,10 @@ ACKNOWLEDGED = 4_096
 
 
 class Confirming:
-    __slots__ = ("_acknowledged", "_elsewhere", "_keeps", "_safe", "_unsafe", "broker")
+    __slots__ = ("_acknowledged", "_elsewhere", "_keeps", "_safe", "_unsafe", "broker", "stability")
 
     def __init__(self, broker: HomeBroker) -> None:
-        self.broker = broker
+        self.broker, self.stability = broker, broker.stability
         self._unsafe: dict[str, tuple[str, Envelope]] = {}
         """Publications that no other broker is known to have: id -> (client, message)."""
         self._elsewhere: dict[str, int] = {}
@@ -75,7 +75,7 @@ class Confirming:
 
     def rounded(self, now_us: int) -> bool:
         """Whether anything is not safe yet."""
-        settled = self.broker.stability.settled
+        settled = self.stability.settled
         for stream in [stream for stream, n in self._elsewhere.items() if n <= settled.get(stream, 0)]:
             del self._elsewhere[stream]
         for message_id, (_, envelope) in list(self._unsafe.items()):
@@ -85,7 +85,7 @@ class Confirming:
         return bool(self._unsafe)
 
     def _is_safe(self, envelope: Envelope) -> bool:
-        elsewhere, settled = self._elsewhere, self.broker.stability.settled
+        elsewhere, settled = self._elsewhere, self.stability.settled
         return any(n <= max(elsewhere.get(s, 0), settled.get(s, 0)) for s, n in envelope.stamp.own)
 
     def _acknowledge(self, message_id: str) -> None:
@@ -112,11 +112,10 @@ class Confirming:
     def took(self, envelopes: Sequence[Envelope], home: str) -> None:
         """Publications came from the broker they were published at. What was late, or lies behind, is not kept."""
         broker = self.broker
-        peer = broker.members.get(home)
-        if peer is None or peer.role != "broker":
+        if home not in broker.all_brokers:
             return
         ids = [envelope.message.id for envelope in envelopes]
-        kept = [one for one in ids if one in broker.store.by_id or one in broker.inbox.held]
+        kept = [one for one in ids if one in broker.store or broker.holds(one)]
         if kept:
             self._keeps.setdefault(home, []).extend(kept)
 

@@ -18,7 +18,7 @@ from antecede.core.effects import Leave
 from antecede.core.frames import Grow, Origins
 from antecede.core.interest import Interest
 from antecede.core.marks import cut_of
-from antecede.core.message import Envelope, Message, split_id
+from antecede.core.message import Message, split_id
 from antecede.core.topics import covers
 
 if TYPE_CHECKING:
@@ -48,16 +48,23 @@ class Growing:
         self._asked: dict[int, tuple[str, ...]] = {}
         """Changes that are not confirmed yet: what was wanted."""
 
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """Those that are owed."""
+        return self.owed.filters
+
+    def came(self, number: int) -> bool:
+        """Whether more than a header came of a number that was not wanted: then another copy is a repeat."""
+        return self.passed.get(number, False)
+
     def want(self, filters: Sequence[str], now_us: int) -> None:
         """From now on these: what is lost is lost at once."""
         client = self.client
         client.interest = Interest(filters)
         self._narrow()
         self.leave(tuple(f for f in self.owed.filters if not any(covers(one, f) for one in filters)))
-        waiting = client.application.handover.dismiss(self._still_owed, now_us)
-        client.inbox.forget(envelope.message.id for envelope in waiting)
-        for envelope in (*waiting, *client.inbox.dismiss(self._still_owed, now_us)):
-            self.dismiss(envelope, came=True)
+        for number, message in client.dismiss(self._still_owed, now_us):
+            self.dismiss(number, message, came=True)
         self.change += 1
         self._asked[self.change] = client.interest.filters
 
@@ -78,11 +85,10 @@ class Growing:
         """Where these filters begin, as far as they are owed; left out: all that are."""
         return [self._began[f] for f in (self._began if filters is None else filters) if f in self._began]
 
-    def dismiss(self, envelope: Envelope, *, came: bool) -> None:
+    def dismiss(self, number: int, message: Message, *, came: bool) -> None:
         """It is not wanted now; its home will not send it again."""
-        number = envelope.stamp.own[0][1]
         self.passed[number] = came or self.passed.get(number, False)
-        sender, seq = split_id(envelope.message.id)
+        sender, seq = split_id(message.id)
         self._missed[sender] = max(seq, self._missed.get(sender, 0))
 
     def attached(self) -> None:
@@ -129,6 +135,6 @@ class Growing:
 
     def _join(self, cuts: Cuts, filters: tuple[str, ...], peer: str) -> None:
         self.owed = Interest((*self.owed.filters, *filters))
-        joins = cuts.joins(filters, peer, self.client.inbox.guard_us, self.client.groups)
+        joins = cuts.joins(filters, peer, self.client.guard_us, self.client.groups)
         self._began.update((filter, join.cut) for join in joins for filter in join.filters)
         self.client.say(*joins)

@@ -56,6 +56,10 @@ class Past:
             return above is not None and n in above
         return False
 
+    def upto(self, stream: str) -> int:
+        """The front of one stream."""
+        return self.front.get(stream, 0)
+
     def lacks(self, mark: Mark) -> bool:
         """Whether a message is missing here: it does not lie behind, and is not held."""
         stream, n = mark
@@ -65,6 +69,10 @@ class Past:
         """The front of these streams."""
         front = self.front
         return {stream: front.get(stream, 0) for stream in streams}
+
+    def is_at(self, marks: Marks) -> bool:
+        """Whether the front of each of these streams is exactly there: the usual case, and the quickest to see."""
+        return marks.items() <= self.front.items()
 
     def with_held(self, behind: Marks, offered: Marks) -> Marks:
         """`behind`, and what is held of what somebody offers: its holder asks for what goes before it by itself."""
@@ -84,9 +92,12 @@ class Past:
         """What lies behind of loose streams, to go on from elsewhere."""
         return {
             stream: (self.front.get(stream, 0), tuple(sorted(self._before.get(stream, {}).items())))
-            for stream in sorted({*self.front, *self.above})
-            if is_loose(stream)
+            for stream in sorted(self.loose_streams())
         }
+
+    def loose_streams(self) -> list[str]:
+        """The streams of unordered messages of which something lies behind."""
+        return [stream for stream in {**self.front, **self.above} if is_loose(stream)]
 
     def note(self, message: Message) -> None:
         """A message was delivered or published here."""

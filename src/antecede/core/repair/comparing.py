@@ -67,7 +67,7 @@ class Rounds:
         server = self.server
         offer, began = server.offers(peer_interest), server.began(peer_interest)
         behind: Marks = offer  # the usual case: all of it lies behind, and nobody speaks of anything else
-        if began or not (offer.items() <= self.past.front.items() and theirs.keys() <= offer.keys()):
+        if began or not (self.past.is_at(offer) and theirs.keys() <= offer.keys()):
             behind = self.past.reached({**offer, **theirs, **began})
         have = self.past.with_held(behind, theirs)
         if self.writer.cuts:

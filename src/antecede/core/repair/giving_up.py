@@ -146,8 +146,8 @@ class Losses:
         if self._named is None:
             self._named = {}
             concerns = self.receiver.interest.concerns
-            for held in self.inbox.held.values():
-                for mark in (*held.envelope.stamp.needs, *held.envelope.stamp.covers.items()):
+            for stamp in [envelope.stamp for envelope in self.inbox.envelopes()]:
+                for mark in (*stamp.needs, *stamp.covers.items()):
                     if concerns(mark[0]):
                         self._named.setdefault(series_of(mark[0]), {})[mark] = None
         return self._named.get(series, ())
@@ -192,7 +192,7 @@ class Losses:
         stream, n = mark
         if is_loose(stream) or self.reader.dense or self._known(mark) is not None:
             return []  # they are asked for by themselves
-        before = [(stream, k) for k in range(max(self.reader.front.get(stream, 0), n - AHEAD) + 1, n)]
+        before = [(stream, k) for k in range(max(self.reader.upto(stream), n - AHEAD) + 1, n)]
         if receiver.reads_only:  # its brokers have passed all of that: they say which of it cannot be had
             sources = set(receiver.sources(mark))
             before = [m for m in before if sources <= self._lacks.get(m, set())]

@@ -168,6 +168,10 @@ class Broker(BrokerBase):
         self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
 
+    def subscribers(self) -> list[str]:
+        """All in view, attached here or not."""
+        return [name for name, peer in self.members.items() if peer.role == "subscriber"]
+
     # -- what a Spread asks for ------------------------------------------------------------------------------------
 
     def relay(self, to: tuple[str, ...], envelope: Envelope) -> None:

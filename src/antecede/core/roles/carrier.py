@@ -29,8 +29,7 @@ class Carrier(Receiver, Server):
     # -- what the receiving half asks ------------------------------------------------------------------------------
 
     def delivered(self, envelope: Envelope, now_us: int) -> None:
-        if envelope.message.order != "none":
-            self.writer.learn(envelope)
+        self.learn(envelope)
         self.keep(envelope, now_us)
         self.forward(envelope, now_us)
 

@@ -82,6 +82,10 @@ class Process:
         """Whatever is no frame: each is a row."""
         self.out.extend(effects)
 
+    def peer(self, name: str) -> Peer | None:
+        """What the view says of a process."""
+        return self.members.get(name)
+
     def check_topics(self, topics: tuple[str, ...]) -> None:
         """Raise unless each falls under a group."""
         self.groups.check_topics(topics)

@@ -29,8 +29,9 @@ class Receiver(Process, ABC):
         super().__init__(parts)
         settings = parts.settings
         self.reader, self.asks, self.reads_only = parts.reader, parts.asks, parts.reads_only
-        self.arrived = parts.reader.arrived if self.reads_only else parts.writer.arrived
+        self.arrived = self.reader.arrived if self.reads_only else self.writer.arrived
         """What came, as this process reads it."""
+        self.guard_us = parts.guard_us
         self.inbox = parts.inbox(
             parts.reader, self.out, self.delivered, guard_us=parts.guard_us, memory_us=settings.memory_us
         )
@@ -91,8 +92,7 @@ class Receiver(Process, ABC):
         accept, arrived = self.inbox.accept, self.arrived
         for envelope in envelopes:
             accept(arrived(envelope), now_us)
-            if envelope.message.order == "none":
-                self.want_before(envelope, hint, now_us)
+            self.want_before(envelope, hint, now_us)
         if self.inbox.blocked:
             self.want_blocked(hint, now_us)
 
@@ -108,11 +108,15 @@ class Receiver(Process, ABC):
         has expired first."""
         self.writer.expire(now_us)
         self.inbox.skip(envelope, "expired", now_us)
-        if envelope.message.order == "none":
-            self.want_before(envelope, hint, now_us)
+        self.want_before(envelope, hint, now_us)
 
     def is_missing(self, mark: Mark) -> bool:
         return self.past.lacks(mark)
+
+    def learn(self, envelope: Envelope) -> None:
+        """A message was delivered: what this process publishes from now on follows it, unless it is unordered."""
+        if envelope.message.order != "none":
+            self.writer.learn(envelope)
 
     # -- what is wanted --------------------------------------------------------------------------------------------
 
@@ -143,7 +147,7 @@ class Receiver(Process, ABC):
         """What an unordered message names as the one before it is not waited for, but must not stay away either (unless
         it may be lost for good: see `looks_back`). Below one that has no deadline it is asked for until it comes or is
         known to be gone: until then nobody is in step."""
-        if self.asks and self.looks_back():
+        if envelope.message.order == "none" and self.asks and self.looks_back():
             patience_us, own = self.settings.patience_us, envelope.stamp.own
             lasting = envelope.message.deadline_us is None or self.wants.any_endless(own)  # so is what led to it
             for stream, n in envelope.stamp.covers.items():
@@ -155,10 +159,10 @@ class Receiver(Process, ABC):
 
     def want_offered(self, offer: Marks, sender: str, now_us: int) -> bool:
         """What a peer offers in a digest; whether anything of it is missing here."""
-        front, patience_us, lacking = self.past.front, self.settings.patience_us, False
-        if not self.asks or offer.items() <= front.items():  # the usual case, and the quickest to see
+        patience_us, lacking = self.settings.patience_us, False
+        if not self.asks or self.past.is_at(offer):
             return False
-        newer = self.interest.among(beyond(offer, front))
+        newer = self.interest.among(beyond(offer, self.past.front))
         for mark in newer.items():
             self.losses.has(mark, sender)
         for mark in self._missing(newer):

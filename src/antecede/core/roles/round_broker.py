@@ -191,7 +191,7 @@ class RoundBroker(Broker):
         version = (self.store.version, len(self.store))  # what is let go of does not count as new
         if known is None or known[0] != version:
             rounds: dict[str, set[int]] = {}
-            for envelope in self.store.by_id.values():
+            for envelope in self.store:
                 if interest.wants(envelope.message.topics):
                     rounds.setdefault(envelope.message.sender, set()).add(envelope.message.seq)
             known = self._kept[interest.filters] = (version, rounds)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from antecede.core.frames import Digest, Ranges
 from antecede.core.interest import Interest
 from antecede.core.marks import Marks, join
-from antecede.core.message import Envelope, Mark, Message, Stamp, is_loose, series_of
+from antecede.core.message import Envelope, Mark, Message, Stamp, series_of
 from antecede.core.order.unordered import LooseWriter
 from antecede.core.repair.answering import Answers
 from antecede.core.repair.comparing import Rounds
@@ -139,7 +139,7 @@ class Server(Process, ABC):
         """Where somebody may begin who is told `cut()`: behind what was delivered here and all that precedes it, and
         behind the cut at which this process itself began: it will never have anything before that."""
         past = dict(self.writer.past())
-        for stream in [stream for stream in {**self.past.front, **self.past.above} if is_loose(stream)]:
+        for stream in self.past.loose_streams():
             past[stream] = self.tops.get(series_of(stream), 0)
         past = interest.among(past)
         join(past, interest.among(self.past.cut))

@@ -121,7 +121,8 @@ class Subscriber(Receiver):
 
     def _falls_short(self, broker: str, reply: Attached) -> bool:
         """After a move: a cut below the one it began at before would promise what it has long passed over."""
-        return any(reply.start.get(s, 0) < n for s, n in self.reader.cut.items() if self._carries(broker, s))
+        cut = self.past.cut
+        return any(reply.start.get(stream, 0) < n for stream, n in cut.items() if self._carries(broker, stream))
 
     def _is_patient(self) -> bool:
         """What expired, or was lost for good, may never reach the new broker, so it is waited for a bounded time only;
@@ -262,8 +263,7 @@ class Subscriber(Receiver):
 
     def delivered(self, envelope: Envelope, now_us: int) -> None:
         """A subscriber answers nobody: nothing is kept but how far it has come."""
-        if envelope.message.order != "none":
-            self.writer.learn(envelope)
+        self.learn(envelope)
         self.past.note(envelope.message)
 
     def publish(
