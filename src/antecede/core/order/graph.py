@@ -56,7 +56,7 @@ class GraphWriter:
         self.name = name
         self.interest = interest
         self.whole = whole
-        """Whether the tier below gets the graph too, and reads it with a Writer of its own (`psync`)."""
+        """Whether subscribers get the graph too, and read it with a Writer of their own (`psync`)."""
         self._whole: dict[str, Envelope] = {}
         """As it went there, while it is the same for all."""
         self.deadlines = deadlines

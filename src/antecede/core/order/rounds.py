@@ -58,5 +58,5 @@ class ColoursReader(Reader):
 
 
 def own_below(message: Message) -> tuple[tuple[str, int], ...]:
-    """A message's place in the tier below, where streams are senders."""
+    """A message's place towards subscribers, where streams are senders."""
     return ((message.sender, message.seq),)

@@ -222,7 +222,7 @@ class VectorWriter:
         """There is no graph."""
 
     def project(self, envelope: Envelope, interest: Interest) -> Envelope:
-        """For the tier below: the same stamp. Its reader looks only at the streams that concern it."""
+        """For subscribers: the same stamp. Their readers look only at the streams that concern them."""
         return envelope
 
     def expire(self, now_us: int) -> None:

@@ -115,7 +115,7 @@ class Rounds:
         return [peer for peer in peers if in_step.get(peer, -1) < version]
 
     def _peers(self) -> Sequence[str]:
-        """Whom a round may go to: with local views its own, the neighbours, newcomers, and all of the tier below."""
+        """Whom a round may go to: with local views its own, the neighbours, newcomers, and all its subscribers."""
         server = self.server
         if not server.settings.view:
             return server.peers()

@@ -131,7 +131,7 @@ class BrokerBase(Carrier):
             self.on_other(frame, sender, now_us)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
-        """Frames of the tier below."""
+        """A frame of a subscriber or client."""
 
     def forgotten(self) -> Mapping[str, int]:
         """What a cut must say of senders that this broker has forgotten."""
@@ -193,7 +193,7 @@ class Broker(BrokerBase):
         if self.spread.at_us is not None and now_us >= self.spread.at_us:
             self.spread.hold(now_us)
 
-    # -- the tier below --------------------------------------------------------------------------------------------
+    # -- subscribers -----------------------------------------------------------------------------------------------
 
     def viewed(self, now_us: int) -> None:
         super().viewed(now_us)

@@ -155,7 +155,7 @@ class RoundBroker(Broker):
             return super().interest_of(peer)
         return self._columns[peer]
 
-    # -- the tier below --------------------------------------------------------------------------------------------
+    # -- subscribers -----------------------------------------------------------------------------------------------
 
     def interest_below(self, filters: tuple[str, ...]) -> Interest:
         return self._below.setdefault(filters, Below(filters))
