@@ -1,6 +1,7 @@
-"""Messages that come before a process knows where it begins: they wait until then.
+"""Frames that come before a carrier knows at which cut it begins: they wait until then.
 
-Otherwise they would be lost when whoever sent them is.
+Otherwise a message would be lost if the process that sent it crashed meanwhile. Example: C joins and has asked A for a
+snapshot; B sends p:9 and crashes. C takes p:9 in as soon as the snapshot says where C begins.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Early:
         self.carrier = carrier
         self._frames: list[tuple[Frame, str]] = []
         self._ids: set[str] = set()
-        """What is in them."""
+        """The messages in these frames."""
 
     def keep(self, frame: Frame, sender: str) -> None:
         if isinstance(frame, (Data, Publish, Rumours)):

@@ -1,12 +1,15 @@
-"""How a broker begins when others have history (PROTOCOLS s3.6, SNAPSHOT): it delivers nothing before it knows where.
+"""How a broker begins when others have history (PROTOCOLS s3.6, SNAPSHOT): it delivers nothing before it knows its cut.
 
-For each of its groups it asks one broker that carries it, and takes over all that one retains, with the headers of what
-expired (an expired message still carries order). What a donor skipped or overtook is not past here: it may still be had
-from others, in time. Only where the donor itself began behind a cut does the newcomer too, and where some donor has
-dropped from its graph what lies before: nobody could tell any more what follows that. A group that nobody carries
-any more has lost what only its brokers had: there, where no deadline ends the waiting or something of it was dropped
-already, it begins behind the past of whatever a surviving broker has delivered, or nothing that follows could ever be
-delivered again.
+For each of its groups the newcomer asks one broker that carries the group, the donor. It takes over all messages that
+the donor keeps, and the headers of those that expired (an expired message still carries order). A message that the
+donor skipped or overtook does not lie behind the newcomer: other brokers may still supply it in time. The newcomer
+begins behind a cut in two cases only: where the donor itself began at one, and where a donor has dropped nodes from its
+graph, since nobody could tell any more what follows those. Example: A began behind p:4 and keeps p:5 to p:9; a newcomer
+that A gives a snapshot begins behind p:4 and delivers p:5.
+
+A group that no broker in view carries has lost the messages that only its brokers had. If no deadline ends the wait for
+them, or some of them were dropped already, the newcomer begins behind the past of whatever a surviving broker has
+delivered. Otherwise no message that follows them could ever be delivered again.
 """
 
 from __future__ import annotations
@@ -46,11 +49,11 @@ class Joining:
         self._alone_us: int | None = None
         """Since when there is nobody to ask."""
         self._blank: set[str] = set()
-        """Who is joining too: no use asking them."""
+        """Brokers that are joining too: they have nothing to give."""
         self._again = False
         """Whether they were asked a second time."""
         self.origins: dict[str, tuple[str, tuple[str, ...]]] = {}
-        """Groups of which something lies behind where this broker began: who has had it, and the cut."""
+        """Groups in which this broker began behind a cut: a broker that has had all of that cut, and the cut."""
 
     def begin(self, now_us: int, *, joining: bool) -> None:
         if joining:
@@ -91,11 +94,11 @@ class Joining:
         return now_us < self._alone_us + broker.settings.grace_us
 
     def heard(self, sender: str) -> None:
-        """It speaks as those do that have begun."""
+        """A broker sends what only those send that have begun: it is worth asking again."""
         self._blank.discard(sender)
 
     def _donors(self, group: str) -> list[str]:
-        """Who carries it; when nobody does who knows anything, any broker that does."""
+        """The brokers that carry a group and have begun; if there are none, all brokers that have begun."""
         broker = self.broker
         carriers = [name for name in broker.carrying(group) if name not in self._blank]
         return carriers or [name for name in broker.all_brokers if name not in self._blank]
@@ -118,7 +121,7 @@ class Joining:
         broker.send((to,), snapshot)
 
     def _origins(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-        """Where whoever takes over from here begins, in groups of which something is hidden."""
+        """Per group, the cut at which a broker begins that takes a snapshot from here, and a witness to that cut."""
         stability, name = self.stability, self.broker.name
         for group in self.broker.interest.filters:
             peer, begun = self.origins.get(group, (name, ()))
@@ -127,7 +130,8 @@ class Joining:
                 yield (group, peer if cut == begun else name, cut)
 
     def take(self, frame: Snapshot, sender: str, now_us: int) -> None:
-        """Also one that covers nothing new, or of one that has left: its messages may be nowhere else."""
+        """A snapshot came. It counts even if it covers no further group, or its donor has left since: nobody else may
+        have its messages."""
         donor = self.broker.peer(sender)
         if donor is None and sender not in self.broker.departed:
             return

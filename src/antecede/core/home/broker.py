@@ -1,8 +1,10 @@
 """The broker of `home` (ours, PROTOCOLS s3.6): clients publish through it and get one numbered stream from it.
 
-Among brokers it delivers in causal order like any other. A publication is relayed at once and otherwise treated like
-one from afar, even when the home is in none of its groups (it then only keeps and relays it); it is acknowledged when
-another broker of its groups has it. Whatever is delivered goes into the log of every attachment that wants it.
+Among brokers it delivers in causal order like any other. A client's publication is relayed at once and otherwise
+treated like a message from another broker. If the home carries none of its groups, the home only keeps and relays it.
+The publication is acknowledged when another broker of its groups has it. Every message that the home delivers goes into
+the log of each attachment that wants it. Example: Ann publishes m at A; A sends m to B and delivers it; B says that it
+has m, and A acknowledges m to Ann; Bob, attached at B, gets m as the next number of his log.
 """
 
 from __future__ import annotations
@@ -88,7 +90,7 @@ class HomeBroker(BrokerBase):
         raise InputError(f"{self.name} is a broker: in recipe `home` its clients publish.")
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
-        """An attached publisher publishes again what it keeps: what is not safe. Nothing else can come from it."""
+        """An attached client publishes again only what is not safe. No other message can still come from it."""
         left = super().absent_since(mark, wanted_us)
         if left is not None:
             return left
@@ -129,7 +131,8 @@ class HomeBroker(BrokerBase):
             self.rounds.compare_again(now_us)
 
     def _skip_unsent(self, envelope: Envelope, client: str, others: tuple[str, ...], now_us: int) -> None:
-        """Its deadline passed before anybody had it: everybody skips it, or its sender's next message would wait."""
+        """A publication's deadline passed before any broker had it: all brokers skip it, or its sender's next message
+        would wait for it."""
         deadline = envelope.message.deadline_us
         if deadline is not None and now_us > deadline:
             self.skip_expired(envelope, client, now_us)
@@ -156,7 +159,7 @@ class HomeBroker(BrokerBase):
         return super().flush(now_us)
 
     def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
-        """Below whatever a client has not acknowledged (trap 4)."""
+        """In each stream the number before the oldest message that a client has not acknowledged (trap 4)."""
         done = dict(have)
         for log in self.logs.values():
             for stream, n in log.lowest.items():
@@ -165,7 +168,7 @@ class HomeBroker(BrokerBase):
         return done
 
     def aside(self) -> Sequence[Envelope]:
-        """Publications that were passed over here before anybody had them: their client may be gone meanwhile."""
+        """Publications that were passed over here before another broker had them: their client may have left since."""
         return self.confirming.unsafe()
 
     # -- what is named ---------------------------------------------------------------------------------------------
@@ -270,11 +273,12 @@ class HomeBroker(BrokerBase):
         return self.known_interest(filters)
 
     def _on_grow(self, frame: Grow, log: Log, client: str, now_us: int) -> None:
-        """The same replay for groups that are new (H8), minus what the client has passed or is about to pass.
+        """A client changes its filters: stored messages of the new groups are replayed (H8), without those that the
+        client has passed or is about to pass.
 
-        Acknowledgements that overtook the frame took with them what would say what else it has passed since, and so did
-        numbers that were let go of while they may be on their way: then nothing is done, and it asks again.
-        """
+        The log tells which those are, unless acknowledgements overtook the frame, or numbers were let go of that may
+        still be on their way: then nothing is done, and the client asks again. Example: Bob asks after number 7, and
+        his acknowledgement of 9 came first: the log no longer knows what 8 and 9 were."""
         if log.grown is None or log.grown.change < frame.change:
             if log.low > frame.index:
                 return
@@ -314,8 +318,8 @@ class HomeBroker(BrokerBase):
         return items
 
     def _gone_for(self, log: Log, client: str) -> list[Item]:
-        """What can no longer be had although the client has not passed it: it was away for longer than `grace_us`. What
-        it said is gone too: it goes to whoever may have wanted it."""
+        """Headers of messages that can no longer be had although the client has not passed them: it was away for longer
+        than `grace_us`. Their payloads are gone, so they go to every client that may have wanted them."""
         items = []
         for header in self.store.remembered():
             message = header.message
@@ -326,8 +330,9 @@ class HomeBroker(BrokerBase):
         return items
 
     def _cut_before(self, items: list[Item], passed: Mapping[str, int]) -> tuple[str, ...]:
-        """All that was delivered here, except these and what follows them: they are owed. What the client has passed is
-        not, whatever it follows and whoever has it: it is never sent again."""
+        """The cut at which replayed filters begin: all that was delivered here, except these items and the messages
+        that follow them, which are owed. Messages that the client has passed are in the cut whatever they follow: they
+        are never sent again."""
         lowest: dict[str, int] = {}
         for item in [item for item in items if not item.gone]:
             for stream, n in item.envelope.stamp.own:
@@ -348,7 +353,7 @@ class HomeBroker(BrokerBase):
             self.rounds.begin(now_us)  # they may be lost, in a quiet system too
 
     def _send_due(self, client: str, log: Log, now_us: int) -> None:
-        """As many as the client may be sent now; what expired while it waited goes as a header."""
+        """Send as many items as the client may be sent now; one that expired while it waited goes as a header."""
         if log.sent < log.top and log.sent < log.acked + WINDOW:
             self._send_items(client, log, log.due(), now_us)
 
@@ -361,7 +366,7 @@ class HomeBroker(BrokerBase):
             self.out.append(Send((client,), _numbered(log, tuple(items[start : start + BATCH]))))
 
     def _shed(self, client: str, log: Log, now_us: int) -> None:
-        """What a client leaves waiting is bounded; nobody else waits for it. (What has expired is no loss.)"""
+        """The items that wait for one client are bounded; no other client waits. (An expired one is no loss.)"""
         soonest_us = now_us - self.settings.slack_us
         for item in log.shed(self.settings.backlog, self.settings.backlog_bytes):
             if not item.gone and in_time(item.envelope, soonest_us):

@@ -1,7 +1,9 @@
 """The client of `home` (ours, PROTOCOLS s3.6): publishes through its home broker and reads one numbered stream.
 
-Ids and causes belong to the client, so they survive its brokers: it carries its frontier (marks of everything in its
-past) to the next home, and publishes again, under the same id, what no home has acknowledged.
+Ids and causes belong to the client, so they survive its brokers: the client carries its frontier (marks of everything
+in its past) to the next home, and publishes again, under the same id, each message that no home has acknowledged.
+Example: Bob has delivered p:1 to p:3 and published b:1; A, his home, crashes before it acknowledged b:1. He attaches
+at B with the frontier p@G:3: B sends him p:4, and he publishes b:1 again.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ class Client(Receiver):
         self.fusing = Fusing(self)
         self._fresh = True
         self.start_marks: dict[str, int] = {}
-        """Where it began: the marks of its first home's past."""
+        """The cut at which this client began: the marks of its first home's past."""
         self.missed = Missed(self.settings.grace_us)
         self._attach_at: int | None = None
         self._ack_at: int | None = None
@@ -83,7 +85,7 @@ class Client(Receiver):
         return []
 
     def begin_behind(self, marks: Mapping[str, int]) -> None:
-        """It is a later life of one that began there: no home tells it where to begin."""
+        """This client is a later life of one that began behind these marks: no home tells it where to begin."""
         if not self._fresh or self._seq or self.loose.seq or self.home is not None:
             raise InputError(f"{self.name} has begun already: only a new client can begin at a saved frontier.")
         self._fresh = False
@@ -142,7 +144,7 @@ class Client(Receiver):
         self.outbox.publish_again(now_us)
 
     def frontier(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
+        """Its frontier, and the cut at which it began as far as that is newer: no home is to send any of it again."""
         frontier = {**self.upper.past(), **self.heard.front}
         self.application.extend(frontier, attaching=not self.joined)
         return frontier, dict(beyond(self.start_marks, frontier))
@@ -268,7 +270,7 @@ class Client(Receiver):
         return self.flush(now_us)
 
     def _ignore(self, frame: Items | Grown | Top, sender: str) -> None:
-        """Of an attachment that is over (H1): its numbers mean nothing any more."""
+        """A frame of an attachment that has ended (H1): its numbers mean nothing any more."""
         if not self._fresh:
             self.out += [Discard(message.id, "foreign") for message in frame.messages()]
         if sender != self.home:
@@ -336,7 +338,7 @@ class Client(Receiver):
         return owed.wants(message.topics) if item.gone else owed.takes(message, self.seen)
 
     def acknowledge_some(self, now_us: int, *, came: bool = False) -> None:
-        """Half a window at once; less, or what was acknowledged before and came again, can wait a little."""
+        """Acknowledge half a window at once; fewer items, or repeats of acknowledged ones, can wait a little."""
         some = self._done() - self._acked
         if some >= WINDOW // 2:
             self._acknowledge(now_us)
@@ -344,7 +346,8 @@ class Client(Receiver):
             self._ack_at = now_us + (self.settings.retry_us >> 1)
 
     def _dismiss(self, item: Item, envelope: Envelope, now_us: int) -> None:
-        """Numbered before its home knew what this client wants now, or before this client knows where that begins."""
+        """An item is not wanted: it was numbered before the home knew the filters of now, or before this client knows
+        at which cut they begin."""
         if not item.gone:
             again = self.growing.came(item.index)
             self.out.append(Discard(envelope.message.id, "duplicate" if again else "foreign"))
@@ -352,7 +355,8 @@ class Client(Receiver):
         self._pass(envelope, now_us)
 
     def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
-        """Expired, or everybody else had it before this client came back: then no home need speak of it again (H13)."""
+        """Only the header of an item came: it expired, or everybody else had it before this client came back. In the
+        second case no home need speak of it again (H13)."""
         if envelope.message.deadline_us is not None:
             if self.inbox.is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
                 self.inbox.skip(envelope, "expired", now_us)
@@ -369,8 +373,8 @@ class Client(Receiver):
         self.inbox.settle(now_us)
 
     def _has(self, item: Item, now_us: int) -> bool:
-        """An unordered message may have come by an earlier home, although one before it did not: then the frontier says
-        nothing of it. (Or those after it say that it has expired: then it is late, or was already.)"""
+        """Whether an unordered message came by an earlier home. If one before it did not come, the frontier says
+        nothing of it. (Or later ones say that it has expired: then it is late, or was already.)"""
         message = item.envelope.message
         if not self.heard.had(item.envelope.stamp.own):
             return False

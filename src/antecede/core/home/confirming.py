@@ -1,8 +1,9 @@
 """When a publication is safe (PROTOCOLS s3.6, PUBACK): another broker that carries it has it; alone, at once.
 
-Who takes a relayed publication from its home says at once that it is kept here: one frame for each sender and turn.
-Digests say the same, later: they are for answers that were lost. What is safe is acknowledged in one frame for each
-client and turn. Until then publications can be had here, also those that were passed over.
+A broker that takes a relayed publication from its home says at once that it keeps it: one frame for each home and turn
+(KEPT). Digests say the same, later, in case that frame was lost. The home acknowledges what is safe in one frame for
+each client and turn. Until a publication is safe peers may ask the home for it, also if the home itself passed over it.
+Example: Ann publishes m at A; A relays m to B and C; B's KEPT reaches A: m is safe, whatever becomes of A.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Answering requests (PROTOCOLS s3.1, s3.6): what is sent, and what is said to be gone.
 
-An answer holds what was asked for and is kept or held here, is wanted by the asker and still in time; there are no
-empty answers. For what expired its header is sent, so that nobody waits for it. Where something waits that has no
-deadline, it is said of a message that can no longer come from its sender, or lies behind here and is not kept, that it
-cannot be had here. What the asker makes of that is decided in `giving_up.py`.
+An answer holds the messages that were asked for, are kept or held here, are wanted by the asker and still in time;
+there are no empty answers. Of a message that expired the header is sent, so that nobody waits for it. If a message
+without a deadline waits at the asker, this process also says which of the causes it asked for cannot be had here: those
+that can no longer come from their sender, and those that lie behind and are not kept. Example: S holds q:2, which needs
+p:1; p has left, and B does not keep p:1. B answers S that p:1 is gone here. What S makes of that is decided in
+`giving_up.py`.
 """
 
 from __future__ import annotations
@@ -69,11 +71,10 @@ class Answers:
         return [e for e in aside if any(low < n <= high for s, n in e.stamp.own for low, high in asked.get(s, ()))]
 
     def _lacked(self, ranges: Ranges, peer: str, now_us: int) -> Ranges:
-        """Of senders that left, and of what lies behind here: what cannot be had here, so that nobody waits for it for
-        ever.
+        """The messages of these ranges that cannot be had here, so that nobody waits for them for ever.
 
-        To a peer: what is not here. To the tier below, which has nobody else to ask: what will never be, because this
-        process gave it up, let it go, passed it or began behind it.
+        A peer is told of every message that is not here. A subscriber, which has nobody else to ask, is told only of
+        messages that will never be here: this process gave them up, let go of them, skipped them or began behind them.
         """
         server = self.server
         lacks = []
@@ -97,7 +98,8 @@ class Answers:
         return tuple(lacks)
 
     def _cannot_come(self, mark: Mark, now_us: int) -> bool:
-        """Not from its sender; or it was asked for in vain, and others that lack it wait for this one to say so."""
+        """Whether a message can no longer come: its sender has left, or this process asked for it in vain, and others
+        that lack it wait for this one to say so."""
         server = self.server
         return server.absent_since(mark, now_us) is not None or server.asked_in_vain(mark, now_us)
 
@@ -108,11 +110,11 @@ class Answers:
         return known is None or self.past.blocker(known) is None
 
     def _is_past(self, mark: Mark) -> bool:
-        """Neither here nor waited for."""
+        """Whether a message is neither here nor asked for."""
         return not self._is_here(mark) and not self.server.waits_for(id_of_mark(mark))
 
     def _is_here(self, mark: Mark) -> bool:
-        """The message, by whatever group: not every number of its sender stands for one in this group."""
+        """Whether a message is kept or held, by whatever group it came."""
         message_id = id_of_mark(mark)
         return message_id in self.store or self.server.holds(message_id)
 

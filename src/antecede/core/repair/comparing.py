@@ -1,8 +1,9 @@
 """Comparing with peers each round (PROTOCOLS s3.1, s3.2): finds lost tails, and knows when nobody lacks anything.
 
 Each round a few peers that are not known to be in step get a digest of the newest message kept per stream, and answer
-with theirs. A peer is in step with a version of the Store once its answer covers all of it. When all are, rounds end:
-a quiet system sends nothing.
+with theirs. A peer is in step with a version of the Store once its digest covers all of it. When all peers are, rounds
+end: a quiet system sends nothing. Example: A keeps p:1 to p:3 and says so to B; B answers that it has p:1, and asks for
+the other two; when a later digest of B says p:3, B is in step.
 """
 
 from __future__ import annotations

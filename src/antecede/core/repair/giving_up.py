@@ -1,8 +1,10 @@
-"""What cannot be had (PROTOCOLS s3.1, s3.6): who says so, whom to ask then, and when it is given up.
+"""Messages that cannot be had any more (PROTOCOLS s3.1, s3.6): who says so, whom to ask then, and when to give up.
 
-A deadline bounds the wait of what has one. For what has none: a message that can no longer come from its sender, or was
-let go of because everybody had it, is said to be gone by whoever is asked for it; after `grace_us`, when everybody who
-could have it lacks it, it is given up: nothing waits without a bound.
+A message with a deadline waits for its causes until then. One without would wait for ever for a cause that is gone: so
+whoever is asked for that cause says that it is gone there, once its sender has left or once everybody had it and it was
+let go of. When all processes that could have the cause have said so, and `grace_us` has passed, the cause is given up:
+no message waits without a bound. Example: S holds q:2, which needs p:1; p crashed before anybody had p:1. Brokers A and
+B say that p:1 is gone there; S gives p:1 up and delivers q:2.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ class Losses:
         self.inbox, self.reader, self.wants = receiver.inbox, receiver.reader, receiver.wants
         self.writer = receiver.writer
         self._lacks: dict[Mark, set[str]] = {}
-        """Who has said that it cannot be had there."""
+        """Processes that have said that a message is gone there."""
         self._lost: set[str] = set()
         """The messages that were given up: in one stream, and so in all."""
         self._heard_us: dict[Mark, int] = {}
@@ -51,13 +53,13 @@ class Losses:
         self._doomed.clear()
 
     def has(self, mark: Mark, peer: str) -> None:
-        """It got it after all."""
+        """A process that said that a message is gone there has got it after all."""
         if mark in self._lacks:
             self._lacks[mark].discard(peer)
 
     def whom_to_ask(self, mark: Mark, want: Want) -> Sequence[str]:
-        """Whoever seems to have it first (perhaps a relay that is in none of its groups), then the others in turn, but
-        nobody who has said that it cannot be had there."""
+        """The processes to ask for a message, in turn: first the one that seems to have it (perhaps a relay in none of
+        its groups), and none that has said that it is gone there."""
         receiver, hint = self.receiver, want.hint
         sources = receiver.sources(mark)
         if hint in sources:

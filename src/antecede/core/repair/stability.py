@@ -1,12 +1,13 @@
 """When everybody has a message for good (PROTOCOLS s3.6, Stability): then, and not before, the Store may let go of it.
 
-A process has *done* what lies behind it and behind whoever it serves: a subscriber that lacks a message, or a client
-that has not acknowledged it, holds it back (trap 4). A stream is stable up to where everybody in view that carries its
-group has done; who left holds nothing back. What has been stable for `grace_us` is *settled*: until then a client of a
-broker that crashed may turn up elsewhere without it (H13), and a newcomer that is in nobody's view yet may lack it. So
-who comes into view meanwhile begins the wait anew. A message is let go of when all its streams are settled.
+A process has *done* a message that lies behind it and behind the subscribers and clients it serves (trap 4). A stream
+is stable up to the number that all carriers of its group in view have done; who left counts no more. A message
+that has been stable for `grace_us` is *settled*: before that, a client of a broker that crashed may turn up elsewhere
+without it (H13), and a newcomer that is in nobody's view yet may lack it. So a carrier that comes into view meanwhile
+begins the wait anew. A message is let go of when all its streams are settled. Example: A and B carry G and have done
+p@G:7; Bob, B's client, has acknowledged p:5 only, so B says 5, and p@G is stable up to 5.
 
-This is for what has no deadline. What has one is let go of when it expires.
+This is for messages without a deadline. One with a deadline is let go of when it expires.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ class Stability:
         self.server = server
         self.past, self.store, self.writer = server.past, server.store, server.writer
         self.confirmed: dict[str, dict[str, int]] = {}
-        """Per process, what it says to have done."""
+        """Per process, the marks that it says it has done."""
         self.settled: dict[str, int] = {}
         """Per stream: up to here everybody has had everything for `grace_us`."""
         self.let_go: dict[str, int] = {}
-        """Per stream: the newest that was let go of, or precedes what was. It may be kept for other groups, but whoever
-        begins behind what follows it could not tell their order."""
+        """Per stream: the newest message that was let go of, or precedes one that was. Such a message may still be kept
+        for other groups; but a newcomer that begins behind one that follows it could not tell their order."""
         self._since: dict[str, list[tuple[int, int]]] = {}
         """Per stream: (n, since when it was seen to be stable up to there), not settled yet."""
         self._looked_us: int | None = None

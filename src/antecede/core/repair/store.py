@@ -1,7 +1,9 @@
-"""What was delivered or sent here and is kept to answer requests: until it expires, then its header for a while.
+"""The messages that a process keeps to answer requests: each until it expires, then its header for a while.
 
-A header (stamp and deadline, no payload) lets an asker stop waiting for what can no longer be had. Messages without a
-deadline stay until they are stable (`stability.py`), and their headers longer: who comes back late is told of them.
+A header (stamp and deadline, no payload) lets an asker stop waiting for a message that can no longer be had. A message
+without a deadline stays until it is settled (`stability.py`), and its header longer: a client that comes back late is
+told of it. Example: p:1 expires at 10 s; B drops its payload then, and answers requests for p:1 with the header until
+`grace_us` later.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """A broker: one of those that carry groups, publishing to them and serving subscribers (001, 003).
 
-Among brokers it behaves like a member that gets only its own groups. Whatever it delivers or publishes it forwards, as
-its Order projects it, to the subscribers that want it; they are peers of its digests too, and ask it for what they
-miss. It leaves `hop_us` for that last step. How a broker begins that comes back empty is decided in `joining.py`.
+Among brokers a broker behaves like a member that gets only the messages of its own groups. It forwards every message
+that it delivers or publishes, as its Order projects it, to the subscribers that want it; they get its digests too, and
+ask it for messages that they miss. It leaves `hop_us` of each deadline for that last step. How a broker begins that
+comes back empty is decided in `begin/joining.py`.
 """
 
 from __future__ import annotations
@@ -58,27 +59,27 @@ class BrokerBase(Carrier):
         return self._carriers.get(group, ())
 
     def peers(self) -> Sequence[str]:
-        """All brokers: what went to several groups may be had from brokers of any of them."""
+        """All brokers: a message of several groups may be had from the brokers of any of them."""
         return self.all_brokers
 
     def equals(self) -> Sequence[str]:
         return self.all_brokers
 
     def neighbours(self) -> Sequence[str]:
-        """In every group the next broker that carries it: what went to several groups may be had from any of them."""
+        """In every group the next broker that carries it: a message of several groups may be had in any of them."""
         found = (next_after(self.name, names) for names in self._carriers.values())
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
     def sources(self, mark: Mark) -> Sequence[str]:
-        """Who carries its group, then the others, who may have it by another of its groups: all of them before a
-        message is given up, failing the first where there are deadlines and no time to lose."""
+        """The brokers that carry the group of a missing message; then the others, which may have it by another of its
+        groups: all of them are asked before a message is given up, unless a deadline leaves no time for that."""
         carriers = self.carrying(group_of(mark[0]))
         if carriers and (len(carriers) == len(self.all_brokers) or self._has_no_time(mark)):
             return carriers
         return (*carriers, *(name for name in self.all_brokers if name not in carriers))
 
     def _has_no_time(self, mark: Mark) -> bool:
-        """Whether, where there are deadlines, one ends the wait for it, or its sender can still send it."""
+        """Whether, where there are deadlines, one ends the wait for a message, or its sender can still send it."""
         want = self.wants.get(mark)
         lasting = want is not None and want.endless and self.absent_since(mark, want.since_us) is not None
         return self.settings.deadlines and not lasting
@@ -138,7 +139,7 @@ class BrokerBase(Carrier):
         return {}
 
     def origins_for(self, interest: Interest) -> Origins:
-        """Where this broker itself began, as message ids, beyond `cut()`."""
+        """Per group, the cut at which this broker itself began, as message ids: it may not be in `cut()`."""
         begun = self.joining.origins
         return tuple((group, cut) for group, (_, cut) in begun.items() if cut and interest.concerns_group(group))
 
@@ -260,7 +261,7 @@ class Broker(BrokerBase):
             self._settle_streams(frame.done or frame.have)
 
     def _settle_streams(self, streams: Mapping[str, int]) -> None:
-        """A stream is stable up to what everybody who carries its group has done, this broker included."""
+        """A stream is stable up to the number that all carriers of its group have done, this broker included."""
         known, beyond = self.writer.stable, self.stability.beyond
         mine = self.done(self.past.reached(self.interest.among(streams)))
         self.writer.heard({stream: beyond(stream, n, known.get(stream, 0)) for stream, n in mine.items()})

@@ -31,7 +31,7 @@ class Member(Carrier):
     def __init__(self, parts: Parts, spread: Callable[[Member], Flat] = Flat) -> None:
         super().__init__(parts)
         self._began: dict[str, int] = {}
-        """Where it began, as it was told: the newest message of each sender."""
+        """The cut at which this member began: the newest message of each sender."""
         self._blank: set[str] = set()
         self.spread = spread(self)
 
@@ -104,7 +104,8 @@ class Member(Carrier):
         return cut_of(tops)
 
     def began(self, interest: Interest) -> Mapping[str, int]:
-        """With local views whoever lacks something may compare with newcomers only."""
+        """With local views a member that lacks a message may compare with newcomers only: so they must say what they
+        have behind them and cannot give."""
         return interest.among(self.past.cut) if self.settings.view else {}
 
     # -- out -------------------------------------------------------------------------------------------------------

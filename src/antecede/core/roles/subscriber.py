@@ -1,13 +1,16 @@
 """A subscriber of one or more brokers (001, 003): receives, asks its brokers for what is missing, publishes nothing.
 
-It begins at a causal cut, and a cut is one broker's past: the first broker it names carries all it wants. (The pasts of
-several brokers do not fit together: what one has delivered may follow something that another has not.) The others are
-further sources; each counts from the moment its own past covers that cut. A move is a leave and a join at a new cut.
+A subscriber begins at a causal cut, and a cut is one broker's past: the first broker it names carries all it wants.
+(The pasts of several brokers do not fit together: what A has delivered may follow something that B has not.) The other
+brokers are further sources; each counts from the moment its own past covers that cut. A move is a leave and a join at a
+new cut. Example: S names A, then B. A answers with the cut p:3, B with p:2: S begins behind p:3, and takes nothing from
+B before B has p:3.
 
-So is a change of filters: what lies before the new cut is not owed, in the groups it keeps neither. Whatever it has
-delivered must lie behind that cut too: of a new group it does not know what came before. A broker that does not get
-there in a bounded time is taken for the groups that are kept, and nothing else is promised. From then on one broker is
-its only source: what another one sent for other filters may still be under way, and says nothing of the new groups.
+A change of filters is a leave and a join too: messages before the new cut are not owed, not even in the groups that the
+subscriber keeps. All messages that it has delivered must lie behind the new cut: of a new group it does not know what
+came before them. A broker whose past does not get there in a bounded time is taken for the groups that are kept, and
+nothing else is promised. From then on one broker is the only source: messages that another broker sent for the old
+filters may still be under way, and say nothing of the new groups.
 """
 
 from __future__ import annotations
@@ -45,10 +48,10 @@ class Subscriber(Receiver):
         self._start: dict[str, int] = {}
         self._cuts = Cuts()
         self._passed = Cuts()
-        """Behind which it began at earlier brokers, where the cut of this one falls short of that."""
+        """The cuts at which it began at earlier brokers, where the cut of this broker falls short of them."""
         self._begun = False
         self._known: tuple[str, ...] = ()
-        """What it wanted when it last began: all it has delivered is in order among these."""
+        """The filters it had when it last began: all messages that it has delivered are in order among these."""
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []
@@ -120,17 +123,18 @@ class Subscriber(Receiver):
             self._join(sender, frame, now_us)
 
     def _falls_short(self, broker: str, reply: Attached) -> bool:
-        """After a move: a cut below the one it began at before would promise what it has long passed over."""
+        """After a move: a cut below the one at which it began before would promise messages passed long ago."""
         cut = self.past.cut
         return any(reply.start.get(stream, 0) < n for stream, n in cut.items() if self._carries(broker, stream))
 
     def _is_patient(self) -> bool:
-        """What expired, or was lost for good, may never reach the new broker, so it is waited for a bounded time only;
-        then what was passed over is behind the record of the new cut too."""
+        """Whether to wait for the new broker to have the old cut. Messages that expired, or were lost, may never
+        reach it, so it is waited for a bounded time only; then the record of the new cut names the old one too."""
         return self._tries <= (ATTACH_TRIES if self.settings.deadlines else 16 * ATTACH_TRIES)
 
     def _covers_all(self, broker: str, reply: Attached) -> bool:
-        """With a new group: whether all it has delivered lies behind that cut (and so all that precedes it there)."""
+        """With a new group: whether all messages that it has delivered lie behind that cut, and so all that precede
+        them there."""
         kept = tuple(f for f in self.interest.filters if f in self._known)
         if kept == self.interest.filters or not self.tops:
             return True
@@ -184,7 +188,7 @@ class Subscriber(Receiver):
         return self.flush(now_us)
 
     def _leave(self) -> None:
-        """What is held or wanted belongs to what is over."""
+        """Messages that are held or asked for belong to the attachment that ends."""
         if self._joined:
             self.out.append(Leave(self.interest.filters))
             self.out.append(Send(tuple(self._joined), Detach(self.attachment)))
@@ -203,7 +207,7 @@ class Subscriber(Receiver):
         return [broker for broker in self._joined if self._carries(broker, mark[0])]
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
-        """Without a broker that could have it nothing can be said to be gone."""
+        """Without a broker that could have a message, it cannot be said to be gone."""
         alone = all(broker not in self.members for broker in self.sources(mark))
         return None if alone else super().absent_since(mark, wanted_us)
 

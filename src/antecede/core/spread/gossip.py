@@ -1,4 +1,4 @@
-"""Gossip push (001 s2.2, 004 GB1-GB2, GS1-GS2): each round what is new goes to `fanout` brokers and as many subscribers.
+"""Gossip push (001 s2.2, 004 GB1-GB2, GS1-GS2): each round news goes to `fanout` brokers and as many subscribers.
 
 A message of one's own leaves at once, for it is published at the beginning of a round; what came from others goes on
 at the next beginning. Each is pushed in `times` rounds by everybody who has it: once is *forward once*, a whole
