@@ -39,7 +39,11 @@ def test_the_count_only_falls(rule: Rule, ceiling: int) -> None:
 BAD: list[tuple[Rule, str, int]] = [
     (rules.reaches, "def f(broker):\n    return broker.store.by_id\n", 1),
     (rules.reaches, "def f(self):\n    self.broker.inbox.seen.clear()\n", 1),
-    (rules.reaches, "def f(broker, envelope):\n    return broker.settings.grace_us, envelope.stamp.own, broker.store\n", 0),
+    (
+        rules.reaches,
+        "def f(broker, envelope):\n    return broker.settings.grace_us, envelope.stamp.own, broker.store\n",
+        0,
+    ),
     (rules.reaches, "import os\ndef f(self):\n    return os.path.sep, self.inbox.seen\n", 0),
     (rules.asks_for_a_writer, "def f(broker):\n    return broker.writer is not None\n", 1),
     (rules.asks_for_a_writer, "def f(reader, writer):\n    return reader is None or writer\n", 0),
