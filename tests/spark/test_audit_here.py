@@ -18,6 +18,7 @@ from antecede.spark.audit_here import logs_here, runs_here, table_here, table_is
 from antecede.spark.auditing.outcome import AUDITED
 from antecede.trace.check import check
 from antecede.trace.parquet import write_run
+from antecede.trace.record import Recorder
 from tests.spark.auditing.places_twin import Place, judge_places, told
 from tests.spark.auditing.rig import with_faults
 from tests.spark.auditing.test_judging import simulated
@@ -113,3 +114,27 @@ def test_spark_is_not_even_imported(tmp_path: Path) -> None:
         "assert r.counts['inversion'] == 1; assert not [m for m in sys.modules if m.startswith('pyspark')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(("cut", "gaps"), [(("A@:1",), 0), (("A@:0",), 1), ((), 1), (("B@:1",), 1)])
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_cut_may_count_what_a_broker_let_go_of(
+    tmp_path: Path, cut: tuple[str, ...], gaps: int, declared: bool
+) -> None:
+    recorder = Recorder("r")
+    recorder.row("p", "subscriber", 1, "publish", "p:1", ("G",), after=() if declared else None)
+    recorder.row("p", "subscriber", 2, "publish", "p:2", ("G",), after=("p:1",) if declared else None)
+    recorder.row("A", "broker", 0, "join", groups=("G",))
+    for n in (1, 2):
+        recorder.row("A", "broker", n, "arrive", f"p:{n}", ("G",), peer="p")
+        recorder.row("A", "broker", n, "deliver", f"p:{n}", ("G",), reason="causes")
+    recorder.row("A", "broker", 3, "collect", "p:1")
+    recorder.row("s", "subscriber", 4, "join", groups=("G",), peer="A", cut=cut)
+    recorder.row("s", "subscriber", 5, "arrive", "p:2", ("G",), peer="A")
+    recorder.row("s", "subscriber", 5, "deliver", "p:2", ("G",), reason="causes")
+    for name, role in (("p", "subscriber"), ("A", "broker"), ("s", "subscriber")):
+        recorder.row(name, role, 9, "end", reason="quiet")
+    write_run(tmp_path / "r", recorder.rows)
+    result = runs_here(tmp_path / "r")
+    assert result.counts["gap"] == gaps == sum(f.verdict == "gap" for f in check(tmp_path / "r").findings)
+    assert sum(result.counts.values()) == gaps
