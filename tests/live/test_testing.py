@@ -110,7 +110,7 @@ def test_what_fails_inside_fails_the_run() -> None:
 
     with pytest.raises(ZeroDivisionError):
         LocalCluster().run(scenario)
-    with pytest.raises(InputError, match="1 to 26"):
+    with pytest.raises(InputError, match="1 to 64"):
         LocalCluster(brokers=0)
 
 

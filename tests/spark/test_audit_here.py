@@ -18,10 +18,10 @@ from antecede.spark.audit_here import logs_here, runs_here, table_here, table_is
 from antecede.spark.auditing.outcome import AUDITED
 from antecede.trace.check import check
 from antecede.trace.parquet import write_run
-from antecede.trace.record import Recorder
 from tests.spark.auditing.places_twin import Place, judge_places, told
 from tests.spark.auditing.rig import with_faults
 from tests.spark.auditing.test_judging import simulated
+from tests.spark.traces import let_go_rows
 
 NAMED = {"id": "msg", "parents": "refs", "clock": None, "receiver": "node", "position": "n"}
 
@@ -121,20 +121,7 @@ def test_spark_is_not_even_imported(tmp_path: Path) -> None:
 def test_a_cut_may_count_what_a_broker_let_go_of(
     tmp_path: Path, cut: tuple[str, ...], gaps: int, declared: bool
 ) -> None:
-    recorder = Recorder("r")
-    recorder.row("p", "subscriber", 1, "publish", "p:1", ("G",), after=() if declared else None)
-    recorder.row("p", "subscriber", 2, "publish", "p:2", ("G",), after=("p:1",) if declared else None)
-    recorder.row("A", "broker", 0, "join", groups=("G",))
-    for n in (1, 2):
-        recorder.row("A", "broker", n, "arrive", f"p:{n}", ("G",), peer="p")
-        recorder.row("A", "broker", n, "deliver", f"p:{n}", ("G",), reason="causes")
-    recorder.row("A", "broker", 3, "collect", "p:1")
-    recorder.row("s", "subscriber", 4, "join", groups=("G",), peer="A", cut=cut)
-    recorder.row("s", "subscriber", 5, "arrive", "p:2", ("G",), peer="A")
-    recorder.row("s", "subscriber", 5, "deliver", "p:2", ("G",), reason="causes")
-    for name, role in (("p", "subscriber"), ("A", "broker"), ("s", "subscriber")):
-        recorder.row(name, role, 9, "end", reason="quiet")
-    write_run(tmp_path / "r", recorder.rows)
+    write_run(tmp_path / "r", let_go_rows(cut, declared=declared))
     result = runs_here(tmp_path / "r")
     assert result.counts["gap"] == gaps == sum(f.verdict == "gap" for f in check(tmp_path / "r").findings)
     assert sum(result.counts.values()) == gaps

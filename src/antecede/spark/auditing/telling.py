@@ -25,6 +25,7 @@ from antecede.trace.record import KINDS, RETAINED, odd_reason
 __all__ = [
     "CONTROLS",
     "HEARD",
+    "LET_GO",
     "ROLES",
     "add_roles",
     "collected",
@@ -117,10 +118,17 @@ def controls(table: Any) -> pa.Table:
     columns = {name: mine.column(name) for name in names}
     columns["time_us"] = time_us(mine)
     columns["cut"] = key_lists(mine.column("cut"))
-    cuts = mine.column("cut").to_pylist()
-    let_go = [[name for name in cut or () if LET_GO in name] or None for cut in cuts]
-    columns["let_go"] = pa.array(let_go, pa.list_(pa.string()))
+    columns["let_go"] = let_go_of(mine)
     return shaped(columns, CONTROLS)
+
+
+def let_go_of(table: Any) -> Any:
+    """What cuts say of messages that brokers let go of: of the column `let_go` where there is one."""
+    if "let_go" in table.column_names:
+        return table.column("let_go")
+    cuts = table.column("cut").to_pylist()
+    found = [[name for name in cut or () if LET_GO in name] or None for cut in cuts]
+    return pa.array(found, pa.list_(pa.string()))
 
 
 def collected(table: Any) -> pa.Table:
