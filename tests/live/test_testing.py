@@ -200,7 +200,7 @@ def test_a_lone_broker_comes_back_as_its_next_life_and_waits_for_what_it_cannot_
 
 
 def test_clients_that_published_once_and_left_cost_nothing(tmp_path: Path) -> None:
-    """Two hundred of them: while they are new, every stamp and frontier names them; some minutes later nobody does, and
+    """A hundred of them: while they are new, every stamp and frontier names them; some minutes later nobody does, and
     whoever joins then, behind what was let go of, is judged clean."""
 
     async def scenario(cluster: LocalCluster) -> tuple[list[tuple[int, ...]], int]:
@@ -221,13 +221,13 @@ def test_clients_that_published_once_and_left_cost_nothing(tmp_path: Path) -> No
             await node.publish("room/0", b"first")
             await read()
             found = [sizes()]
-            for start in range(0, 200, 50):
+            for start in range(0, 100, 50):
                 await asyncio.gather(*(once(f"v{n}") for n in range(start, start + 50)))
                 await read()
                 await node.publish("room/0", b"still here")
             found.append(sizes())
-            for _ in range(90):  # a quiet system compares nothing, and so lets go of nothing
-                await asyncio.sleep(2.0)
+            for _ in range(45):  # a quiet system compares nothing, and so lets go of nothing
+                await asyncio.sleep(4.0)
                 await node.publish("room/0", b"still here")
                 await read()
             found.append(sizes())
@@ -237,7 +237,7 @@ def test_clients_that_published_once_and_left_cost_nothing(tmp_path: Path) -> No
 
     (before, with_all, after), came = LocalCluster(2, seed=5, records=str(tmp_path)).run(scenario)
     assert came == 1
-    assert with_all[0] > before[0] + 200 and min(with_all[1:]) > 100
+    assert with_all[0] > before[0] + 200 and min(with_all[1:]) > 50
     assert after[0] <= before[0] + 2 and after[1:3] == before[1:3], (before, with_all, after)
     assert after[3] == 3, "two brokers and ann"
     report = check(tmp_path)
