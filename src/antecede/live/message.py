@@ -8,7 +8,6 @@ mistake gets one sentence before anything has changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol, runtime_checkable
 
@@ -60,8 +59,7 @@ def _no_causes(message_id: str) -> tuple[str, ...]:
     return ()
 
 
-@dataclass(slots=True, frozen=True, eq=False)
-class Message:
+class Message(msgspec.Struct, frozen=True, eq=False, gc=False):
     """One delivered message. Immutable."""
 
     id: str
@@ -71,7 +69,7 @@ class Message:
     sent_us: int | None
     """When it was sent, on the cluster's clock; None: its sender did not say."""
     deadline_us: int | None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict)
     _causes: Callable[[str], tuple[str, ...]] = _no_causes
 
     @property
