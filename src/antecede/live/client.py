@@ -24,6 +24,7 @@ from antecede.core.home.fusing import result_id
 from antecede.core.membership.news import split_name
 from antecede.core.message import Message as CoreMessage
 from antecede.core.names import check_process
+from antecede.core.where import Value
 from antecede.errors import EnvironmentFault, InputError, RemoteProtocolError
 from antecede.live.connection import Connection
 from antecede.live.fusing import FusedInbox, Result
@@ -113,7 +114,7 @@ class Client(Connection):
         deadline: datetime | None = None,
         after: After = None,
         order: str = "causal",
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, Value] | None = None,
     ) -> str:
         """Returns the id at once; `flush` waits until all is safe. Refuses when too much is not safe yet."""
         if self.pending >= OUTBOX:
@@ -129,7 +130,7 @@ class Client(Connection):
         deadline: datetime | None = None,
         after: After = None,
         order: str = "causal",
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, Value] | None = None,
     ) -> str:
         """Returns the id once the message is safe: another broker has it too, or there is no other.
 
@@ -163,7 +164,7 @@ class Client(Connection):
         deadline: datetime | None,
         after: After,
         order: str,
-        headers: Mapping[str, str] | None,
+        headers: Mapping[str, Value] | None,
     ) -> CoreMessage:
         node = self.node
         now_us = node.clock.now_us()
@@ -367,7 +368,7 @@ class Client(Connection):
     # -- asking ----------------------------------------------------------------------------------------------------
 
     async def request(
-        self, topic: str, payload: bytes, *, within: float, headers: Mapping[str, str] | None = None
+        self, topic: str, payload: bytes, *, within: float, headers: Mapping[str, Value] | None = None
     ) -> Message:
         """Publish a question and wait for the first reply, an ordinary message (see `reply`); TimeoutError when none
         comes `within` so many seconds."""
@@ -395,7 +396,7 @@ class Client(Connection):
     async def reply(self, message: Message, payload: bytes, *, within: float | None = None) -> str:
         """Answer a request: publishes to the topic that it names, after it."""
         place = message.headers.get(REPLY_TO)
-        if place is None:
+        if not isinstance(place, str):
             raise InputError(f"{message.id} asks for no reply: publish to a topic instead.")
         return await self.publish(place, payload, within=within, after=message)
 

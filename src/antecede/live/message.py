@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Protocol, runtime_checkable
 
 import msgspec
@@ -17,7 +18,7 @@ from antecede.core.content import Content as Shown
 from antecede.core.message import Message as CoreMessage
 from antecede.core.names import MAX_TOPIC
 from antecede.core.topics import selected
-from antecede.core.where import parse_where
+from antecede.core.where import Value, parse_where
 from antecede.errors import InputError
 from antecede.wire import MAX_PAYLOAD
 
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 MAX_HEADERS = 4096
-"""Bytes of all headers of a message together: they are a label, not a second payload."""
+"""Bytes of all headers of a message together, encoded: they are a label, not a second payload."""
 MAX_BODY = MAX_PAYLOAD - MAX_HEADERS - 32
 """Bytes of an application's payload: with headers and time it must fit the core's. Larger things by reference."""
 
@@ -46,7 +47,7 @@ MAX_BODY = MAX_PAYLOAD - MAX_HEADERS - 32
 class Content(msgspec.Struct, array_like=True, frozen=True):
     sent_us: int
     body: bytes
-    headers: dict[str, str] | None = None
+    headers: dict[str, Value] | None = None
     more: bytes | None = None
     """What only the other end of the same kind understands, such as properties of MQTT that are no headers."""
 
@@ -69,8 +70,12 @@ class Message(msgspec.Struct, frozen=True, eq=False, gc=False):
     sent_us: int | None
     """When it was sent, on the cluster's clock; None: its sender did not say."""
     deadline_us: int | None
-    headers: Mapping[str, str] = msgspec.field(default_factory=dict)
+    headers: Mapping[str, Value] = msgspec.field(default_factory=dict)
     _causes: Callable[[str], tuple[str, ...]] = _no_causes
+
+    def __repr__(self) -> str:
+        shown = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name != "_causes"]
+        return f"Message({', '.join(shown)})"
 
     @property
     def sent_at(self) -> datetime | None:
@@ -105,7 +110,9 @@ def moment(us: int) -> datetime:
     return datetime.fromtimestamp(us / 1e6, UTC)
 
 
-def pack_content(payload: object, headers: Mapping[str, str] | None, sent_us: int, more: bytes | None = None) -> bytes:
+def pack_content(
+    payload: object, headers: Mapping[str, Value] | None, sent_us: int, more: bytes | None = None
+) -> bytes:
     """
     >>> len(pack_content(b"hello", None, 1_700_000_000_000_000))
     17
@@ -121,13 +128,21 @@ def pack_content(payload: object, headers: Mapping[str, str] | None, sent_us: in
         )
     if not headers and not more:
         return _encode((sent_us, body))
-    headers = headers or {}
-    if not isinstance(headers, Mapping) or not all(isinstance(t, str) for pair in headers.items() for t in pair):
-        raise InputError("Headers are a map of text to text.")
-    texts = sum(len(key.encode()) + len(value.encode()) for key, value in headers.items())
-    if texts + len(more or b"") > MAX_HEADERS:
+    headers = _checked(headers or {})
+    if len(_encode(headers)) + len(more or b"") > MAX_HEADERS:
         raise InputError(f"Headers have more than {MAX_HEADERS} bytes: put it into the payload.")
     return _encode(Content(sent_us, body, dict(headers) or None, more))
+
+
+def _checked(headers: object) -> Mapping[str, Value]:
+    if not isinstance(headers, Mapping) or not all(isinstance(key, str) for key in headers):
+        raise InputError("Headers are a map from names to values, for example {'room': 'a', 'temp': 21.5}.")
+    for key, value in headers.items():
+        if not isinstance(value, str | int | float):
+            raise InputError(f"The header {key!r} is a text, a number, True or False, not {type(value).__name__}.")
+        if (isinstance(value, int) and abs(value) >= 2**63) or (isinstance(value, float) and not isfinite(value)):
+            raise InputError(f"The header {key!r} is no finite number of 64 bits: write it as text.")
+    return headers
 
 
 def content_of(message: CoreMessage) -> Content:

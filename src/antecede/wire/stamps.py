@@ -60,9 +60,7 @@ class ReadStamp(Stamp):
     __slots__ = ("_numbers", "_shape")
     SAVED_AS = Stamp
 
-    def __init__(
-        self, own: tuple[Mark, ...], rank: int, extra: object, shape: Shape, numbers: tuple[int, ...]
-    ) -> None:
+    def __init__(self, own: tuple[Mark, ...], rank: int, extra: object, shape: Shape, numbers: tuple[int, ...]) -> None:
         self.own, self.rank, self.extra = own, rank, extra
         self._shape, self._numbers = shape, numbers
 
