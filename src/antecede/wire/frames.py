@@ -192,7 +192,7 @@ def _items_row(frame: Items | Grown) -> ItemsRow:
 def _items_batch(frame: Items | Grown) -> BatchRow | Raw:
     """What is gone travels as a header: its payload is dropped."""
     envelopes = tuple([item.envelope for item in frame.items])
-    if not any([item.gone for item in frame.items]):
+    if not any(item.gone for item in frame.items):
         return packed_batch(envelopes)[0]
     row = batch_row(envelopes)
     payloads = row[-1]
