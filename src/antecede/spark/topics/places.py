@@ -1,0 +1,62 @@
+"""Where live topics are, and who asks for them: the options that reading and writing share.
+
+Decided in this file: `brokers` is one or several addresses by commas; a token may be given as text or as a file, which
+is read again for every call; and what cannot work is one sentence before anything is connected.
+
+Options: `brokers` (`antecede://HOST:PORT,...`, or `antecedes://` with TLS), `ca` (the ca.pem of their cluster), `token` or
+`token_file`, `name` (what this reader or writer is called in ids and records; left out, one is made up once).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from antecede.core.names import check_process
+from antecede.errors import InputError
+from antecede.live.address import is_secure, parse_address
+
+__all__ = ["SHARED", "Places", "places_of", "words"]
+
+SHARED = ("brokers", "ca", "token", "token_file", "name")
+
+
+@dataclass(frozen=True, repr=False)
+class Places:
+    brokers: tuple[str, ...]
+    ca: str | None = None
+    token: str | None = None
+    token_file: str | None = None
+    name: str | None = None
+
+    def __str__(self) -> str:
+        return ", ".join(self.brokers)
+
+    def shown_token(self) -> str | Path | None:
+        return Path(self.token_file) if self.token_file is not None else self.token
+
+
+def words(text: str | None) -> tuple[str, ...]:
+    """What stands between commas.
+
+    >>> words("a/#, b"), words(None)
+    (('a/#', 'b'), ())
+    """
+    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
+
+
+def places_of(options: Mapping[str, str]) -> Places:
+    brokers = words(options.get("brokers"))
+    if not brokers:
+        raise InputError("option brokers is empty: give addresses such as antecede://127.0.0.1:7400")
+    secure = any(map(is_secure, brokers)) or options.get("ca") is not None
+    for one in brokers:
+        parse_address(one, beyond_loopback=secure)
+    if options.get("token") is not None and options.get("token_file") is not None:
+        raise InputError("options token and token_file are two ways to say one thing: give one of them")
+    if options.get("name") is not None:
+        check_process(options["name"])
+    return Places(
+        brokers, options.get("ca"), options.get("token"), options.get("token_file"), options.get("name")
+    )  # fmt: skip
