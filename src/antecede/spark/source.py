@@ -47,6 +47,8 @@ from antecede.spark.stretches import Stretch, pack, read_stretch
 from antecede.spark.tail import TableTail, Tail, TraceTail
 from antecede.spark.topics.reading import READING as LIVE_READING
 from antecede.spark.topics.reading import LiveReader, LiveSettings, live_schema, live_settings
+from antecede.spark.topics.writing import WRITING as LIVE_WRITING
+from antecede.spark.topics.writing import LiveBatchWriter, LiveStreamWriter, LiveTarget, live_target
 
 __all__ = ["FORMAT", "AntecedeSource"]
 
@@ -265,11 +267,19 @@ class AntecedeSource(DataSource):
         return StreamReader(reading(self.options), schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        if self.live:
+            return LiveBatchWriter(self.live_target(schema, overwrite))
         return BatchWriter(self.target(schema, overwrite))
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:
+        if self.live:
+            return LiveStreamWriter(self.live_target(schema, overwrite))
         return StreamWriter(self.target(schema, overwrite))
 
     def target(self, schema: StructType, overwrite: bool) -> Target:
         refuse_unknown(self.options, WRITING)
         return target_of(self.options.get("path"), self.options.get("partition_by"), schema, overwrite)
+
+    def live_target(self, schema: StructType, overwrite: bool) -> LiveTarget:
+        refuse_unknown(self.options, LIVE_WRITING)
+        return live_target(self.options, schema, overwrite)
