@@ -24,7 +24,7 @@ from antecede.live.network import SocketNetwork
 from antecede.spark.topics.places import Places
 from antecede.spark.topics.spool import After, Spool
 
-__all__ = ["FULL", "Feed"]
+__all__ = ["FULL", "Feed", "undelivered"]
 
 log = logging.getLogger("antecede.spark")
 
@@ -142,7 +142,7 @@ class Feed:
             fates, self._fates[:] = self._fates[:], []
             if messages or fates:
                 rows = [_row(message, client.missing.pop(message.id, ())) for message in messages]
-                self._write([*rows, *map(_undelivered, fates)], inbox)
+                self._write([*rows, *map(undelivered, fates)], inbox)
                 self._came_s = time.monotonic()
                 if fates:
                     log.warning("%s: %d messages were not delivered, the first %s (%s)", client.name, len(fates), *fates[0][:2])
@@ -165,7 +165,7 @@ def _row(message: Message, missing: tuple[str, ...]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _undelivered(fate: Fate) -> dict[str, Any]:
+def undelivered(fate: Fate) -> dict[str, Any]:
     """Of what never came its topic is not known."""
     sender = fate.id.rpartition(":")[0].rstrip("~")
     return {"id": fate.id, "sender": sender, "fate": fate.fate, "missing": list(fate.missing)}
