@@ -105,6 +105,7 @@ def counted(spark: SparkSession, path: Path) -> list[int]:
     return sorted(int(row.payload) for row in spark.read.format("antecede").load(str(path)).collect())
 
 
+@pytest.mark.slow
 def test_counts_reconcile_through_restarts_of_the_query_and_of_a_broker(spark: SparkSession, tmp_path: Path) -> None:
     def query(there: Brokers) -> Any:
         live = spark.readStream.format("antecede").option("brokers", there.urls).option("topics", "t/#")
@@ -143,6 +144,7 @@ def test_counts_reconcile_through_restarts_of_the_query_and_of_a_broker(spark: S
     assert counted(spark, tmp_path / "table") == list(range(120))
 
 
+@pytest.mark.slow
 def test_no_broker_is_our_sentence_in_spark_too(spark: SparkSession, tmp_path: Path) -> None:
     live = spark.readStream.format("antecede").options(**{**PLACE, "spool": str(tmp_path / "spool")}).load()
     query = live.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "ck")).start()

@@ -46,7 +46,7 @@ from antecede.spark.topics.places import Places
 from antecede.spark.topics.spool import Spool, locked
 from antecede.wire import restore
 
-__all__ = ["Publisher", "marks_of", "publish_batch", "publish_here"]
+__all__ = ["STARTED", "Publisher", "marks_of", "publish_batch", "publish_here"]
 
 IDLE_S = 60.0
 """A publisher without work lives so long: each new one is one more sender in all stamps."""
@@ -57,6 +57,12 @@ SAFE_S = 60.0
 AT_ONCE = 2_000
 """Messages that are not safe yet at a time."""
 LOOK_S = 0.02
+TOPICS = 100
+"""Topics of a batch that a publisher subscribes to, to learn what was published: one of each entry of the table will
+do."""
+
+STARTED: list[subprocess.Popen[bytes]] = []
+"""Publishers that this process has started, and need not wait for."""
 
 
 class Publisher:
@@ -75,9 +81,7 @@ class Publisher:
             await asyncio.sleep(SETTLE_S)
         client = connect(*self.places.brokers, name=name, tls=self.places.ca, token=self.places.shown_token())
         async with client:
-            client.attach(())
-            await client.until(lambda: client.closed or client.machine.joined)
-            left = None if doing is None else self._left(client, doing)
+            left = None if doing is None else await self._left(client, doing)
             last_s = time.monotonic()
             while True:
                 waiting = self.outbox.waiting()
@@ -88,9 +92,14 @@ class Publisher:
                     return
                 await asyncio.sleep(LOOK_S)
 
-    def _left(self, client: Client, doing: Doing) -> tuple[int, ...]:
-        """The rows of a batch that were not published when the life before this one ended."""
+    async def _left(self, client: Client, doing: Doing) -> tuple[int, ...]:
+        """The rows of a batch that were not published when the life before this one ended. A broker tells whoever
+        subscribes where the subscription begins: which messages of each sender lie behind."""
+        rows = self.outbox.rows(doing.batch)
+        client.attach(sorted({rows[place]["topic"] for place in doing.places})[:TOPICS])
+        await client.until(lambda: client.closed or client.machine.joined)
         newest = newest_of(client.machine.start_marks).get(doing.sender, 0)
+        client.attach(())
         return doing.places[max(0, newest - doing.first + 1) :]
 
     async def _publish(self, client: Client, number: int, left: tuple[int, ...] | None) -> None:
@@ -206,6 +215,7 @@ def start(outbox: Outbox, places: Places, read_spool: str | None, parent: int) -
         process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True, env={**os.environ, **path}
         )
+    STARTED.append(process)
     assert process.stdin is not None
     with suppress(BrokenPipeError), process.stdin as told:
         said = {"places": asdict(places), "read_spool": read_spool, "parent": parent}
@@ -223,6 +233,7 @@ def main(folder: str, said: Mapping[str, Any]) -> None:
     except InputError:
         return  # another one was quicker
     with lock:
+        (outbox.root / "publisher.pid").write_text(str(os.getpid()), "ascii")
         places = Places(**{**said["places"], "brokers": tuple(said["places"]["brokers"])})
         try:
             asyncio.run(Publisher(outbox, places, said["read_spool"]).run(said["parent"]))

@@ -23,7 +23,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
-from pyspark.sql.types import ArrayType, BinaryType, LongType, MapType, StringType, StructType
+from pyspark.sql.types import StructType
 
 from antecede.errors import InputError
 from antecede.live.message import check_topic
@@ -36,9 +36,9 @@ __all__ = ["WRITING", "LiveBatchWriter", "LiveStreamWriter", "LiveTarget", "live
 
 WRITING = (*SHARED, "topic", "read_spool", "outbox", "checkpointlocation")
 
-TYPES: dict[str, tuple[type, ...]] = {
-    "topic": (StringType,), "payload": (StringType, BinaryType), "headers": (MapType,), "deadline_us": (LongType,),
-    "after": (ArrayType,), "causes": (ArrayType,),
+TYPES: dict[str, tuple[str, ...]] = {
+    "topic": ("string",), "payload": ("string", "binary"), "headers": ("map<string,string>",),
+    "deadline_us": ("bigint",), "after": ("array<string>",), "causes": ("array<string>",),
 }  # fmt: skip
 
 
@@ -67,12 +67,9 @@ def live_target(options: Mapping[str, str], schema: StructType, overwrite: bool)
     elif "topic" not in schema.names:
         raise InputError("rows are published to a topic: give option topic, or a column topic")
     for name, kinds in TYPES.items():
-        if name in schema.names and not isinstance(schema[name].dataType, kinds):
-            wanted = {"headers": "map<string,string>", "after": "array<string>", "causes": "array<string>"}
-            raise InputError(
-                f"column {name} is {schema[name].dataType.simpleString()}, not "
-                f"{wanted.get(name, ' or '.join(kind().simpleString() for kind in kinds))}: cast it, or drop it"
-            )
+        kind = schema[name].dataType.simpleString() if name in schema.names else kinds[0]
+        if kind not in kinds:
+            raise InputError(f"column {name} is {kind}, not {' or '.join(kinds)}: cast it, or drop it")
     spool = options.get("read_spool")
     if spool is None and ("after" in schema.names or "causes" in schema.names):
         raise InputError(
