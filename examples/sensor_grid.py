@@ -3,12 +3,12 @@
     python examples/sensor_grid.py
 
 Warmth moves through the grids: every sensor reacts to the first one of the grid before its own, and says so (`after=`).
-Rangers do not want every reading. They want the mean of each grid, twice a second, and the broker they are at
-folds it for them. Every few steps a ranger walks on, and the next broker takes over the fold.
+Rangers do not want every reading. They want the mean of each grid, twice a second, and the broker they are at folds it
+for them. Every few steps a ranger walks on, and the next broker takes over the fold.
 
-What to watch for: no result counts a reading without the reading it reacted to ("without cause" stays 0), although every
-fifth datagram between brokers is lost; and over all moves no reading is counted twice or left out ("readings" is the size
-of the last cut, and results have no holes in their numbers). A result that a broker took over says `moved`.
+What to watch for: no result counts a reading without the reading it reacted to ("without cause" stays 0), although
+every fifth datagram between brokers is lost; and over all moves no reading is counted twice or left out ("readings" is
+the size of the last cut, and results have no holes in their numbers). A result that a broker took over says `moved`.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ import pytest
 
 from antecede.errors import EnvironmentFault, InputError
 from antecede.spark.faults import plain_faults
+from antecede.spark.manifest import is_table
+from antecede.spark.sink import table_rows
 from antecede.spark.source import AntecedeSource
 from antecede.spark.topics.reading import LiveReader, live_schema
 from tests.spark.topics.brokers import Brokers, brokers, until
@@ -107,11 +109,13 @@ def counted(spark: SparkSession, path: Path) -> list[int]:
 
 @pytest.mark.slow
 def test_counts_reconcile_through_restarts_of_the_query_and_of_a_broker(spark: SparkSession, tmp_path: Path) -> None:
+    table = tmp_path / "table"
+
     def query(there: Brokers) -> Any:
         live = spark.readStream.format("antecede").option("brokers", there.urls).option("topics", "t/#")
         frame = live.option("spool", str(tmp_path / "spool")).option("max_rows", 30).load()
         writer = frame.writeStream.format("antecede").option("checkpointLocation", str(tmp_path / "ck"))
-        return writer.trigger(processingTime="100 milliseconds").start(str(tmp_path / "table"))
+        return writer.trigger(processingTime="100 milliseconds").start(str(table))
 
     def publish(numbers: range) -> None:
         for n in numbers:
@@ -119,13 +123,8 @@ def test_counts_reconcile_through_restarts_of_the_query_and_of_a_broker(spark: S
 
     def rows(running: Any, least: int) -> None:
         """Until Spark has as many of them in its table."""
-        until(lambda: running.exception() or len(list((tmp_path / "table").glob("part-*"))) and counted_rows() >= least)
+        until(lambda: running.exception() or (is_table(table) and sum(table_rows(table).values()) >= least))
         assert running.exception() is None
-
-    def counted_rows() -> int:
-        from antecede.spark.sink import table_rows
-
-        return sum(table_rows(tmp_path / "table").values())
 
     with brokers("A", "B") as there, there.connect("ann") as ann:
         running = query(there)
@@ -141,7 +140,7 @@ def test_counts_reconcile_through_restarts_of_the_query_and_of_a_broker(spark: S
         publish(range(100, 120))
         rows(running, 120)
         running.stop()
-    assert counted(spark, tmp_path / "table") == list(range(120))
+    assert counted(spark, table) == list(range(120))
 
 
 @pytest.mark.slow

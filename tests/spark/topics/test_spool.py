@@ -63,7 +63,8 @@ def test_foreign_and_missing_files_are_one_sentence(spool: Spool) -> None:
 
 
 def test_one_at_a_time(tmp_path: Path) -> None:
-    with locked(tmp_path / "x" / ".lock", "query", 0):
-        with pytest.raises(InputError, match="is in use by another query: give each a folder of its own"):
-            locked(tmp_path / "x" / ".lock", "query", 0.1)
+    first = locked(tmp_path / "x" / ".lock", "query", 0)
+    with pytest.raises(InputError, match="is in use by another query: give each a folder of its own"):
+        locked(tmp_path / "x" / ".lock", "query", 0.1)
+    first.close()
     locked(tmp_path / "x" / ".lock", "query", 0).close()

@@ -21,7 +21,7 @@ from antecede.live.inbox import Fate, Inbox
 from antecede.live.keys.caller import caller_for
 from antecede.live.message import Message
 from antecede.live.network import SocketNetwork
-from antecede.spark.topics.places import Places
+from antecede.spark.topics.places import TRIES, Places, opened
 from antecede.spark.topics.spool import After, Spool
 
 __all__ = ["FULL", "Feed", "undelivered"]
@@ -60,6 +60,7 @@ class Feed:
         self.done_row = 0
         """Spark has finished the rows before this one."""
         self._fates: list[Fate] = []
+        self._tries = 0
         self._open = threading.Event()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -103,16 +104,25 @@ class Feed:
         places = self.places
         how = caller_for(places.brokers, places.ca, places.shown_token())
         name = self.spool.name(places.name)
-        client = Reading(how, name, None, None, self._fates.append, SocketNetwork())
+        self._tries = TRIES
+        while not self._stopping.is_set():
+            client = await opened(lambda: Reading(how, name, None, None, self._fates.append, SocketNetwork()))
+            try:
+                await self._feed_by(client)
+            except EnvironmentFault:
+                self._tries -= 1
+                if not (client.refusal and self._tries):
+                    raise
+            finally:
+                await client.stop()
+
+    async def _feed_by(self, client: Reading) -> None:
+        """With one life of the client; all its lives but the first go on where the spool ends."""
         client.missing = {}
-        try:
-            await client.open()
-            since = None if self.after is None else self.after.frontier
-            inbox = client.subscribe(*self.topics, queue=CHUNK, overflow="block", since=since, where=self.where)
-            await self._opened(client, inbox)
-            await self._take_all(client, inbox)
-        finally:
-            await client.stop()
+        since = None if self.after is None else self.after.frontier
+        inbox = client.subscribe(*self.topics, queue=CHUNK, overflow="block", since=since, where=self.where)
+        await self._opened(client, inbox)
+        await self._take_all(client, inbox)
 
     async def _opened(self, client: Reading, inbox: Inbox) -> None:
         try:
@@ -139,13 +149,17 @@ class Feed:
                 messages += client.take(inbox, self.most - 1)
             except TimeoutError:
                 pass
+            if client.closed and not messages:
+                raise EnvironmentFault(client.refusal or f"the client {client.name} was closed")
             fates, self._fates[:] = self._fates[:], []
             if messages or fates:
                 rows = [_row(message, client.missing.pop(message.id, ())) for message in messages]
                 self._write([*rows, *map(undelivered, fates)], inbox)
-                self._came_s = time.monotonic()
+                self._came_s, self._tries = time.monotonic(), TRIES
                 if fates:
-                    log.warning("%s: %d messages were not delivered, the first %s (%s)", client.name, len(fates), *fates[0][:2])
+                    log.warning(
+                        "%s: %d messages were not delivered, the first %s (%s)", client.name, len(fates), *fates[0][:2]
+                    )
 
     def _write(self, rows: list[dict[str, Any]], inbox: Inbox) -> None:
         row, pos = (0, 0) if self.after is None else self.after[:2]
@@ -169,4 +183,3 @@ def undelivered(fate: Fate) -> dict[str, Any]:
     """Of what never came its topic is not known."""
     sender = fate.id.rpartition(":")[0].rstrip("~")
     return {"id": fate.id, "sender": sender, "fate": fate.fate, "missing": list(fate.missing)}
-

@@ -27,15 +27,14 @@ from antecede.spark.manifest import sync_folder, whole_or_not, writing
 
 __all__ = ["MESSAGES", "Doing", "Journal", "Outbox", "as_messages", "packed"]
 
-MESSAGES = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("payload", pa.binary()),
-        ("headers", pa.map_(pa.string(), pa.string())),
-        ("deadline_us", pa.int64()),
-        ("after", pa.list_(pa.string())),
-    ]
-)
+_FIELDS: list[tuple[str, pa.DataType]] = [
+    ("topic", pa.string()),
+    ("payload", pa.binary()),
+    ("headers", pa.map_(pa.string(), pa.string())),
+    ("deadline_us", pa.int64()),
+    ("after", pa.list_(pa.string())),
+]
+MESSAGES = pa.schema(_FIELDS)
 OWN = ("topic", "headers", "deadline_us", "after", "causes")
 """Columns that say how a row is published; without a column `payload` all others are its payload, as JSON."""
 
@@ -101,8 +100,8 @@ class Outbox:
                 for part in parts:
                     for batch in pa.ipc.open_stream(part):
                         writer.write_batch(batch)
-            with temporary.open("rb") as file:
-                os.fsync(file.fileno())
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())
             temporary.replace(self.path(number))
             sync_folder(self.root)
 
@@ -112,14 +111,12 @@ class Outbox:
         return sorted(n for path in self.root.glob("[0-9]*.arrow") if (n := int(path.stem)) > done)
 
     def rows(self, number: int) -> list[dict[str, Any]]:
-        with pa.OSFile(str(self.path(number))) as file:
+        with pa.OSFile(str(self.path(number)), "rb") as file:
             return pa.ipc.open_file(file).read_all().to_pylist(maps_as_pydicts="strict")
 
     def finish(self, number: int, rows: int, expired: int) -> None:
         before = self.journal()
-        self.note(
-            replace(before, done=number, rows=before.rows + rows, expired=before.expired + expired, doing=None)
-        )
+        self.note(replace(before, done=number, rows=before.rows + rows, expired=before.expired + expired, doing=None))
         self.path(number).unlink(missing_ok=True)
 
     def fail(self, sentence: str) -> None:
@@ -139,7 +136,7 @@ def as_messages(table: pa.Table, topic: str | None) -> pa.Table:
     have = table.column_names
     rows = table.num_rows
 
-    def column(name: str, kind: pa.DataType) -> Any:
+    def column(name: str, kind: Any) -> Any:
         return table[name].cast(kind) if name in have else pa.nulls(rows, kind)
 
     topics = table["topic"].cast(pa.string()) if "topic" in have else pa.array([topic] * rows, pa.string())

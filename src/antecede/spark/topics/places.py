@@ -1,23 +1,34 @@
 """Where live topics are, and who asks for them: the options that reading and writing share.
 
 Decided in this file: `brokers` is one or several addresses by commas; a token may be given as text or as a file, which
-is read again for every call; and what cannot work is one sentence before anything is connected.
+is read again for every call; what cannot work is one sentence before anything is connected; and a client that is
+refused tries again a few times, since a broker that has just come back gives names of earlier lives until it has heard
+of the later ones.
 
-Options: `brokers` (`antecede://HOST:PORT,...`, or `antecedes://` with TLS), `ca` (the ca.pem of their cluster), `token` or
-`token_file`, `name` (what this reader or writer is called in ids and records; left out, one is made up once).
+Options: `brokers` (`antecede://HOST:PORT,...`, or `antecedes://` with TLS), `ca` (the ca.pem of their cluster), `token`
+or `token_file`, `name` (what this reader or writer is called in ids and records; left out, one is made up once).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from antecede.core.names import check_process
-from antecede.errors import InputError
+from antecede.errors import EnvironmentFault, InputError
 from antecede.live.address import is_secure, parse_address
+from antecede.live.client import Client
 
-__all__ = ["SHARED", "Places", "places_of", "words"]
+__all__ = ["SHARED", "TRIES", "Places", "opened", "places_of", "words"]
+
+TRIES = 4
+"""How often a client is opened; raising it delays the sentence where no broker will have it."""
+PAUSE_S = 1.0
+
+C = TypeVar("C", bound=Client)
 
 SHARED = ("brokers", "ca", "token", "token_file", "name")
 
@@ -60,3 +71,17 @@ def places_of(options: Mapping[str, str]) -> Places:
     return Places(
         brokers, options.get("ca"), options.get("token"), options.get("token_file"), options.get("name")
     )  # fmt: skip
+
+
+async def opened(make: Callable[[], C]) -> C:
+    """A client that some broker has welcomed."""
+    for left in reversed(range(TRIES)):
+        client = make()
+        try:
+            await client.open()
+            return client
+        except EnvironmentFault:
+            if not (client.refusal and left):
+                raise
+            await asyncio.sleep(PAUSE_S)
+    raise AssertionError("it was opened, or refused")

@@ -42,7 +42,7 @@ from antecede.core.message import LOOSE, newest_of, series_of, split_id
 from antecede.errors import AntecedeError, EnvironmentFault, InputError
 from antecede.live.client import Client, connect
 from antecede.spark.topics.outbox import Doing, Outbox
-from antecede.spark.topics.places import Places
+from antecede.spark.topics.places import Places, opened
 from antecede.spark.topics.spool import Spool, locked
 from antecede.wire import restore
 
@@ -79,8 +79,9 @@ class Publisher:
         name, doing = self.outbox.journal().name, self.outbox.journal().doing
         if doing is not None:
             await asyncio.sleep(SETTLE_S)
-        client = connect(*self.places.brokers, name=name, tls=self.places.ca, token=self.places.shown_token())
-        async with client:
+        places = self.places
+        client = await opened(lambda: connect(*places.brokers, name=name, tls=places.ca, token=places.shown_token()))
+        try:
             left = None if doing is None else await self._left(client, doing)
             last_s = time.monotonic()
             while True:
@@ -91,6 +92,8 @@ class Publisher:
                 if not waiting and (parent is None or not is_alive(parent) or time.monotonic() - last_s > IDLE_S):
                     return
                 await asyncio.sleep(LOOK_S)
+        finally:
+            await client.aclose()
 
     async def _left(self, client: Client, doing: Doing) -> tuple[int, ...]:
         """The rows of a batch that were not published when the life before this one ended. A broker tells whoever
@@ -164,7 +167,9 @@ def marks_of(after: Sequence[str], frontier: Frontier) -> dict[str, int]:
             continue  # nothing follows an unordered message
         streams = {s: n for s, n in frontier.marks.items() if series_of(s) == sender}
         if seq > max(streams.values(), default=0):
-            raise InputError(f"a row comes after {one}, which the stream in read_spool has not read: name its own spool")
+            raise InputError(
+                f"a row comes after {one}, which the stream in read_spool has not read: name its own spool"
+            )
         for stream, n in streams.items():
             exact = min(n, seq) if len(streams) == 1 else n
             marks[stream] = max(exact, marks.get(stream, 0))

@@ -112,9 +112,7 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if since is None and start is not None and start["frontier"]:
                 since = After(start["row"], start["pos"], base64.b64decode(start["frontier"]))
             settings = self.settings
-            self._feed = Feed(
-                self.spool, settings.places, settings.topics, settings.where, settings.max_rows or FULL
-            )
+            self._feed = Feed(self.spool, settings.places, settings.topics, settings.where, settings.max_rows or FULL)
             held = self.spool.chunks()
             self._feed.done_row = start["row"] if start is not None else held[0].first if held else 0
             self._feed.start(since)

@@ -32,21 +32,20 @@ from antecede.spark.manifest import sync_folder, whole_or_not, writing
 
 __all__ = ["LIVE", "After", "Chunk", "Spool", "locked", "read_chunk"]
 
-LIVE = pa.schema(
-    [
-        ("id", pa.string()),
-        ("topic", pa.string()),
-        ("payload", pa.binary()),
-        ("headers", pa.map_(pa.string(), pa.string())),
-        ("sender", pa.string()),
-        ("sent_us", pa.int64()),
-        ("deadline_us", pa.int64()),
-        ("causes", pa.list_(pa.string())),
-        ("causal_pos", pa.int64()),
-        ("fate", pa.string()),
-        ("missing", pa.list_(pa.string())),
-    ]
-)
+_FIELDS: list[tuple[str, pa.DataType]] = [
+    ("id", pa.string()),
+    ("topic", pa.string()),
+    ("payload", pa.binary()),
+    ("headers", pa.map_(pa.string(), pa.string())),
+    ("sender", pa.string()),
+    ("sent_us", pa.int64()),
+    ("deadline_us", pa.int64()),
+    ("causes", pa.list_(pa.string())),
+    ("causal_pos", pa.int64()),
+    ("fate", pa.string()),
+    ("missing", pa.list_(pa.string())),
+]
+LIVE = pa.schema(_FIELDS)
 """The columns of live rows; docs/columns.md says what each is."""
 
 WAIT_S = 20.0
@@ -168,7 +167,7 @@ def said_of(path: Path) -> After:
 
 def read_chunk(path: str) -> Iterator[pa.RecordBatch]:
     try:
-        with pa.OSFile(path) as file:
+        with pa.OSFile(path, "rb") as file:
             reader = pa.ipc.open_file(file)
             for place in range(reader.num_record_batches):
                 yield reader.get_batch(place)

@@ -1,4 +1,4 @@
-"""Writing to live topics: `df.writeStream.format("antecede").option("brokers", ...).option("topic", ...)`, and `df.write`.
+"""Writing to live topics: `df.writeStream.format("antecede").option("brokers", ...)`, and `df.write` likewise.
 
 Decided in this file: tasks hand their rows, as messages, to the driver, which puts a batch into the outbox when all of
 it is there and waits until it is published (`publisher.py`: by whom, and what a crash can do). So a task that is tried
