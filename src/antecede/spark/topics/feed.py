@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-import time
 from typing import Any
 
 from antecede.core.effects import Deliver, Effect
@@ -55,7 +54,8 @@ class Feed:
         self.most = min(most, CHUNK)
         self.after: After | None = None
         self.error: BaseException | None = None
-        self._came_s = 0.0
+        self._clock = SocketNetwork().clock()
+        self._came_us = 0
         """When the last rows came."""
         self.done_row = 0
         """Spark has finished the rows before this one."""
@@ -84,7 +84,7 @@ class Feed:
 
     def quiet_for(self, seconds: float) -> bool:
         """Whether nothing has come for so long."""
-        return time.monotonic() - self._came_s >= seconds
+        return self._clock.now_us() - self._came_us >= seconds * 1e6
 
     def stop(self) -> None:
         self._stopping.set()
@@ -133,7 +133,7 @@ class Feed:
                 f"no broker at {self.places} carries {', '.join(self.topics)}: start one that does, or read others"
             ) from None
         self._write([], inbox)  # where it begins: a restart before the first row begins there too
-        self._came_s = time.monotonic()
+        self._came_us = self._clock.now_us()
         self._open.set()
 
     async def _take_all(self, client: Reading, inbox: Inbox) -> None:
@@ -155,7 +155,7 @@ class Feed:
             if messages or fates:
                 rows = [_row(message, client.missing.pop(message.id, ())) for message in messages]
                 self._write([*rows, *map(undelivered, fates)], inbox)
-                self._came_s, self._tries = time.monotonic(), TRIES
+                self._came_us, self._tries = self._clock.now_us(), TRIES
                 if fates:
                     log.warning(
                         "%s: %d messages were not delivered, the first %s (%s)", client.name, len(fates), *fates[0][:2]

@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from antecede.errors import InputError
 from antecede.spark.manifest import sync_folder, whole_or_not, writing
+from antecede.spark.topics.spool import name_for
 
 __all__ = ["MESSAGES", "Doing", "Journal", "Outbox", "as_messages", "packed"]
 
@@ -76,7 +77,7 @@ class Outbox:
         with writing(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
         if not (self.root / "journal.json").exists():
-            self.note(Journal(name or f"spark-{os.urandom(4).hex()}", query))
+            self.note(Journal(name or name_for(self.root), query))
         known = self.journal()
         if query and known.query and known.query != query:
             raise InputError(f"{self.root} holds batches of query {known.query}, not {query}: give another outbox")

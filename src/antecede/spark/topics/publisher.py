@@ -30,11 +30,11 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from antecede.core.home.frontier import Frontier
@@ -83,13 +83,15 @@ class Publisher:
         client = await opened(lambda: connect(*places.brokers, name=name, tls=places.ca, token=places.shown_token()))
         try:
             left = None if doing is None else await self._left(client, doing)
-            last_s = time.monotonic()
+            last_us = client.clock.now_us()
             while True:
                 waiting = self.outbox.waiting()
                 for number in waiting:
                     await self._publish(client, number, left if doing is not None and doing.batch == number else None)
-                    last_s = time.monotonic()
-                if not waiting and (parent is None or not is_alive(parent) or time.monotonic() - last_s > IDLE_S):
+                    last_us = client.clock.now_us()
+                if not waiting and (
+                    parent is None or not is_alive(parent) or client.clock.now_us() - last_us > IDLE_S * 1e6
+                ):
                     return
                 await asyncio.sleep(LOOK_S)
         finally:
@@ -200,7 +202,7 @@ def publish_batch(outbox: Outbox, number: int, places: Places, read_spool: str |
             raise EnvironmentFault(sentence)
         if not is_running(outbox):
             start(outbox, places, read_spool, parent)
-        time.sleep(LOOK_S)
+        Event().wait(LOOK_S)
 
 
 def is_running(outbox: Outbox) -> bool:
@@ -226,7 +228,7 @@ def start(outbox: Outbox, places: Places, read_spool: str | None, parent: int) -
         said = {"places": asdict(places), "read_spool": read_spool, "parent": parent}
         told.write(json.dumps(said).encode())
     while process.poll() is None and not is_running(outbox):
-        time.sleep(LOOK_S)
+        Event().wait(LOOK_S)
     if process.poll() is not None and outbox.failed() is None and outbox.waiting():
         raise EnvironmentFault(f"the publisher ended at once: see {outbox.root / 'publisher.log'}")
 

@@ -17,10 +17,10 @@ Options, beside those of `places.py`:
 from __future__ import annotations
 
 import base64
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any, TextIO
 
 import pyarrow as pa
@@ -142,7 +142,7 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         row = -1 if start is None else int(start["row"])
         if self._available_now and self._goal is None:
             while not feed.quiet_for(QUIET_S):
-                time.sleep(QUIET_S / 10)
+                Event().wait(QUIET_S / 10)
                 feed.check()
             self._goal = feed.row
         most, rows, last = getattr(limit, "max_rows", None), 0, None

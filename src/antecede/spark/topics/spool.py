@@ -18,11 +18,13 @@ from __future__ import annotations
 
 import base64
 import fcntl
+import hashlib
 import json
 import os
-import time
+import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any, NamedTuple, TextIO
 
 import pyarrow as pa
@@ -30,7 +32,7 @@ import pyarrow as pa
 from antecede.errors import EnvironmentFault, InputError
 from antecede.spark.manifest import sync_folder, whole_or_not, writing
 
-__all__ = ["LIVE", "After", "Chunk", "Spool", "locked", "read_chunk"]
+__all__ = ["LIVE", "After", "Chunk", "Spool", "locked", "name_for", "read_chunk"]
 
 _FIELDS: list[tuple[str, pa.DataType]] = [
     ("id", pa.string()),
@@ -48,6 +50,7 @@ _FIELDS: list[tuple[str, pa.DataType]] = [
 LIVE = pa.schema(_FIELDS)
 """The columns of live rows; docs/columns.md says what each is."""
 
+PAUSE_S = 0.05
 WAIT_S = 20.0
 """How long the process of an earlier run of the query may take to end."""
 
@@ -77,16 +80,20 @@ def locked(path: Path, who: str, wait_s: float = WAIT_S) -> TextIO:
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a", encoding="utf-8")
-    end = time.monotonic() + wait_s
-    while True:
+    for left in reversed(range(1 + round(wait_s / PAUSE_S))):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return file
         except OSError:
-            if time.monotonic() > end:
-                file.close()
-                raise InputError(f"{path.parent} is in use by another {who}: give each a folder of its own") from None
-            time.sleep(0.05)
+            if left:
+                Event().wait(PAUSE_S)
+    file.close()
+    raise InputError(f"{path.parent} is in use by another {who}: give each a folder of its own")
+
+
+def name_for(folder: Path) -> str:
+    """A name for whoever keeps what it remembers in this folder of this machine: no other has it, and it stays."""
+    return f"spark-{hashlib.sha256(f'{socket.gethostname()}:{folder}'.encode()).hexdigest()[:10]}"
 
 
 class Spool:
@@ -99,7 +106,7 @@ class Spool:
         with writing(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            whole_or_not(path, json.dumps({"name": wanted or f"spark-{os.urandom(4).hex()}"}))
+            whole_or_not(path, json.dumps({"name": wanted or name_for(self.root)}))
         known = str(json.loads(path.read_text("utf-8"))["name"])
         if wanted is not None and wanted != known:
             raise InputError(f"{self.root} belongs to the reader {known}, not {wanted}: give another folder as spool")
