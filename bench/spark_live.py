@@ -137,9 +137,9 @@ async def story(processes: Processes, brokers: list[int], count: int, rate: int,
     folder, dice = processes.folder, random.Random(seed)
     urls = [f"antecede://127.0.0.1:{port}" for port in brokers]
 
-    async def until_rows(least: int) -> None:
+    async def until_rows(least: int, over: asyncio.Task[None] | None = None) -> None:
         end = time.monotonic() + 240
-        while rows_in(folder) < least and time.monotonic() < end:
+        while rows_in(folder) < least and time.monotonic() < end and not (over is not None and over.done()):
             if processes.there["query"].poll() is not None:
                 raise SystemExit((folder / "query.log").read_text()[-2000:])
             await asyncio.sleep(0.1)
@@ -152,7 +152,7 @@ async def story(processes: Processes, brokers: list[int], count: int, rate: int,
         answering = [asyncio.create_task(answer(node, said)) for node in (ann, bob)]
         publishing = asyncio.create_task(publish([ann, bob], count, rate, dice, said))
         for what in ("kill", "broker", "kill", "stop"):
-            await until_rows(rows_in(folder) + count // 8)
+            await until_rows(rows_in(folder) + count // 8, publishing)
             print(f"  {rows_in(folder):>7} rows are in the table: {what}", flush=True)
             if what == "broker":
                 processes.kill("A")
@@ -192,7 +192,7 @@ def reconcile(folder: Path, said: Said) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--messages", type=int, default=8_000)
+    parser.add_argument("--messages", type=int, default=12_000)
     parser.add_argument("--rate", type=int, default=100, help="messages a second")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--query", help=argparse.SUPPRESS)
