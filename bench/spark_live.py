@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -78,7 +79,10 @@ class Processes:
     def stop(self, name: str) -> int:
         process = self.there.pop(name)
         process.terminate()
-        return process.wait(60)
+        code = process.wait(60)
+        with suppress(ProcessLookupError):  # what it had started and not ended
+            os.killpg(process.pid, signal.SIGKILL)
+        return code
 
     def end(self) -> None:
         for name in list(self.there):

@@ -27,7 +27,7 @@ class Brokers:
         self._loop = loop
         self.there: dict[str, Broker] = {}
 
-    def _do(self, work: Coroutine[Any, Any, Any]) -> Any:
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
 
     def start(self, name: str, listen: str = "127.0.0.1:0", **options: Any) -> str:
@@ -39,11 +39,11 @@ class Brokers:
             await broker.__aenter__()
             self.there[name] = broker
 
-        self._do(begin())
+        self.run(begin())
         return self.there[name].url
 
     def end(self, name: str) -> None:
-        self._do(self.there.pop(name).__aexit__(None, None, None))
+        self.run(self.there.pop(name).__aexit__(None, None, None))
 
     @property
     def urls(self) -> str:

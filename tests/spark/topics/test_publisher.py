@@ -15,12 +15,14 @@ import pytest
 
 from antecede.core.home.frontier import Frontier
 from antecede.errors import EnvironmentFault, InputError
+from antecede.live.client import connect
 from antecede.spark.topics import publisher as module
 from antecede.spark.topics.feed import Feed
 from antecede.spark.topics.outbox import Outbox, as_messages, packed
 from antecede.spark.topics.places import Places
 from antecede.spark.topics.publisher import is_alive, is_running, marks_of, publish_batch, publish_here
 from antecede.spark.topics.spool import Spool
+from tests.live.keys.keyed import Keyed
 from tests.spark.topics.brokers import brokers, until
 
 
@@ -75,6 +77,31 @@ def test_rows_are_published_after_their_causes(tmp_path: Path) -> None:
         late = outbox_of(tmp_path / "other", payload=["x"], after=[["ann:2"]])
         with pytest.raises(InputError, match="say in option read_spool"):
             publish_here(late, places, None)
+
+
+def test_with_a_token_reader_and_publisher_have_names_that_it_allows(tmp_path: Path) -> None:
+    keyed, file = Keyed(tmp_path / "keys"), tmp_path / "token"
+    file.write_text(keyed.token("meter", subscribe=("t/#",), publish=("#",)))
+    with brokers() as there:
+        there.start("A", keys=keyed.directory)
+        places = Places((there.urls,), ca=str(keyed.ca), token_file=str(file))
+        bob = connect(there.urls, name="bob", tls=keyed.ca, token=keyed.token("bob"))
+        there.run(bob.open())
+        inbox = bob.subscribe("out")
+        there.run(bob.open_inbox(inbox))
+        feed = Feed(Spool(tmp_path / "spool"), places, ("t/#",), None, 100)
+        feed.start(None)
+        there.run(bob.publish("t/1", b"x"))
+        until(lambda: feed.row == 1)
+        feed.stop()
+        outbox = Outbox(tmp_path / "outbox")
+        assert outbox.begin(None, "q", places.prefix()).name.startswith("meter-")
+        outbox.put(0, [packed(as_messages(pa.table({"payload": ["y"], "after": [["bob:1"]]}), "out"))])
+        publish_here(outbox, places, str(tmp_path / "spool"))
+        assert there.run(inbox.get(5)).sender.startswith("meter-")
+        there.run(bob.aclose())
+        with pytest.raises(InputError, match="other/#"):
+            Feed(Spool(tmp_path / "other"), places, ("other/#",), None, 100).start(None)
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from antecede.live.inbox import Fate, Inbox
 from antecede.live.keys.caller import caller_for
 from antecede.live.message import Message
 from antecede.live.network import SocketNetwork
-from antecede.spark.topics.places import TRIES, Places, opened
+from antecede.spark.topics.places import TRIES, Places, ended, opened
 from antecede.spark.topics.spool import After, Spool
 
 __all__ = ["FULL", "Feed", "undelivered"]
@@ -103,7 +103,7 @@ class Feed:
     async def _feed(self) -> None:
         places = self.places
         how = caller_for(places.brokers, places.ca, places.shown_token())
-        name = self.spool.name(places.name)
+        name = self.spool.name(places.name, places.prefix())
         self._tries = TRIES
         while not self._stopping.is_set():
             client = await opened(lambda: Reading(how, name, None, None, self._fates.append, SocketNetwork()))
@@ -115,6 +115,7 @@ class Feed:
                     raise
             finally:
                 await client.stop()
+                await ended()
 
     async def _feed_by(self, client: Reading) -> None:
         """With one life of the client; all its lives but the first go on where the spool ends."""

@@ -72,12 +72,12 @@ class Outbox:
     def path(self, number: int) -> Path:
         return self.root / f"{number:012d}.arrow"
 
-    def begin(self, name: str | None, query: str) -> Journal:
+    def begin(self, name: str | None, query: str, prefix: str = "spark-") -> Journal:
         """The journal, made where there is none; refused where it is another query's."""
         with writing(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
         if not (self.root / "journal.json").exists():
-            self.note(Journal(name or name_for(self.root), query))
+            self.note(Journal(name or name_for(self.root, prefix), query))
         known = self.journal()
         if query and known.query and known.query != query:
             raise InputError(f"{self.root} holds batches of query {known.query}, not {query}: give another outbox")

@@ -21,12 +21,14 @@ from antecede.core.names import check_process
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live.address import is_secure, parse_address
 from antecede.live.client import Client
+from antecede.live.keys.caller import caller_for
 
-__all__ = ["SHARED", "TRIES", "Places", "opened", "places_of", "words"]
+__all__ = ["SHARED", "TRIES", "Places", "ended", "opened", "places_of", "words"]
 
 TRIES = 4
 """How often a client is opened; raising it delays the sentence where no broker will have it."""
 PAUSE_S = 1.0
+CLOSE_S = 0.1
 
 C = TypeVar("C", bound=Client)
 
@@ -46,6 +48,11 @@ class Places:
 
     def shown_token(self) -> str | Path | None:
         return Path(self.token_file) if self.token_file is not None else self.token
+
+    def prefix(self) -> str:
+        """What a name that is made up begins with: a token allows names that begin with its own."""
+        said = caller_for(self.brokers, self.ca, self.shown_token()).prefix
+        return "spark-" if said == "c" else said
 
 
 def words(text: str | None) -> tuple[str, ...]:
@@ -85,3 +92,8 @@ async def opened(make: Callable[[], C]) -> C:
                 raise
             await asyncio.sleep(PAUSE_S)
     raise AssertionError("it was opened, or refused")
+
+
+async def ended() -> None:
+    """Let a connection over TLS close before its event loop does."""
+    await asyncio.sleep(CLOSE_S)

@@ -42,7 +42,7 @@ from antecede.core.message import LOOSE, newest_of, series_of, split_id
 from antecede.errors import AntecedeError, EnvironmentFault, InputError
 from antecede.live.client import Client, connect
 from antecede.spark.topics.outbox import Doing, Outbox
-from antecede.spark.topics.places import Places, opened
+from antecede.spark.topics.places import Places, ended, opened
 from antecede.spark.topics.spool import Spool, locked
 from antecede.wire import restore
 
@@ -96,6 +96,7 @@ class Publisher:
                 await asyncio.sleep(LOOK_S)
         finally:
             await client.aclose()
+            await ended()
 
     async def _left(self, client: Client, doing: Doing) -> tuple[int, ...]:
         """The rows of a batch that were not published when the life before this one ended. A broker tells whoever

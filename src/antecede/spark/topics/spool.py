@@ -91,22 +91,22 @@ def locked(path: Path, who: str, wait_s: float = WAIT_S) -> TextIO:
     raise InputError(f"{path.parent} is in use by another {who}: give each a folder of its own")
 
 
-def name_for(folder: Path) -> str:
+def name_for(folder: Path, prefix: str = "spark-") -> str:
     """A name for whoever keeps what it remembers in this folder of this machine: no other has it, and it stays."""
-    return f"spark-{hashlib.sha256(f'{socket.gethostname()}:{folder}'.encode()).hexdigest()[:10]}"
+    return f"{prefix}{hashlib.sha256(f'{socket.gethostname()}:{folder}'.encode()).hexdigest()[:10]}"
 
 
 class Spool:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def name(self, wanted: str | None) -> str:
+    def name(self, wanted: str | None, prefix: str = "spark-") -> str:
         """The name of this reader among brokers: the one it was given first, or one made up then."""
         path = self.root / "reader.json"
         with writing(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            whole_or_not(path, json.dumps({"name": wanted or name_for(self.root)}))
+            whole_or_not(path, json.dumps({"name": wanted or name_for(self.root, prefix)}))
         known = str(json.loads(path.read_text("utf-8"))["name"])
         if wanted is not None and wanted != known:
             raise InputError(f"{self.root} belongs to the reader {known}, not {wanted}: give another folder as spool")

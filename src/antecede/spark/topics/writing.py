@@ -108,7 +108,7 @@ class LiveBatchWriter(DataSourceArrowWriter):
     def commit(self, messages: Sequence[Any]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             outbox = Outbox(Path(folder))
-            outbox.begin(self.target.places.name, "")
+            outbox.begin(self.target.places.name, "", self.target.places.prefix())
             outbox.put(0, parts_of(messages)[0])
             publish_here(outbox, self.target.places, self.target.read_spool)
 
@@ -131,6 +131,6 @@ class LiveStreamWriter(DataSourceStreamArrowWriter):
         if len(parts) < len(messages):
             raise InputError(f"a task of batch {batchId} did not say what it has to publish")
         outbox = Outbox(Path(self.target.outbox))
-        outbox.begin(self.target.places.name, query)
+        outbox.begin(self.target.places.name, query, self.target.places.prefix())
         outbox.put(batchId, parts)
         publish_batch(outbox, batchId, self.target.places, self.target.read_spool, os.getppid())
