@@ -1,6 +1,6 @@
 """Spark reads live topics through kills of the query and of a broker; then the counts are reconciled.
 
-    python bench/spark_live.py [--messages N] [--rate N] [--seed S]
+    python bench/spark_live.py [--rows N] [--rate N] [--seed S]
 
 Two brokers, each a process; two clients that publish, each answering the other now and then; and a query, a process
 with a Spark of its own, that reads all topics into a table. The query is ended with kill -9 twice, with everything it
@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections import Counter
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -121,9 +122,10 @@ class Said:
             await asyncio.wait(self._tasks)
 
 
-async def publish(nodes: list[antecede.Client], count: int, rate: int, dice: random.Random, said: Said) -> None:
+async def publish(nodes: list[antecede.Client], rate: int, dice: random.Random, said: Said) -> None:
+    """Until it is cancelled."""
     begun = time.monotonic()
-    for n in range(count):
+    for n in count():
         await said.say(nodes[dice.randrange(len(nodes))], f"t/{dice.randrange(20)}", b"%d" % n)
         if n % 10 == 0:
             await asyncio.sleep(max(0.001, begun + n / rate - time.monotonic()))
@@ -137,13 +139,13 @@ async def answer(node: antecede.Client, said: Said) -> None:
                 await said.say(node, "t/answers", f"{node.name} {message.text}".encode(), message)
 
 
-async def story(processes: Processes, brokers: list[int], count: int, rate: int, seed: int) -> Said:
+async def story(processes: Processes, brokers: list[int], step: int, rate: int, seed: int) -> Said:
     folder, dice = processes.folder, random.Random(seed)
     urls = [f"antecede://127.0.0.1:{port}" for port in brokers]
 
-    async def until_rows(least: int, over: asyncio.Task[None] | None = None) -> None:
+    async def until_rows(least: int) -> None:
         end = time.monotonic() + 240
-        while rows_in(folder) < least and time.monotonic() < end and not (over is not None and over.done()):
+        while rows_in(folder) < least and time.monotonic() < end:
             if processes.there["query"].poll() is not None:
                 raise SystemExit((folder / "query.log").read_text()[-2000:])
             await asyncio.sleep(0.1)
@@ -154,9 +156,9 @@ async def story(processes: Processes, brokers: list[int], count: int, rate: int,
             await asyncio.sleep(0.1)
         said = Said()
         answering = [asyncio.create_task(answer(node, said)) for node in (ann, bob)]
-        publishing = asyncio.create_task(publish([ann, bob], count, rate, dice, said))
+        publishing = asyncio.create_task(publish([ann, bob], rate, dice, said))
         for what in ("kill", "broker", "kill", "stop"):
-            await until_rows(rows_in(folder) + count // 8, publishing)
+            await until_rows(rows_in(folder) + step)
             print(f"  {rows_in(folder):>7} rows are in the table: {what}", flush=True)
             if what == "broker":
                 processes.kill("A")
@@ -169,7 +171,8 @@ async def story(processes: Processes, brokers: list[int], count: int, rate: int,
                 print(f"  the query ended with {processes.stop('query')}", flush=True)
                 await asyncio.sleep(2)
                 processes.start_query(",".join(urls))
-        await publishing
+        await until_rows(rows_in(folder) + step)
+        publishing.cancel()
         await asyncio.sleep(3)
         for task in answering:
             task.cancel()
@@ -196,7 +199,7 @@ def reconcile(folder: Path, said: Said) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--messages", type=int, default=12_000)
+    parser.add_argument("--rows", type=int, default=1_000, help="rows in the table between two events")
     parser.add_argument("--rate", type=int, default=100, help="messages a second")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--query", help=argparse.SUPPRESS)
@@ -216,7 +219,7 @@ def main() -> int:
             processes.start_broker("B", *ports[::-1])
             time.sleep(2)
             begun = time.monotonic()
-            published = asyncio.run(story(processes, ports, said.messages, said.rate, said.seed))
+            published = asyncio.run(story(processes, ports, said.rows, said.rate, said.seed))
             print(f"{time.monotonic() - begun:.0f} seconds")
             return reconcile(Path(place), published)
         finally:
