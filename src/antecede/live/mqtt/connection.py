@@ -9,6 +9,7 @@ WebSocket differ only in the transport that is given.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -237,7 +238,8 @@ class MqttConnection(asyncio.Protocol):
             if out:
                 self._transport.write(b"".join(out))
             if self._transport.can_write_eof():
-                self._transport.write_eof()
+                with contextlib.suppress(OSError):  # the other side has reset it, and that is not known here yet
+                    self._transport.write_eof()
 
     def abort(self) -> None:
         self.over = True

@@ -123,7 +123,7 @@ class Door:
     # -- connecting ------------------------------------------------------------------------------------------------
 
     def connect(self, connection: MqttConnection, packet: mqtt5.ConnectPacket) -> None:
-        self.start(self._connect(connection, packet))
+        self.start(self._answer(connection, packet))
 
     def start(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -134,6 +134,13 @@ class Door:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("a mistake of ours", exc_info=task.exception())
+
+    async def _answer(self, connection: MqttConnection, packet: mqtt5.ConnectPacket) -> None:
+        try:
+            await self._connect(connection, packet)
+        except BaseException:
+            connection.abort()  # or its client would wait for a CONNACK for ever
+            raise
 
     async def _connect(self, connection: MqttConnection, packet: mqtt5.ConnectPacket) -> None:
         connection.problems = packet.request_problem_info

@@ -66,6 +66,8 @@ class MqttSession:
         """Taken from the machine, or by an earlier life of this session, and not written yet: they go first."""
         self.copies: deque[tuple[int, list[str]]] = deque()
         """Retained copies that are due: after so many messages, of these filters."""
+        self.past: set[str] = set()
+        """Delivered at the broker before the filter was subscribed to that would bring them now: they are not sent."""
         self._kept: deque[Kept] = deque()
         self._copied: dict[str, None] = {}
         self._since: set[str] = set()
@@ -267,6 +269,9 @@ class MqttSession:
         message, wanted = told.message, self.subscriptions.wanted(told)
         if wanted is None or self._copied.pop(message.id, False) is None:
             return
+        if message.id in self.past:
+            self.past.discard(message.id)
+            return
         if not wanted.own and message.sender == self.seat.name:
             return
         if message.deadline_us is not None and message.deadline_us < self.seat.clock.now_us():
@@ -284,7 +289,7 @@ class MqttSession:
         seen = told.message.id in self._since
         if not self.copies and not self._kept:
             self._since.clear()
-        if wanted is None or seen or self.seat.comes_live(told.message):
+        if wanted is None or seen or (told.message.id not in self.past and self.seat.comes_live(told.message)):
             return
         self._copied[told.message.id] = None
         if len(self._copied) > REMEMBERED:
@@ -353,4 +358,4 @@ class MqttSession:
     def take_all(self) -> list[Message]:
         """All that waits, for another broker to write: they are delivered."""
         taken = self.seat.take(self.seat.waiting) if self.seat.waiting else []
-        return [*(one.message for one in self.line), *taken]
+        return [one for one in (*(one.message for one in self.line), *taken) if one.id not in self.past]
