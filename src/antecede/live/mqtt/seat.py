@@ -97,6 +97,12 @@ class Seat(Connection):
             (said.topic,), said.content, deadline_us=said.deadline_us, after=said.after, order=said.order
         )
 
+    def outrank(self, kept: Envelope) -> None:
+        """What it publishes next replaces this retained message at every broker, though it was not sent it. (Rank grows
+        along causality; it may grow faster.)"""
+        upper = self.machine.upper
+        upper.rank = max(upper.rank, kept.stamp.rank)
+
     def why_not_publish(self, topic: str, size: int) -> str:
         """Where a token is asked for: why its broker would refuse this; empty: it would not."""
         if 0 < self.limits[0] < size:

@@ -23,7 +23,7 @@ from antecede.live.mqtt.asking import Asking
 from antecede.live.mqtt.codes import QOS, named
 from antecede.live.mqtt.connection import MqttConnection
 from antecede.live.mqtt.flight import Arrivals, Departures, Sent
-from antecede.live.mqtt.mapping import Told, outgoing, read
+from antecede.live.mqtt.mapping import Publication, Told, outgoing, read
 from antecede.live.mqtt.packets import Breach
 from antecede.live.mqtt.retained import Kept
 from antecede.live.mqtt.seat import Seat
@@ -121,7 +121,7 @@ class MqttSession:
     def _publish_will(self, will: mqtt5.Will) -> None:
         try:
             said = read(will, will.topic, will.payload or b"", int(will.qos), self.seat.clock.now_us())
-            self.seat.publish(said)
+            self._publish(said, retain=will.retain)
         except AntecedeError as fault:
             log.warning("the will of %s was not published: %s", self.client_id, fault)
 
@@ -194,7 +194,7 @@ class MqttSession:
             if why := self.seat.why_not_publish(topic, len(said.content)):
                 self._refuse(packet, NOT_AUTHORIZED, why)
                 return
-            message = self.seat.publish(said)
+            message = self._publish(said, retain=packet.retain)
         except AntecedeError as fault:
             self._refuse(packet, TOPIC_INVALID if len(topic) > MAX_TOPIC else REFUSED, str(fault))
             return
@@ -203,6 +203,12 @@ class MqttSession:
             self.arrivals.published(number, message.id)
         if len(self.seat.machine.outbox.unacked) > UNSAFE:
             connection.pause()
+
+    def _publish(self, said: Publication, *, retain: bool) -> Message:
+        kept = self.door.retained.by_topic.get(said.topic) if retain else None
+        if kept is not None:
+            self.seat.outrank(kept.envelope)
+        return self.seat.publish(said)
 
     def _refuse(self, packet: mqtt5.PublishPacket, code: int, text: str) -> None:
         self.door.counts["refused"] += 1
