@@ -213,7 +213,7 @@ def js(modules: str, messages: int) -> int:
                 here.publish_nowait("talk/native", b"native %d" % n, within=60)
             seen = list[str]()
             while len(seen) < total:
-                seen.append((await inbox.get(60)).payload.decode())
+                seen.append((await inbox.get(20)).payload.decode())
                 if seen[-1].startswith("js "):
                     here.publish_nowait("talk/native", f"answer to {seen[-1]}".encode(), within=60)
             return seen
