@@ -1,13 +1,14 @@
 """Authorised traffic under attack: two brokers with keys, and what each attack does to the latency of others.
 
-    python bench/keys.py [--seconds 8] [--connections 500] [--only NAME]...
+    python bench/keys.py [--seconds 3] [--pairs 3] [--connections 500] [--only NAME]...
 
 A publisher at one broker sends a hundred messages a second to a subscriber at the other, over TLS and sealed datagrams.
-First in peace, before and after; then while another process attacks: connections that say nothing, a byte a second,
-tokens that are none, wrong, expired, revoked, or of another topic, datagrams forged, altered and replayed, and a client
-that floods as fast as it can. Printed: median and 99th percentile of publish to delivery, how often each attack was
-refused and for what, messages that did not come (there must be none). A p99 above twice that in peace ends with 1. The
-attacker shares the machine: on two cores part of what it costs is its own CPU.
+Seconds in peace and seconds in which another process attacks take turns, so that whatever else the machine does falls on
+both: connections that say nothing, a byte a second, tokens that are none, wrong, expired, revoked, or of another topic,
+datagrams forged, altered and replayed, and a client that floods as fast as it can. Printed, of each attack: median and
+99th percentile of publish to delivery in peace and under it, how often it was refused and for what, messages that did not
+come (there must be none), and the load of the machine. A p99 above twice that in peace ends with 1. The attacker runs
+with the lowest priority, as it would be on another machine; on two cores part of what it costs is still its own CPU.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+import os
 import random
 import socket
 import statistics
@@ -177,22 +179,30 @@ def refusals(world: World) -> dict[str, int]:
     return totals
 
 
-def row(name: str, world: World, seconds: float, attacker: list[str] | None) -> dict[str, Any]:
-    before = refusals(world)
-    process = None if attacker is None else subprocess.Popen(attacker, stderr=subprocess.DEVNULL)
-    try:
-        if process is not None:
+def row(name: str, world: World, seconds: float, pairs: int, attacker: list[str]) -> dict[str, Any]:
+    before, lost = refusals(world), 0
+    peace_ms, attack_ms = list[float](), list[float]()
+    for _ in range(pairs):
+        late_ms, missing = asyncio.run(load(world, seconds))
+        peace_ms += late_ms
+        lost += missing
+        process = subprocess.Popen(["nice", "-n", "19", *attacker], stderr=subprocess.DEVNULL)
+        try:
             time.sleep(1.5)
-        late_ms, lost = asyncio.run(load(world, seconds))
-    finally:
-        if process is not None:
+            late_ms, missing = asyncio.run(load(world, seconds))
+        finally:
             process.kill()
             process.wait()
+        attack_ms += late_ms
+        lost += missing
+        time.sleep(1)
     after = refusals(world)
     why = {reason: count - before.get(reason, 0) for reason, count in after.items() if count > before.get(reason, 0)}
+    p99s = [statistics.quantiles(late_ms, n=100)[98] for late_ms in (peace_ms, attack_ms)]
     return {
-        "under": name, "p50 ms": statistics.median(late_ms), "p99 ms": statistics.quantiles(late_ms, n=100)[98],
-        "lost": lost, "refused": ", ".join(f"{reason} {count:,}" for reason, count in sorted(why.items())),
+        "under": name, "p50 in peace": statistics.median(peace_ms), "p50 ms": statistics.median(attack_ms),
+        "p99 in peace": p99s[0], "p99 ms": p99s[1], "times": p99s[1] / p99s[0], "lost": lost,
+        "load": os.getloadavg()[0], "refused": ", ".join(f"{reason} {count:,}" for reason, count in sorted(why.items())),
     }  # fmt: skip
 
 
@@ -231,7 +241,8 @@ def started(directory: Path, name: str, join: list[str], log: Path) -> tuple[sub
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--connections", type=int, default=500)
     parser.add_argument("--only", action="append", choices=[*ATTACKS])
     parser.add_argument("--attack", help=argparse.SUPPRESS)
@@ -252,20 +263,17 @@ def main() -> int:
             told |= {"urls": [first, second], "http": [http, other]}
             (directory / "told.json").write_text(json.dumps(told), "utf-8")
             world = World(told)
-            table: Table = [row("peace", world, given.seconds, None)]
+            table: Table = []
             for name in given.only or ATTACKS:
                 attacker = [sys.executable, __file__, "--attack", name, "--told", str(directory / "told.json")]
-                table.append(row(name, world, given.seconds, attacker))
-                time.sleep(1)
-            table.append(row("peace again", world, given.seconds, None))
+                table.append(row(name, world, given.seconds, given.pairs, attacker))
             leaked = [n for n, one in told["tokens"].items() if one and one in (directory / "B.log").read_text("utf-8")]
         finally:
             for process in processes:
                 process.terminate()
                 process.wait(20)
     show(f"{RATE} messages a second through two brokers with keys, {given.connections} silent connections", table)
-    calm_ms = max(table[0]["p99 ms"], table[-1]["p99 ms"])
-    worse = [one["under"] for one in table[1:-1] if one["p99 ms"] > 2 * calm_ms]
+    worse = [one["under"] for one in table if one["times"] > 2]
     lost = sum(one["lost"] for one in table)
     print(f"\np99 more than doubled under: {', '.join(worse) or 'none'}; lost: {lost}")
     print(f"tokens in the log: {', '.join(leaked) or 'none'}")
