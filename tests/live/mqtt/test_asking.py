@@ -23,10 +23,10 @@ def test_a_new_filter_of_a_session_brings_nothing_that_was_published_before_it(o
     with Paho(one.port()).connect() as sub, Paho(one.port()).connect() as pub:
         sub.subscribe("early/other")
         sub.publish("early/elsewhere", b"so that it is attached", 1)
-        pub.publish("early/a", b"before", 1)
-        pub.publish("early/kept", b"kept", 1, retain=True)
         pub.publish("early/other", b"wanted all the while", 1)
         assert sub.got(1) == [b"wanted all the while"]
+        pub.publish("early/a", b"before", 1)
+        pub.publish("early/kept", b"kept", 1, retain=True)
         sub.subscribe("early/+")
         pub.publish("early/a", b"after", 1)
         assert sub.got(3)[1:] == [b"kept", b"after"]

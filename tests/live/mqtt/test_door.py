@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import struct
-
 import mqtt5
 
 from antecede.live.mqtt.connection import KEEP_ALIVE_S
@@ -57,18 +54,6 @@ def test_the_last_connect_wins_and_takes_the_session(one: Brokers) -> None:
             second.client.loop_stop()
             third.publish("twice/1", b"y", 1)
             assert third.quiet() == []
-
-
-def test_a_connect_is_answered_when_the_connection_before_it_was_reset(one: Brokers) -> None:
-    for _ in range(5):
-        first = Raw(one.port())
-        first.connect("reset")
-        first.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        with Raw(one.port()) as second:
-            second.send(mqtt5.ConnectPacket("reset", clean_start=False))
-            first.close()
-            answer = second.read(5)
-            assert isinstance(answer, mqtt5.ConnAckPacket) and answer.reason_code == 0
 
 
 def test_clients_are_told_that_the_broker_stops() -> None:
