@@ -3,11 +3,11 @@
     python bench/keys.py [--seconds 3] [--pairs 5] [--connections 500] [--only NAME]...
 
 A publisher at one broker sends a hundred messages a second to a subscriber at the other, over TLS and sealed datagrams.
-Seconds in peace and seconds in which another process attacks take turns, so that whatever else the machine does falls on
-both: connections that say nothing, a byte a second, tokens that are none, wrong, expired, revoked, or of another topic,
+Seconds in peace and seconds in which another process attacks take turns, so that whatever else the machine does falls
+on both: connections that say nothing, a byte a second, tokens that are none, wrong, expired, revoked, or of another topic,
 datagrams forged, altered and replayed, and a client that floods as fast as it can. Printed, of each attack: median and
-99th percentile of publish to delivery in peace and under it (of the turns' percentiles the median, which one hiccup of the
-machine does not move), how often it was refused and for what, messages that did not come (there must be none), and the
+99th percentile of publish to delivery in peace and under it (of the turns' percentiles the median, which one hiccup of
+the machine does not move), how often it was refused and for what, messages that did not come (there must be none), and the
 load of the machine. A p99 above twice that in peace ends with 1. The attacker runs
 with the lowest priority, as it would be on another machine; on two cores part of what it costs is still its own CPU.
 """
@@ -40,7 +40,8 @@ from bench.tables import Table, show
 
 from antecede.errors import AntecedeError
 from antecede.live.address import parse_address
-from antecede.live.client import connect
+from antecede.live.client import Client, connect
+from antecede.live.inbox import Inbox
 from antecede.live.keys import store
 from antecede.live.keys.refusals import Refusals
 from antecede.live.keys.sealing import Sealing
@@ -142,29 +143,44 @@ ATTACKS: dict[str, Callable[[World], Awaitable[None]]] = {
 # -- authorised traffic ----------------------------------------------------------------------------------------------
 
 
-async def load(world: World, seconds: float) -> tuple[list[float], int]:
-    """Latencies in milliseconds, and how many did not come."""
+async def turns(world: World, seconds: float, pairs: int, attacker: list[str]) -> list[tuple[list[float], int]]:
+    """Latencies in milliseconds and how many did not come: in peace, under attack, in peace, ..."""
     token, urls = world.tokens["load"], world.told["urls"]
-    late_ms: list[float] = []
+    results: list[tuple[list[float], int]] = []
     async with (
         connect(urls[0], tls=world.ca, token=token) as ann,
         connect(urls[1], tls=world.ca, token=token) as bob,
         bob.subscribe("load/#", queue=10_000) as inbox,
     ):
         await asyncio.sleep(0.5)
-        count = int(RATE * seconds)
+        for _ in range(pairs):
+            results.append(await load(ann, inbox, seconds))
+            process = subprocess.Popen(["nice", "-n", "19", *attacker], stderr=subprocess.DEVNULL)
+            try:
+                await asyncio.sleep(1.5)
+                results.append(await load(ann, inbox, seconds))
+            finally:
+                process.kill()
+                process.wait()
+            await asyncio.sleep(1)
+    return results
 
-        async def take() -> None:
-            while len(late_ms) < count:
-                sent_s = struct.unpack("<d", (await inbox.get(20)).payload)[0]
-                late_ms.append((time.monotonic() - sent_s) * 1000)
 
-        taking, began_s = asyncio.create_task(take()), time.monotonic()
-        for n in range(count):
-            ann.publish_nowait("load/1", struct.pack("<d", time.monotonic()))
-            await asyncio.sleep(max(0.0, began_s + (n + 1) / RATE - time.monotonic()))
-        with contextlib.suppress(TimeoutError):
-            await taking
+async def load(ann: Client, inbox: Inbox, seconds: float) -> tuple[list[float], int]:
+    late_ms: list[float] = []
+    count = int(RATE * seconds)
+
+    async def take() -> None:
+        while len(late_ms) < count:
+            sent_s = struct.unpack("<d", (await inbox.get(20)).payload)[0]
+            late_ms.append((time.monotonic() - sent_s) * 1000)
+
+    taking, began_s = asyncio.create_task(take()), time.monotonic()
+    for n in range(count):
+        ann.publish_nowait("load/1", struct.pack("<d", time.monotonic()))
+        await asyncio.sleep(max(0.0, began_s + (n + 1) / RATE - time.monotonic()))
+    with contextlib.suppress(TimeoutError):
+        await taking
     return late_ms, count - len(late_ms)
 
 
@@ -181,31 +197,21 @@ def refusals(world: World) -> dict[str, int]:
 
 
 def row(name: str, world: World, seconds: float, pairs: int, attacker: list[str]) -> dict[str, Any]:
-    before, lost = refusals(world), 0
-    peace_ms, attack_ms, p99s = list[float](), list[float](), [list[float](), list[float]()]
-    for _ in range(pairs):
-        late_ms, missing = asyncio.run(load(world, seconds))
-        peace_ms += late_ms
-        p99s[0].append(statistics.quantiles(late_ms, n=100)[98])
-        lost += missing
-        process = subprocess.Popen(["nice", "-n", "19", *attacker], stderr=subprocess.DEVNULL)
-        try:
-            time.sleep(1.5)
-            late_ms, missing = asyncio.run(load(world, seconds))
-        finally:
-            process.kill()
-            process.wait()
-        attack_ms += late_ms
-        p99s[1].append(statistics.quantiles(late_ms, n=100)[98])
-        lost += missing
-        time.sleep(1)
-    peace, attack = map(statistics.median, p99s)
+    before = refusals(world)
+    results = asyncio.run(turns(world, seconds, pairs, attacker))
     after = refusals(world)
     why = {reason: count - before.get(reason, 0) for reason, count in after.items() if count > before.get(reason, 0)}
+    p50s, p99s = (
+        [
+            statistics.median(statistics.quantiles(late_ms, n=100)[at] for late_ms, _ in results[turn::2])
+            for turn in (0, 1)
+        ]
+        for at in (49, 98)
+    )
     return {
-        "under": name, "p50 in peace": statistics.median(peace_ms), "p50 ms": statistics.median(attack_ms),
-        "p99 in peace": peace, "p99 ms": attack, "times": attack / peace, "lost": lost,
-        "load": os.getloadavg()[0], "refused": ", ".join(f"{reason} {count:,}" for reason, count in sorted(why.items())),
+        "under": name, "p50 in peace": p50s[0], "p50 ms": p50s[1], "p99 in peace": p99s[0], "p99 ms": p99s[1],
+        "times": p99s[1] / p99s[0], "lost": sum(lost for _, lost in results), "load": os.getloadavg()[0],
+        "refused": ", ".join(f"{reason} {count:,}" for reason, count in sorted(why.items())),
     }  # fmt: skip
 
 

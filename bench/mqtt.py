@@ -233,7 +233,9 @@ def js(modules: str, messages: int) -> int:
     early = 0
     for order in orders:
         place = {text: n for n, text in enumerate(order)}
-        early += sum(place[text] < place[text.removeprefix("answer to ")] for text in order if text.startswith("answer"))
+        early += sum(
+            place[text] < place[text.removeprefix("answer to ")] for text in order if text.startswith("answer")
+        )
         for kind in ("js", "native"):
             own = [int(text.split()[1]) for text in order if text.startswith(f"{kind} ")]
             early += own != sorted(own)

@@ -87,7 +87,7 @@ class Asking:
 
     def _past(self, filters: list[str]) -> dict[str, str]:
         """What the broker has delivered and still has, of these filters and none before: ids and topics. A machine that
-        has filters already, or publishes, is sent such messages too (GROW); a subscriber to MQTT did not ask for them."""
+        has filters already, or publishes, is sent such messages too (GROW); an MQTT client did not ask for them."""
         session = self._session
         new = [one for one in filters if one not in session.subscriptions.by_filter]
         if not new or not session.seat.attached:
@@ -95,9 +95,9 @@ class Asking:
         past: dict[str, str] = {}
         for message in session.seat.stored():
             topic = message.topics[0]
-            if any(matches(one, topic) for one in new):
-                if session.subscriptions.wanted(session.door.told(message)) is None:
-                    past[message.id] = topic
+            is_new = any(matches(one, topic) for one in new)
+            if is_new and session.subscriptions.wanted(session.door.told(message)) is None:
+                past[message.id] = topic
         return past
 
     def unsubscribe(self, packet: mqtt5.UnsubscribePacket) -> None:

@@ -87,6 +87,15 @@ class MqttConnection(asyncio.Protocol):
         except Breach as breach:
             self._broken(breach)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it has been admitted, or was: it has shown who it is."""
+        return self.session is not None
+
+    @property
+    def is_open(self) -> bool:
+        return not self.over
+
     def is_over(self) -> bool:
         """Asked anew after whatever was waited for, or done."""
         return self.over
