@@ -2,14 +2,14 @@
 
     python bench/keys.py [--seconds 3] [--pairs 5] [--connections 500] [--only NAME]...
 
-A publisher at one broker sends a hundred messages a second to a subscriber at the other, over TLS and sealed datagrams.
-Seconds in peace and seconds in which another process attacks take turns, so that whatever else the machine does falls
-on both: connections that say nothing, a byte a second, tokens that are none, wrong, expired, revoked, or of another topic,
-datagrams forged, altered and replayed, and a client that floods as fast as it can. Printed, of each attack: median and
-99th percentile of publish to delivery in peace and under it (of the turns' percentiles the median, which one hiccup of
-the machine does not move), how often it was refused and for what, messages that did not come (there must be none), and the
-load of the machine. A p99 above twice that in peace ends with 1. The attacker runs
-with the lowest priority, as it would be on another machine; on two cores part of what it costs is still its own CPU.
+A publisher at one broker sends a hundred messages a second to a subscriber at the other, over TLS and sealed
+datagrams. Seconds in peace and seconds in which another process attacks take turns, so that whatever else the machine
+does falls on both: connections that say nothing, a byte a second, tokens that are none, wrong, expired, revoked, or
+of another topic, datagrams forged, altered and replayed, and a client that floods as fast as it can. Printed, of each
+attack: median and 99th percentile of publish to delivery in peace and under it (of the turns' percentiles the median,
+which one hiccup of the machine does not move), how often it was refused and for what, messages that did not come
+(there must be none), and the load of the machine. A p99 above twice that in peace ends with 1. The attacker runs with
+the lowest priority, as it would be on another machine; on two cores part of what it costs is still its own CPU.
 """
 
 from __future__ import annotations
