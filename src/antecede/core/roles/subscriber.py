@@ -13,6 +13,7 @@ its only source: what another one sent for other filters may still be under way,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from antecede.core.begin.cut import Cuts
 from antecede.core.effects import Discard, Effect, Leave, Send
@@ -20,6 +21,7 @@ from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Message, split_id
 from antecede.core.roles.tier import Parts, Tier
+from antecede.core.spread.forwarding import Forwarding
 from antecede.core.topics import matches
 from antecede.errors import InputError
 
@@ -46,6 +48,7 @@ class Subscriber(Tier):
         self._begun = False
         self._known: tuple[str, ...] = ()
         """What it wanted when it last began: all it has delivered is in order among these."""
+        self.forwarding = Forwarding(self) if parts.settings.forward else None
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []
@@ -189,6 +192,8 @@ class Subscriber(Tier):
         self.wants.wants.clear()
 
     def viewed(self, now_us: int) -> None:
+        if self.forwarding is not None:
+            self.forwarding.viewed()
         waits = [b for b in self._wanted if b in self.members and b not in self._joined]
         if self._attach_at is None and waits and (self._begun or waits[0] == self._wanted[0]):
             self._send_attach(now_us)
@@ -219,10 +224,10 @@ class Subscriber(Tier):
                 self.take_wanted(frame.envelopes, sender, now_us)
             else:
                 self.common(frame, sender, now_us)
-        elif self.settings.view_below and isinstance(frame, Data) and not self._changed:
-            if self._begun:  # any broker's gossip may reach it; its own broker's cut says where it began
+        elif self._is_gossip(frame) and not self._changed:
+            if self._begun:  # anybody's gossip may reach it; its own broker's cut says where it began
                 self.take_wanted(frame.envelopes, sender, now_us)
-        else:
+        elif not isinstance(frame, Detach):  # of a subscriber that took gossip for something it once asked for
             if self._begun:
                 self.out += [Discard(message.id, "foreign") for message in frame.messages()]
             if sender not in self._wanted or self._attach_at is None:  # none of ours, or we cannot begin
@@ -230,6 +235,18 @@ class Subscriber(Tier):
                 if sender in self._wanted:
                     self.attachment += 1  # it may be slow, and must not end what begins when that one is in view again
         return self.flush(now_us)
+
+    def _is_gossip(self, frame: Frame) -> TypeGuard[Data]:
+        settings = self.settings
+        return isinstance(frame, Data) and (settings.view_below > 0 or settings.forward)
+
+    def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
+        if self.forwarding is None or self._changed:  # stamps are made for what it asked for first, and said of it
+            super().take(envelopes, hint, now_us)
+            return
+        new = {e.message.id: e for e in envelopes if e.message.id not in self.inbox.seen}
+        super().take(envelopes, hint, now_us)
+        self.forwarding.came(new.values(), now_us)
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         self.writer.forget(now_us)
@@ -255,8 +272,14 @@ class Subscriber(Tier):
     # -- time ------------------------------------------------------------------------------------------------------
 
     def own_wake(self) -> int | None:
-        return self._attach_at
+        gossip_us = None if self.forwarding is None else self.forwarding.at_us
+        if gossip_us is None or self._attach_at is None:
+            return self._attach_at if gossip_us is None else gossip_us
+        return min(gossip_us, self._attach_at)
 
     def woken(self, now_us: int) -> None:
         if self._attach_at is not None and now_us >= self._attach_at:
             self._send_attach(now_us)
+        gossip = self.forwarding
+        if gossip is not None and gossip.at_us is not None and now_us >= gossip.at_us:
+            gossip.hold(now_us)
