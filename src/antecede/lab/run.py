@@ -74,7 +74,8 @@ def run_claim(
     else:
         verdict = claim.rule(table)
     if table:
-        made = figure(claim.size, lambda drawing: claim.draw(drawing, table))
+        headline = f"{claim.place}: {claim.asks}"
+        made = figure(claim.size, lambda drawing: claim.draw(drawing, table), headline)
         save(made, directory, table)
     result = Result(claim, verdict, table, len(rows), failed, directory)
     _write(result, effort)
