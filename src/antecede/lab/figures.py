@@ -30,7 +30,7 @@ SETTINGS: Any = {
     "figure.constrained_layout.use": True, "legend.frameon": False, "axes.axisbelow": True,
 }  # fmt: skip
 
-LETTERS_PER_INCH = 12.5
+LETTERS_PER_INCH = 11
 """Of a headline: so many fit."""
 LINE_INCH = 0.19
 

@@ -105,5 +105,5 @@ CLAIM = Claim(
     caption="Gossip in rounds (001 s2.2: rounds) among 32 brokers on real hosts (PlanetLab) and on a synthetic matrix of "
     "four sites: mean one-way time of copies, pairs not delivered within 10 rounds of 50 ms, median delay. F = 3, 5 % "
     "loss; bands: 95 % over seeds.",
-    size=(8.6, 3.3),
+    size=(9.6, 3.4),
 )
