@@ -15,7 +15,7 @@ MODULES = (
     "redundancy", "pull_cost", "lost_interest", "fanout", "minimum",  # 003
     "near", "distance", "scalar", "one_sender", "perturbed", "perturb_readings", "management", "moves", "small_memory",
     "acks", "broadcast", "in_time",  # 004
-    "deliverable", "home", "readings", "repairs",  # ours
+    "deliverable", "growth", "home", "readings", "repairs",  # ours
 )  # fmt: skip
 
 
