@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from antecede.core.message import Message
@@ -29,7 +29,7 @@ MAX_LEVELS = 8
 class Content(NamedTuple):
     """What an application put into a message."""
 
-    headers: Mapping[str, str]
+    headers: Fields
     body: bytes
     sent_us: int | None = None
     """When, if it says so."""

@@ -160,7 +160,7 @@ class Message:
     id: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.id = f"{self.series}:{self.seq}"
+        self.id = f"{self.sender}:{self.seq}" if self.order != "none" else f"{self.sender}{LOOSE}:{self.seq}"
 
     @property
     def series(self) -> str:

@@ -10,7 +10,8 @@ Decided here, for every reader of it (brokers, clients, the oracle, the audit on
   parentheses join them;
 - a comparison of what is missing is false, whichever it is, and so is one of things that cannot be compared: a text
   with a number, true with anything but true and false, and those two by size;
-- headers are texts: compared with a number, one counts as the number that it reads as, and likewise true and false.
+- a header is a text, a number, true or false; a text among them, as MQTT has only texts, counts as the number, true or
+  false that it reads as when it is compared with one.
 
 Nothing is evaluated as Python. Size and depth are bounded, since a broker evaluates what strangers wrote.
 """

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+from antecede.core.where import Value
 from antecede.errors import InputError
 from antecede.live.client import After, Client, connect
 from antecede.live.inbox import Fate, Inbox
@@ -104,7 +105,7 @@ class BlockingNode:
         deadline: datetime | None = None,
         after: After = None,
         order: str = "causal",
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, Value] | None = None,
     ) -> str:
         """Returns the id once the message is safe."""
         return self._do(
@@ -114,7 +115,7 @@ class BlockingNode:
         )
 
     def request(
-        self, topic: str, payload: bytes, *, within: float, headers: Mapping[str, str] | None = None
+        self, topic: str, payload: bytes, *, within: float, headers: Mapping[str, Value] | None = None
     ) -> Message:
         return self._do(self.client.request(topic, payload, within=within, headers=headers))
 

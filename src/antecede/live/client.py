@@ -14,7 +14,6 @@ import ssl
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import overload
 
@@ -25,6 +24,7 @@ from antecede.core.home.fusing import result_id
 from antecede.core.membership.news import split_name
 from antecede.core.message import Message as CoreMessage
 from antecede.core.names import check_process
+from antecede.core.where import Value
 from antecede.errors import EnvironmentFault, InputError, RemoteProtocolError
 from antecede.live.connection import Connection
 from antecede.live.fusing import FusedInbox, Result
@@ -114,7 +114,7 @@ class Client(Connection):
         deadline: datetime | None = None,
         after: After = None,
         order: str = "causal",
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, Value] | None = None,
     ) -> str:
         """Returns the id at once; `flush` waits until all is safe. Refuses when too much is not safe yet."""
         if self.pending >= OUTBOX:
@@ -130,7 +130,7 @@ class Client(Connection):
         deadline: datetime | None = None,
         after: After = None,
         order: str = "causal",
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, Value] | None = None,
     ) -> str:
         """Returns the id once the message is safe: another broker has it too, or there is no other.
 
@@ -164,7 +164,7 @@ class Client(Connection):
         deadline: datetime | None,
         after: After,
         order: str,
-        headers: Mapping[str, str] | None,
+        headers: Mapping[str, Value] | None,
     ) -> CoreMessage:
         node = self.node
         now_us = node.clock.now_us()
@@ -335,17 +335,13 @@ class Client(Connection):
 
     def take(self, inbox: Inbox, limit: int) -> list[Message]:
         """The next ones of a queue: they are delivered now."""
-        if not self.ready(inbox):
+        if self._node is None or self._frontier is not None:
             return []
-        taken: list[CoreMessage] = []
-
-        def hand_over(now_us: int) -> list[Effect]:
-            messages, effects = self.machine.application.hand_over(inbox.name, limit, now_us)
-            taken.extend(messages)
-            return effects
-
-        self.node.tell(hand_over)
-        return [read_message(one, partial(self.machine.causes_of, one.id)) for one in taken]
+        machine = self.machine
+        if not machine.application.ready(inbox.name):
+            return []
+        taken = self.node.hand_over(machine.application, inbox.name, limit)
+        return [read_message(one, machine.causes_of) for one in taken]
 
     def turned(self) -> None:
         for fused in self._fused:
@@ -372,7 +368,7 @@ class Client(Connection):
     # -- asking ----------------------------------------------------------------------------------------------------
 
     async def request(
-        self, topic: str, payload: bytes, *, within: float, headers: Mapping[str, str] | None = None
+        self, topic: str, payload: bytes, *, within: float, headers: Mapping[str, Value] | None = None
     ) -> Message:
         """Publish a question and wait for the first reply, an ordinary message (see `reply`); TimeoutError when none
         comes `within` so many seconds."""
@@ -400,7 +396,7 @@ class Client(Connection):
     async def reply(self, message: Message, payload: bytes, *, within: float | None = None) -> str:
         """Answer a request: publishes to the topic that it names, after it."""
         place = message.headers.get(REPLY_TO)
-        if place is None:
+        if not isinstance(place, str):
             raise InputError(f"{message.id} asks for no reply: publish to a topic instead.")
         return await self.publish(place, payload, within=within, after=message)
 

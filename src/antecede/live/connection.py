@@ -75,6 +75,8 @@ class Connection:
         self.limits = (0, 0)
         """Bytes of a message and filters at a time; 0: as many as there can be."""
         self._node: Node | None = None
+        self._machine: ClientMachine | None = None
+        """What is inside the node, as long as there is one."""
         self._records: Records | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -115,8 +117,8 @@ class Connection:
 
     @property
     def machine(self) -> ClientMachine:
-        assert isinstance(self.managed.inner, ClientMachine)
-        return self.managed.inner
+        assert self._machine is not None
+        return self._machine
 
     # -- what an application adds ----------------------------------------------------------------------------------
 
@@ -190,6 +192,8 @@ class Connection:
             "home", "repaired", name=name, role="subscriber", groups=(), settings=CLIENT_SETTINGS, dice=self._dice,
             table=table, read=read_content,
         )  # fmt: skip
+        assert isinstance(inner, ClientMachine)
+        self._machine = inner
         me, there = Peer(name, "subscriber", ()), Peer(broker, "broker", table.carried_by(broker), site)
         machine = Managed(inner, me, PROBING, self._dice, single=True, groups=table)
         self._records = None if self._directory is None else Records(self._directory, name)

@@ -103,14 +103,15 @@ class Inbox:
 
     async def __anext__(self) -> Message:
         while True:
+            node = self._node
             if self._kept:
                 self.counts["delivered"] += 1
                 return self._kept.popleft()
-            if self._node.refusal and not self.closed:
-                raise EnvironmentFault(self._node.refusal)
-            if self.closed or self._node.closed:
+            if node.closed or self.closed:
+                if node.refusal and not self.closed:
+                    raise EnvironmentFault(node.refusal)
                 raise StopAsyncIteration
-            taken = self._node.take(self, 1)
+            taken = node.take(self, 1)
             if taken:
                 self.counts["delivered"] += 1
                 return taken[0]

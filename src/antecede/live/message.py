@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Protocol, runtime_checkable
 
 import msgspec
@@ -18,7 +19,7 @@ from antecede.core.content import Content as Shown
 from antecede.core.message import Message as CoreMessage
 from antecede.core.names import MAX_TOPIC
 from antecede.core.topics import selected
-from antecede.core.where import parse_where
+from antecede.core.where import Value, parse_where
 from antecede.errors import InputError
 from antecede.wire import MAX_PAYLOAD
 
@@ -39,7 +40,7 @@ __all__ = [
 ]
 
 MAX_HEADERS = 4096
-"""Bytes of all headers of a message together: they are a label, not a second payload."""
+"""Bytes of all headers of a message together, encoded: they are a label, not a second payload."""
 MAX_BODY = MAX_PAYLOAD - MAX_HEADERS - 32
 """Bytes of an application's payload: with headers and time it must fit the core's. Larger things by reference."""
 
@@ -47,7 +48,7 @@ MAX_BODY = MAX_PAYLOAD - MAX_HEADERS - 32
 class Content(msgspec.Struct, array_like=True, frozen=True):
     sent_us: int
     body: bytes
-    headers: dict[str, str] | None = None
+    headers: dict[str, Value] | None = None
     more: bytes | None = None
     """What only the other end of the same kind understands, such as properties of MQTT that are no headers."""
 
@@ -56,7 +57,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Content).decode
 
 
-def _no_causes() -> tuple[str, ...]:
+def _no_causes(message_id: str) -> tuple[str, ...]:
     return ()
 
 
@@ -71,8 +72,8 @@ class Message:
     sent_us: int | None
     """When it was sent, on the cluster's clock; None: its sender did not say."""
     deadline_us: int | None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    _causes: Callable[[], tuple[str, ...]] = _no_causes
+    headers: Mapping[str, Value] = field(default_factory=dict)
+    _causes: Callable[[str], tuple[str, ...]] = field(default=_no_causes, repr=False)
 
     @property
     def sent_at(self) -> datetime | None:
@@ -85,7 +86,7 @@ class Message:
     @property
     def causes(self) -> tuple[str, ...]:
         """What it follows: the newest message of each sender; their past is its past too."""
-        return self._causes()
+        return self._causes(self.id)
 
     @property
     def text(self) -> str:
@@ -107,7 +108,9 @@ def moment(us: int) -> datetime:
     return datetime.fromtimestamp(us / 1e6, UTC)
 
 
-def pack_content(payload: object, headers: Mapping[str, str] | None, sent_us: int, more: bytes | None = None) -> bytes:
+def pack_content(
+    payload: object, headers: Mapping[str, Value] | None, sent_us: int, more: bytes | None = None
+) -> bytes:
     """
     >>> len(pack_content(b"hello", None, 1_700_000_000_000_000))
     17
@@ -123,13 +126,21 @@ def pack_content(payload: object, headers: Mapping[str, str] | None, sent_us: in
         )
     if not headers and not more:
         return _encode((sent_us, body))
-    headers = headers or {}
-    if not isinstance(headers, Mapping) or not all(isinstance(t, str) for pair in headers.items() for t in pair):
-        raise InputError("Headers are a map of text to text.")
-    texts = sum(len(key.encode()) + len(value.encode()) for key, value in headers.items())
-    if texts + len(more or b"") > MAX_HEADERS:
+    headers = _checked(headers or {})
+    if len(_encode(headers)) + len(more or b"") > MAX_HEADERS:
         raise InputError(f"Headers have more than {MAX_HEADERS} bytes: put it into the payload.")
     return _encode(Content(sent_us, body, dict(headers) or None, more))
+
+
+def _checked(headers: object) -> Mapping[str, Value]:
+    if not isinstance(headers, Mapping) or not all(isinstance(key, str) for key in headers):
+        raise InputError("Headers are a map from names to values, for example {'room': 'a', 'temp': 21.5}.")
+    for key, value in headers.items():
+        if not isinstance(value, str | int | float):
+            raise InputError(f"The header {key!r} is a text, a number, True or False, not {type(value).__name__}.")
+        if (isinstance(value, int) and abs(value) >= 2**63) or (isinstance(value, float) and not isfinite(value)):
+            raise InputError(f"The header {key!r} is no finite number of 64 bits: write it as text.")
+    return headers
 
 
 def content_of(message: CoreMessage) -> Content:
@@ -149,7 +160,7 @@ def read_content(payload: bytes) -> Shown:
     return Shown(content.headers or {}, content.body, content.sent_us)
 
 
-def read_message(message: CoreMessage, causes: Callable[[], tuple[str, ...]] = _no_causes) -> Message:
+def read_message(message: CoreMessage, causes: Callable[[str], tuple[str, ...]] = _no_causes) -> Message:
     """A message as an application gets it."""
     content = content_of(message)
     return Message(

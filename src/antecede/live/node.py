@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 from antecede.core.content import fields_of, write_fields
 from antecede.core.effects import Deliver, Effect, Send
+from antecede.core.home.application import Application
 from antecede.core.machine import Machine, Peer
 from antecede.core.message import Message
 from antecede.errors import InputError, RemoteProtocolError
@@ -256,6 +257,13 @@ class Node:
         """Let the machine do something that only some machines can, at the time it is called with."""
         now_us = self.clock.now_us()
         self._told(act(now_us), now_us)
+
+    def hand_over(self, application: Application, queue: str, limit: int) -> list[Message]:
+        """The next messages of one queue of a client's application: they are delivered now."""
+        now_us = self.clock.now_us()
+        messages, effects = application.hand_over(queue, limit, now_us)
+        self._told(effects, now_us)
+        return messages
 
     def note(self, kind: str, **columns: Any) -> None:
         """A row of the driver's own, such as `restart`."""

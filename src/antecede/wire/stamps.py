@@ -3,7 +3,8 @@
 Derived instead of written: `own` where it follows from sender, seq, topics and `covers`; `needs` as indexes into
 `covers`. The marks of `needs` come back in the layout's order: they are a set.
 Whatever could be wrong with a stamp is found when it comes. But `covers` and `needs` are put together only when
-somebody asks for them (`ReadStamp`): most who receive a message deliver it and never look.
+somebody asks for them (`ReadStamp`): most who receive a message deliver it and never look. And stamps of one sender
+differ in their numbers only: what else there is to look at, their `Shape`, is looked at once.
 A message has own marks, none of them twice, in streams of its sender: orders count on it.
 """
 
@@ -11,16 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, compress
-from operator import sub
 from typing import cast
 
 from msgspec import Struct
 from msgspec.msgpack import Decoder
 
-from antecede.core.message import Mark, Message, Stamp
+from antecede.core.message import Mark, Message, Stamp, series_of
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.limits import MAX_NUMBER
-from antecede.wire.names import Layout, bits_of, deltas, marked, read_layout, sums
+from antecede.wire.names import BUDGET, Layout, Memo, bits_of, deltas, marked, read_layout
 from antecede.wire.nodes import Node, NodesRow, decode_nodes, encode_nodes
 
 __all__ = ["ReadStamp", "StampRow", "are_own", "read_stamp", "read_stamp_row", "stamp_row"]
@@ -36,15 +36,15 @@ class StampRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
 
     own: int | list[int] = OWN_NONE
     rank: int = 0
-    covers: list[int] = []
-    needs: int | bytes | list[int] = NEEDS_NONE
+    covers: tuple[int, ...] = ()
+    needs: int | bytes | tuple[int, ...] = NEEDS_NONE
     """NEEDS_*, a bitmap over `covers`, or indexes."""
-    lag: list[int] = []
+    lag: tuple[int, ...] = ()
     """What the needs are less than their covers; empty: nothing."""
-    own_at: list[int] | None = None
+    own_at: tuple[int, ...] | None = None
     """Indexes of the own streams; None: one per topic."""
     nodes: NodesRow | None = None
-    until: list[int] | None = None
+    until: tuple[int, ...] | None = None
     """How much later than it the newest cause of each stream expires (usually sooner: below zero)."""
 
 
@@ -57,30 +57,25 @@ class ReadStamp(Stamp):
     """A stamp that came. `covers` and `needs` are there from the first look on; until then Python finds no such
     attribute, and asks `__getattr__`."""
 
-    __slots__ = ("_group", "_needed", "_numbers", "_places", "_streams")
+    __slots__ = ("_numbers", "_shape")
     SAVED_AS = Stamp
 
-    def __init__(
-        self, own: tuple[Mark, ...], rank: int, extra: object, streams: tuple[str, ...], numbers: list[int],
-        places: Sequence[int], needed: list[int], group: str | None,
-    ) -> None:  # fmt: skip
-        """`needed`: the numbers that are needed of the streams at `places`; `group`: of all streams, if it is one."""
+    def __init__(self, own: tuple[Mark, ...], rank: int, extra: object, shape: Shape, numbers: tuple[int, ...]) -> None:
         self.own, self.rank, self.extra = own, rank, extra
-        self._streams, self._numbers, self._places, self._needed = streams, numbers, places, needed
-        self._group = group
+        self._shape, self._numbers = shape, numbers
 
     def __getattr__(self, name: str) -> object:
         if name == "covers":
-            self.covers = dict(zip(self._streams, self._numbers, strict=False))  # spare streams have no number
+            self.covers = dict(zip(self._shape.streams, self._numbers, strict=False))  # spare streams have no number
             return self.covers
         if name == "needs":
-            self.needs = tuple(zip(map(self._streams.__getitem__, self._places), self._needed, strict=True))
+            self.needs = self._shape.needs(self._numbers)
             return self.needs
         raise AttributeError(name)
 
     def reaches_out(self) -> bool:
-        own = self.own
-        if self._group is not None and len(own) == 1 and own[0][0].partition("@")[2] == self._group:
+        own, shape = self.own, self._shape
+        if shape.stays and len(own) == 1 and own[0][0] == shape.own_streams[0]:
             return False  # the usual case: no look at the needs
         return super().reaches_out()
 
@@ -145,6 +140,69 @@ def are_own(own: tuple[Mark, ...]) -> bool:
     return bool(own) and len(dict(own)) == len(own)
 
 
+class Shape:
+    """All of a stamp but its numbers: which streams it speaks of, which are its own, and which it needs. Its indexes
+    are right; whether numbers fit is asked for each stamp (`fits`)."""
+
+    __slots__ = ("_floors", "_lag", "_places", "_total", "own_streams", "stays", "streams")
+
+    def __init__(self, row: StampRow, layout: Layout, own_streams: tuple[str, ...], spare: tuple[str, ...]) -> None:
+        total = self._total = len(layout.streams)
+        if total != len(row.covers):
+            raise RemoteProtocolError("a stamp whose numbers do not fit its streams")
+        self.streams = layout.streams + spare
+        """Of `covers`, then those that are only needed."""
+        if row.own_at is not None:
+            if row.own_at and min(row.own_at) < 0:
+                raise RemoteProtocolError("a negative index of a stream")
+            sender = series_of(own_streams[0])
+            own_streams = tuple([self.streams[index] for index in row.own_at])
+            if not all(_is_of(stream, sender) for stream in own_streams):
+                raise RemoteProtocolError("an own mark in a stream of others")
+        self.own_streams = own_streams
+        group = None if spare else layout.group
+        self.stays = group is not None and len(own_streams) == 1 and own_streams[0].partition("@")[2] == group
+        """Whether all streams it speaks of are of one group, which is also that of its only own stream."""
+        self._places = _places_of(row.needs, total, len(spare))
+        """Of the needs among `streams`."""
+        self._lag = row.lag
+        if row.lag and len(row.lag) != len(self._places):
+            raise RemoteProtocolError("a stamp whose lags do not fit its needs")
+        lags: dict[int, list[int]] = {}
+        for place, lag in zip(self._places, row.lag, strict=False):
+            lags.setdefault(place, []).append(lag)
+        self._floors = [(place, max(some), min(0, *some)) for place, some in lags.items()]
+        """Between which numbers a stream's must be so that each need is a number too."""
+
+    def fits(self, numbers: tuple[int, ...]) -> bool:
+        """Whether each need is a number."""
+        total = self._total
+        for place, most, least in self._floors:
+            n = numbers[place] if place < total else 0
+            if n < most or n - least > MAX_NUMBER:
+                return False
+        return True
+
+    def needs(self, numbers: tuple[int, ...]) -> tuple[Mark, ...]:
+        streams, numbers = self.streams, numbers + (0,) * (len(self.streams) - self._total)
+        if self._lag:
+            pairs = zip(self._places, self._lag, strict=True)
+            return tuple([(streams[place], numbers[place] - lag) for place, lag in pairs])
+        return tuple([(streams[place], numbers[place]) for place in self._places])
+
+
+_shapes: Memo[Shape] = Memo(BUDGET)
+
+
+def _shape_of(row: StampRow, layout_raw: bytes, own_streams: tuple[str, ...], spare: tuple[str, ...]) -> Shape:
+    key = layout_raw, own_streams, spare, len(row.covers), row.own_at, row.needs, row.lag
+    known = _shapes.get(key)
+    if known is not None:
+        return known
+    shape = Shape(row, read_layout(layout_raw, len(row.covers)), own_streams, spare)
+    return _shapes.put(key, shape, 4 + len(shape.streams) + len(row.lag))
+
+
 def read_stamp(
     message: Message,
     row: StampRow,
@@ -153,31 +211,27 @@ def read_stamp(
     spare: tuple[str, ...],
     names: bytes | None,
 ) -> Stamp:
-    numbers = sums(row.covers)
-    layout = read_layout(layout_raw, len(numbers))
-    streams, group = layout.streams, layout.group
-    if len(streams) != len(numbers):
-        raise RemoteProtocolError("a stamp whose numbers do not fit its streams")
-    if spare:
-        streams, group = streams + spare, None
-    if row.own_at is not None:
-        if row.own_at and min(row.own_at) < 0:
-            raise RemoteProtocolError("a negative index of a stream")
-        own_streams = tuple([streams[index] for index in row.own_at])
-        if not all(_is_of(stream, message.series) for stream in own_streams):
-            raise RemoteProtocolError("an own mark in a stream of others")
+    numbers = row.covers
+    if numbers:
+        numbers = tuple(accumulate(numbers))
+        if min(numbers) < 0 or max(numbers) > MAX_NUMBER:
+            raise RemoteProtocolError("a counter lies outside 0..2^63-1")
+    shape = _shape_of(row, layout_raw, own_streams, spare)
+    if not shape.fits(numbers):
+        raise RemoteProtocolError("a need outside 0..2^63-1")
     own: tuple[Mark, ...] = ()
-    if row.own == OWN_SEQ:
+    own_streams, form = shape.own_streams, row.own
+    if form == OWN_SEQ:
         own = tuple([(stream, message.seq) for stream in own_streams])
-    elif row.own == OWN_SENDER:
+    elif form == OWN_SENDER:
         own = ((message.series, message.seq),)
-    elif row.own == OWN_TOPICS:
-        covers = dict(zip(layout.streams, numbers, strict=True))
+    elif form == OWN_TOPICS:
+        covers = dict(zip(shape.streams, numbers, strict=False))
         own = tuple([(stream, covers.get(stream, 0) + 1) for stream in own_streams])
-    elif isinstance(row.own, list):
-        if min(row.own, default=0) < 0 or max(row.own, default=0) > MAX_NUMBER:
+    elif isinstance(form, list):
+        if min(form, default=0) < 0 or max(form, default=0) > MAX_NUMBER:
             raise RemoteProtocolError("an own mark outside 0..2^63-1")
-        own = tuple(zip(own_streams, row.own, strict=True))
+        own = tuple(zip(own_streams, form, strict=True))
     if len(own) != 1 and not are_own(own):
         raise RemoteProtocolError("no own marks, an unknown form of them, or a stream twice")
     extra: object = None
@@ -187,32 +241,19 @@ def read_stamp(
         times = [message_us + (message.deadline_us or 0) for message_us in row.until]
         if times and not -MAX_NUMBER <= min(times) <= max(times) <= MAX_NUMBER:
             raise RemoteProtocolError("a time that no clock can show")
-        extra = dict(zip(layout.streams, times, strict=True))
-    places, needed = _read_needs(row, numbers, len(spare)) if row.needs else ((), [])
-    return ReadStamp(own, row.rank, extra, streams, numbers, places, needed, group)
+        extra = dict(zip(shape.streams[: len(numbers)], times, strict=True))
+    return ReadStamp(own, row.rank, extra, shape, numbers)
 
 
-def _read_needs(row: StampRow, numbers: list[int], spare: int) -> tuple[Sequence[int], list[int]]:
-    """Which streams it needs something of, by their places, and the number of each. Spare streams count from zero."""
-    form, total = row.needs, len(numbers)
-    places: Sequence[int]
-    if isinstance(form, list):
-        places = list(accumulate(form))
-        if min(places) < 0 or max(places) >= total + spare:
+def _places_of(needs: int | bytes | tuple[int, ...], total: int, spare: int) -> Sequence[int]:
+    """Which streams it needs something of, by their places. Spare streams count on."""
+    if isinstance(needs, tuple):
+        places = tuple(accumulate(needs))
+        if places and (min(places) < 0 or max(places) >= total + spare):
             raise RemoteProtocolError("a need of a stream that is not there")
-        if spare:
-            numbers = numbers + [0] * spare
-    elif isinstance(form, bytes):
-        places = list(compress(range(total), marked(form, total)))
-    elif form == NEEDS_ALL:
-        places = range(total)
-    else:
+        return places
+    if isinstance(needs, bytes):
+        return tuple(compress(range(total), marked(needs, total)))
+    if needs not in (NEEDS_NONE, NEEDS_ALL):
         raise RemoteProtocolError("an unknown form of needs")
-    needed = list(map(numbers.__getitem__, places))
-    if row.lag:
-        if len(row.lag) != len(needed):
-            raise RemoteProtocolError("a stamp whose lags do not fit its needs")
-        needed = list(map(sub, needed, row.lag))
-        if needed and not 0 <= min(needed) <= max(needed) <= MAX_NUMBER:
-            raise RemoteProtocolError("a need outside 0..2^63-1")
-    return places, needed
+    return range(total) if needs == NEEDS_ALL else ()

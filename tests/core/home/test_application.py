@@ -8,7 +8,6 @@ import pytest
 
 from antecede.core.effects import Deliver, Discard
 from antecede.core.frames import Attach, Attached, Grown, Items, Publish
-from antecede.core.home.application import given
 from antecede.core.home.frontier import Frontier
 from antecede.errors import InputError
 from tests.core.home.test_client import client, item, items
@@ -108,7 +107,7 @@ def test_an_item_carries_the_stamp_of_its_publisher() -> None:
     one.application.open("inbox", ("G1",), size=3, policy="block")
     one.receive(Items(1, (item(1, envelope),)), "H", 2)
     (ready,) = one.application.handover.queues["inbox"].entries
-    assert given(ready.envelope) is envelope.stamp
+    assert ready.envelope.stamp is envelope.stamp and ready.index == 1
 
 
 def test_causes_that_its_earlier_life_had_widen_and_others_are_refused() -> None:

@@ -56,12 +56,25 @@ def test_where_round_trips_take_long_it_is_sent_again_later_until_they_do_not() 
     one.receive(Received(("S:1",)), "H", 60)
     one.publish(("G1",), b"p", 70)
     assert one.next_wake() == 170, "twice the 50 us that the last one took"
+    one.receive(Received(("S:2",)), "H", 71)
     for n in range(3, 30):
         one.publish(("G1",), b"p", 100)
         one.receive(Received((f"S:{n}",)), "H", 101)
     one.receive(Published(tuple(f"S:{n}" for n in range(30))), "H", 102)
     one.publish(("G1",), b"p", 200)
     assert one.next_wake() == 210
+
+
+def test_round_trips_are_told_from_what_is_safe_too_where_a_home_is_alone() -> None:
+    one = client()
+    one.publish(("G1",), b"p", 0)
+    one.receive(Published(("S:1",)), "H", 60)
+    one.publish(("G1",), b"p", 70)
+    assert one.next_wake() == 190, "twice the 60 us that the last one took"
+    one.receive(Received(("S:2",)), "H", 71)
+    trip_us = one.outbox._trip_us
+    one.receive(Published(("S:2",)), "H", 900)
+    assert one.outbox._trip_us == trip_us, "that it is safe came later than that it was received"
 
 
 def test_past_its_deadline_it_is_resent_as_a_header_until_that_is_safe() -> None:

@@ -7,14 +7,12 @@ from collections import deque
 import pytest
 
 from antecede.core.home.queue import POLICIES, Queue, Ready, insert
-from antecede.core.message import Envelope, Stamp
 from antecede.errors import InputError
 from tests.core.kit import grouped
 
 
 def ready(name: str, *topics: str, covers: dict[str, int] | None = None, reason: str = "causes") -> Ready:
-    told = grouped(name, *topics, covers=covers or {})
-    return Ready(Envelope(told.message, Stamp((("", 1),), extra=told.stamp)), reason, 0)
+    return Ready(grouped(name, *topics, covers=covers or {}), reason, 0, 1)
 
 
 def test_it_wants_what_matches_and_its_own_if_asked() -> None:
@@ -36,12 +34,12 @@ def test_what_comes_after_all_goes_before_the_first_that_follows_it() -> None:
     first, second, third = ready("X:1"), ready("Y:1", covers={"Z@G1": 4}), ready("Y:2", covers={"Z@G1": 4})
     line = deque([first, second, third])
     one, other = ready("Z:4"), ready("Q:1")
-    insert(line, one, one.stamp.own)
-    insert(line, other, other.stamp.own)
+    insert(line, one, one.envelope.stamp.own)
+    insert(line, other, other.envelope.stamp.own)
     assert list(line) == [first, one, second, third, other]
     second.settled = third.settled = True
     again = ready("Z:3")
-    insert(line, again, again.stamp.own)
+    insert(line, again, again.envelope.stamp.own)
     assert line[-1] is again, "what is over is not followed any more"
 
 

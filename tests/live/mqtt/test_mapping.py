@@ -49,10 +49,12 @@ def test_native_clients_see_headers_and_theirs_are_user_properties() -> None:
     packet = mqtt5.PublishPacket("t", b"x", user_properties=[("a", "1"), ("a", "2")], response_topic="r")
     native = read_message(published(packet))
     assert native.payload == b"x" and native.headers == {"a": "2", "reply-to": "r"}
-    message = Message("nat", 1, ("t",), pack_content(b"y", {"k": "v"}, NOW_US), None)
+    message = Message("nat", 1, ("t",), pack_content(b"y", {"k": "v", "n": -1.5, "on": True}, NOW_US), None)
     one = told(message)
     assert one.more.qos == 2 and one.body == b"y"
-    assert outgoing(one, NOW_US, ids=True) == {"user_properties": [("k", "v"), ("antecede-id", "nat:1")]}
+    assert outgoing(one, NOW_US, ids=True) == {
+        "user_properties": [("k", "v"), ("n", "-1.5"), ("on", "true"), ("antecede-id", "nat:1")]
+    }
     assert told(Message("raw", 1, ("t",), b"\xc1 no envelope")).body == b"\xc1 no envelope"
 
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from antecede.core.effects import Effect
 from antecede.core.home.frontier import Frontier, begin_at
-from antecede.core.home.handover import Handover
+from antecede.core.home.handover import Handover, as_published
 from antecede.core.message import Envelope, Message, Stamp, cut_of, id_of_mark, newest_of, ordered_of, raise_to
 from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader
@@ -36,14 +36,7 @@ from antecede.core.order.unordered import LooseReader
 if TYPE_CHECKING:
     from antecede.core.home.client import Client
 
-__all__ = ["Application", "given"]
-
-
-def given(envelope: Envelope) -> Stamp:
-    """The stamp that the publisher of an item gave it."""
-    stamp = envelope.stamp.extra
-    assert isinstance(stamp, Stamp)
-    return stamp
+__all__ = ["Application"]
 
 
 class Application:
@@ -54,7 +47,7 @@ class Application:
         settings = client.settings
         self.handover = Handover(
             client.name, client.out, admitted=self._admitted, delivered=self._delivered, dropped=self._dropped,
-            missing=self.missing, margin_us=min(client.inbox.guard_us, settings.clock_bound_us),
+            missing=self._missing, margin_us=min(client.inbox.guard_us, settings.clock_bound_us),
             memory_us=settings.grace_us, seen=client.seen,
         )  # fmt: skip
         self.had: LooseReader | None = None
@@ -80,8 +73,9 @@ class Application:
         return self.handover.ready(queue)
 
     def hand_over(self, queue: str, limit: int, now_us: int) -> tuple[list[Message], list[Effect]]:
+        blocks = self.handover.blocks
         messages = self.handover.take(queue, limit, now_us)
-        return messages, self._made_room(now_us)
+        return messages, self._made_room(now_us) if blocks else self.client.flush(now_us)
 
     def _made_room(self, now_us: int) -> list[Effect]:
         """Perhaps: then the home waits to hear of it."""
@@ -113,7 +107,7 @@ class Application:
         """What waits is not to be sent again, although it is not in the client's past. A new home is told of the newest
         one by one (`waiting`): what goes before them may still come, if they are never taken."""
         waiting = self.handover.carried()[1] if attaching else self.handover.waiting()
-        for stamp in [one.stamp for one in waiting if one.envelope.message.order != "none"]:
+        for stamp in [one.envelope.stamp for one in waiting if one.envelope.message.order != "none"]:
             raise_to(frontier, stamp.covers)
             raise_to(frontier, dict(stamp.own))
 
@@ -123,10 +117,11 @@ class Application:
     def put_back(self, envelope: Envelope, now_us: int) -> bool:
         """It was missing when its logical deadline forced out what follows it. If that was never taken, it comes in
         time; without queues that is delivered."""
+        original = as_published(envelope)
         past = self.client.upper.past() if self.handover.queues else None
-        if past is None or any(n <= past.get(stream, 0) for stream, n in given(envelope).own):
+        if past is None or any(n <= past.get(stream, 0) for stream, n in original.stamp.own):
             return False
-        self.handover.put_before(envelope, now_us)
+        self.handover.put_before(original, envelope.stamp.own[0][1], now_us)
         return True
 
     def declared(self, order: str) -> tuple[str, ...] | None:
@@ -139,9 +134,13 @@ class Application:
         return cut_of(past)
 
     def missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
+        """Of an item of the attachment."""
+        return self._missing(as_published(envelope), reason)
+
+    def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
         """Why, in ids: what a message was forced out without, or waited for until it was late; or what went out before
         one that is superseded. Of others' topics in the same group it cannot be told whether they are wanted."""
-        client, stamp = self.client, given(envelope)
+        client, stamp = self.client, envelope.stamp
         if reason == "superseded":
             return client.causes.recent_after(stamp)
         past, began = client.upper.past(), client.start_marks
@@ -150,13 +149,12 @@ class Application:
 
     def _admitted(self, envelope: Envelope) -> None:
         if envelope.message.order == "none":
-            self.client.heard.delivered(given(envelope), forced=False)
+            self.client.heard.delivered(envelope.stamp, forced=False)
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:
-        original = Envelope(envelope.message, given(envelope))
-        if self.had is not None and original.message.order == "none":
-            self.had.delivered(original.stamp, forced=False)
-        self.client.learned(original)
+        if self.had is not None and envelope.message.order == "none":
+            self.had.delivered(envelope.stamp, forced=False)
+        self.client.learned(envelope)
 
     def _dropped(self, envelope: Envelope, reason: str, now_us: int) -> None:
         if envelope.message.order != "none":

@@ -231,7 +231,7 @@ class Client(Tier):
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         if isinstance(frame, Published):
-            self.outbox.safe(frame.ids)
+            self.outbox.safe(frame.ids, now_us)
         elif isinstance(frame, Received):
             if sender == self.home:
                 self.outbox.received(frame.ids, now_us)
@@ -293,8 +293,7 @@ class Client(Tier):
             return False
         self.inbox.pass_next(message, item.index, now_us)
         if self.handover.queues:
-            envelope = Envelope(message, Stamp(((INDEX, item.index),), (), {}, item.index, original.stamp))
-            self.handover.put(envelope, "causes", now_us)
+            self.handover.put_next(original, "causes", item.index, now_us)
         else:
             self.out.append(Deliver(message, "causes"))
             self.learned(original)
@@ -339,7 +338,7 @@ class Client(Tier):
         if not item.gone:
             again = self.growing.passed.get(item.index, False)
             self.out.append(Discard(envelope.message.id, "duplicate" if again else "foreign"))
-        self.growing.dismiss(envelope, came=not item.gone)
+        self.growing.dismiss(item.index, envelope.message, came=not item.gone)
         self._pass(envelope, now_us)
 
     def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:

@@ -54,9 +54,11 @@ class Growing:
         self._narrow()
         self.leave(tuple(f for f in self.owed.filters if not any(covers(one, f) for one in filters)))
         waiting = client.application.handover.dismiss(self._still_owed, now_us)
-        client.inbox.forget(envelope.message.id for envelope in waiting)
-        for envelope in (*waiting, *client.inbox.dismiss(self._still_owed, now_us)):
-            self.dismiss(envelope, came=True)
+        client.inbox.forget(one.envelope.message.id for one in waiting)
+        for one in waiting:
+            self.dismiss(one.index, one.envelope.message, came=True)
+        for envelope in client.inbox.dismiss(self._still_owed, now_us):
+            self.dismiss(envelope.stamp.own[0][1], envelope.message, came=True)
         self.change += 1
         self._asked[self.change] = client.interest.filters
 
@@ -77,11 +79,10 @@ class Growing:
         """Where these filters begin, as far as they are owed; left out: all that are."""
         return [self._began[f] for f in (self._began if filters is None else filters) if f in self._began]
 
-    def dismiss(self, envelope: Envelope, *, came: bool) -> None:
+    def dismiss(self, number: int, message: Message, *, came: bool) -> None:
         """It is not wanted now; its home will not send it again."""
-        number = envelope.stamp.own[0][1]
         self.passed[number] = came or self.passed.get(number, False)
-        sender, seq = split_id(envelope.message.id)
+        sender, seq = split_id(message.id)
         self._missed[sender] = max(seq, self._missed.get(sender, 0))
 
     def attached(self) -> None:

@@ -34,7 +34,7 @@ from antecede.core.message import Envelope, Message, Stamp, is_loose
 from antecede.core.order.numbered import INDEX, WINDOW, IndexReader
 from antecede.errors import InputError
 
-__all__ = ["Handover", "QueuedInbox"]
+__all__ = ["Handover", "QueuedInbox", "as_published"]
 
 
 class QueuedInbox(Inbox):
@@ -82,6 +82,13 @@ class QueuedInbox(Inbox):
             self._take(one)
             self._deliver(one.envelope, "causes", now_us)
         self.settle(now_us)
+
+
+def as_published(envelope: Envelope) -> Envelope:
+    """An item of the attachment with the stamp that its publisher gave it."""
+    stamp = envelope.stamp.extra
+    assert isinstance(stamp, Stamp)
+    return Envelope(envelope.message, stamp)
 
 
 class Handover:
@@ -169,29 +176,37 @@ class Handover:
 
     def put(self, envelope: Envelope, reason: str, now_us: int) -> None:
         """It is ready. Whatever no queue wants is delivered at once, after its causes."""
-        if not self.queues:
-            self.admitted(envelope)
-            self._say(envelope, reason, now_us)
-            return
-        ready = Ready(envelope, reason, now_us)
-        own = ready.stamp.own
-        after = [one for one in self._carried if one.follows(own)]
-        if any(one.delivered for one in after):
-            self.out.append(Discard(envelope.message.id, "superseded"))
-        elif any(not one.settled for one in after):
-            self.put_before(envelope, now_us)
+        original = as_published(envelope)
+        if self.queues:
+            self.put_next(original, reason, envelope.stamp.own[0][1], now_us)
         else:
-            self._watch(ready)
-            if self._door or self._blocked(ready):
-                self._door.append(ready)
-            else:
-                self._admit(ready, now_us)
+            self.admitted(original)
+            self._say(original, reason, now_us)
 
-    def put_before(self, envelope: Envelope, now_us: int) -> None:
+    def put_next(self, envelope: Envelope, reason: str, index: int, now_us: int) -> None:
+        """The same, for a message as it was published, with its number, where there is a queue."""
+        ready = Ready(envelope, reason, now_us, index)
+        if self._carried:
+            own = envelope.stamp.own
+            after = [one for one in self._carried if one.follows(own)]
+            if any(one.delivered for one in after):
+                self.out.append(Discard(envelope.message.id, "superseded"))
+                return
+            if any(not one.settled for one in after):
+                self.put_before(envelope, index, now_us)
+                return
+        if envelope.message.deadline_us is not None:
+            self._watch(ready)
+        if self._door or self._blocked(ready):
+            self._door.append(ready)
+        else:
+            self._admit(ready, now_us)
+
+    def put_before(self, envelope: Envelope, index: int, now_us: int) -> None:
         """It comes when something that follows it waits already, or was dropped, and nothing that follows it is
         delivered: it takes its place before that, wherever there is room."""
-        ready = Ready(envelope, "causes", now_us)
-        own = ready.stamp.own
+        ready = Ready(envelope, "causes", now_us, index)
+        own = envelope.stamp.own
         self._watch(ready)
         self.admitted(envelope)
         wanted = [queue for queue in self.queues.values() if queue.wants(ready)]
@@ -200,8 +215,7 @@ class Handover:
                 self.out.append(Dropped(queue.name, envelope.message.id, "overflow"))
             else:
                 insert(queue.entries, ready, own)
-                queue.waiting += 1
-                ready.queues.add(queue.name)
+                ready.enters(queue)
         if wanted and not ready.queues:
             self._lose(ready, "overflow", now_us)
             return
@@ -213,7 +227,7 @@ class Handover:
         """One's own message, for the queues that asked for those. It never stands at the door: all before it is
         delivered, and nothing there can follow it yet. A queue that blocks and is full does not take it."""
         ready = Ready(envelope, "own", now_us)
-        if any(queue.wants(ready) for queue in self.queues.values()):
+        if self.queues and any(queue.wants(ready) for queue in self.queues.values()):
             self._watch(ready)
             self._admit(ready, now_us)
 
@@ -224,7 +238,10 @@ class Handover:
             heappush(self._due, (deadline_us - self.margin_us, self._tick, ready))
 
     def _blocked(self, ready: Ready) -> bool:
-        return any(queue.policy == "block" and queue.full and queue.wants(ready) for queue in self.queues.values())
+        for queue in self.queues.values():
+            if queue.policy == "block" and queue.full and queue.wants(ready):
+                return True
+        return False
 
     def _admit(self, ready: Ready, now_us: int) -> None:
         if ready.reason != "own":
@@ -236,9 +253,7 @@ class Handover:
                     self.out.append(Dropped(queue.name, ready.envelope.message.id, "overflow"))
                     continue
                 self._drop_oldest(queue, now_us)
-            queue.entries.append(ready)
-            queue.waiting += 1
-            ready.queues.add(queue.name)
+            ready.enter(queue)
         if ready.queues:
             self._order.append(ready)
         elif wanted:
@@ -260,6 +275,11 @@ class Handover:
             if not ready.settled:
                 self._admit(ready, now_us)
 
+    @property
+    def blocks(self) -> bool:
+        """Whether something waits for room: its number is not acknowledged."""
+        return bool(self._door)
+
     # -- out -------------------------------------------------------------------------------------------------------
 
     def ready(self, name: str) -> int:
@@ -273,8 +293,7 @@ class Handover:
         while queue.waiting and len(taken) < limit:
             ready = queue.entries.popleft()
             if name in ready.queues:
-                ready.queues.discard(name)
-                queue.waiting -= 1
+                ready.leave(queue)
                 if not ready.settled:
                     self._hand(ready, now_us)
                 taken.append(ready.envelope.message)
@@ -283,7 +302,7 @@ class Handover:
 
     def _hand(self, ready: Ready, now_us: int) -> None:
         """Deliver it, after its causes that still wait in other queues."""
-        order, stamp = self._order, ready.stamp
+        order, stamp = self._order, ready.envelope.stamp
         others: list[Ready] = []
         while (one := order.popleft()) is not ready:
             if one.settled or not one.queues:
@@ -296,7 +315,7 @@ class Handover:
         self._deliver(ready, now_us)
 
     def _precedes(self, one: Ready, other: Ready, stamp: Stamp) -> bool:
-        own = one.stamp.own
+        own = one.envelope.stamp.own
         if is_loose(own[0][0]) or is_loose(stamp.own[0][0]):
             return False
         return one.put_us + self.memory_us <= other.put_us or other.follows(own)
@@ -314,8 +333,7 @@ class Handover:
         self.delivered(envelope, now_us)
 
     def _drop(self, ready: Ready, queue: Queue, reason: str, now_us: int) -> None:
-        ready.queues.discard(queue.name)
-        queue.waiting -= 1
+        ready.leave(queue)
         self.out.append(Dropped(queue.name, ready.envelope.message.id, reason))
         if not ready.queues and not ready.settled:
             self._lose(ready, reason, now_us)
@@ -361,7 +379,7 @@ class Handover:
         """The lowest number of the attachment that is not to be acknowledged yet."""
         if not self._door:
             return None
-        return min((one.envelope.stamp.own[0][1] for one in self._door if not one.settled), default=None)
+        return min((one.index for one in self._door if not one.settled), default=None)
 
     def waiting(self) -> list[Ready]:
         """All that is ready and not delivered, in order."""
@@ -382,16 +400,15 @@ class Handover:
         """What waited then: the newest, of which a home can be told one by one, and before them the others."""
         return self._carried[-WINDOW:], self._carried[:-WINDOW]
 
-    def dismiss(self, wants: Callable[[Message], bool], now_us: int) -> list[Envelope]:
+    def dismiss(self, wants: Callable[[Message], bool], now_us: int) -> list[Ready]:
         """The client left some groups: what waits and is no longer wanted is dropped, and may come again some day."""
         unwanted = []
         for ready in (*self._order, *self._door):
             if not ready.settled and ready.reason != "own" and not wants(ready.envelope.message):
                 ready.settled = True
                 for name in ready.queues:
-                    self.queues[name].waiting -= 1
-                ready.queues.clear()
+                    ready.leave(self.queues[name])
                 self.out.append(Discard(ready.envelope.message.id, "foreign"))
-                unwanted.append(ready.envelope)
+                unwanted.append(ready)
         self._let_in(now_us)
         return unwanted

@@ -29,7 +29,7 @@ lowering it work at a home that does not keep up."""
 
 
 class Unacked:
-    __slots__ = ("envelope", "place", "resend_at", "sent_us", "tries")
+    __slots__ = ("envelope", "is_received", "place", "resend_at", "sent_us", "tries")
 
     def __init__(self, envelope: Envelope, place: int) -> None:
         self.envelope = envelope
@@ -38,6 +38,8 @@ class Unacked:
         self.sent_us = self.resend_at = 0
         self.tries = 0
         """How often it was sent to this home."""
+        self.is_received = False
+        """Whether this home has said that it came."""
 
 
 class Outbox:
@@ -63,19 +65,26 @@ class Outbox:
     def received(self, ids: Iterable[str], now_us: int) -> None:
         """Its home has them."""
         for one in [self.unacked[message_id] for message_id in ids if message_id in self.unacked]:
-            trip_us = max(now_us - one.sent_us, self._trip_us - (self._trip_us >> 3))
-            self._trip_us = trip_us if trip_us > self.client.settings.retry_us else 0
+            self._came(one, now_us)
             self._schedule(one, now_us + self._grown_us(self._safe_us(), one))
 
-    def safe(self, ids: Iterable[str]) -> None:
+    def safe(self, ids: Iterable[str], now_us: int) -> None:
+        """A home that is alone says no more than this."""
         for message_id in ids:
-            self.unacked.pop(message_id, None)
+            one = self.unacked.pop(message_id, None)
+            if one is not None and not one.is_received:
+                self._came(one, now_us)
+
+    def _came(self, one: Unacked, now_us: int) -> None:
+        one.is_received = True
+        trip_us = max(now_us - one.sent_us, self._trip_us - (self._trip_us >> 3))
+        self._trip_us = trip_us if trip_us > self.client.settings.retry_us else 0
 
     def publish_again(self, now_us: int) -> None:
         """There is another home."""
         self._trip_us = 0
         for one in self.unacked.values():
-            one.tries = 0
+            one.tries, one.is_received = 0, False
             self._schedule(one, now_us)
         self.resend(now_us)
 

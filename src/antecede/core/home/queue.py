@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from antecede.core.content import Seen
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Stamp
+from antecede.core.message import Envelope, Mark
 from antecede.errors import InputError
 
 __all__ = ["POLICIES", "Queue", "Ready", "insert"]
@@ -22,35 +22,45 @@ POLICIES = ("drop_oldest", "drop_newest", "block")
 class Ready:
     """One message that waits to be taken."""
 
-    __slots__ = ("delivered", "envelope", "put_us", "queues", "reason", "settled")
+    __slots__ = ("delivered", "envelope", "index", "put_us", "queues", "reason", "settled")
 
-    def __init__(self, envelope: Envelope, reason: str, now_us: int) -> None:
+    def __init__(self, envelope: Envelope, reason: str, now_us: int, index: int = 0) -> None:
         self.envelope = envelope
-        """As the machine read it: an item of the attachment; one's own message as it was published."""
+        """As it was published."""
         self.reason = reason
         self.put_us = now_us
-        self.queues: set[str] = set()
+        self.index = index
+        """Its number in the attachment; 0: it is one's own message."""
+        self.queues: tuple[str, ...] = ()
         """Where it waits."""
         self.settled = False
         """Whether its fate is known: it is delivered, or no queue has it any more."""
         self.delivered = False
 
-    @property
-    def stamp(self) -> Stamp:
-        """The stamp its publisher gave it."""
-        given = self.envelope.stamp.extra
-        return given if isinstance(given, Stamp) else self.envelope.stamp
+    def enter(self, queue: Queue) -> None:
+        queue.entries.append(self)
+        self.enters(queue)
+
+    def enters(self, queue: Queue) -> None:
+        """It has a place there."""
+        queue.waiting += 1
+        self.queues = (*self.queues, queue.name) if self.queues else queue.alone
+
+    def leave(self, queue: Queue) -> None:
+        """It waits there no more; its place there may still be to be passed over."""
+        queue.waiting -= 1
+        self.queues = () if len(self.queues) == 1 else tuple([name for name in self.queues if name != queue.name])
 
     def follows(self, own: tuple[Mark, ...]) -> bool:
         """Whether the message with these marks is a cause of it."""
-        covers = self.stamp.covers
+        covers = self.envelope.stamp.covers
         return any(n <= covers.get(stream, 0) for stream, n in own)
 
 
 class Queue:
     """One inbox of the application."""
 
-    __slots__ = ("entries", "interest", "name", "own", "policy", "seen", "size", "waiting")
+    __slots__ = ("alone", "entries", "interest", "name", "own", "policy", "seen", "size", "waiting")
 
     def __init__(
         self, name: str, filters: Sequence[str], size: int, policy: str, own: bool, seen: Seen | None = None
@@ -60,6 +70,8 @@ class Queue:
         if size < 1:
             raise InputError(f"A queue of {size} messages can hand over nothing: give it room for one at least.")
         self.name = name
+        self.alone = (name,)
+        """Of a message that waits in this queue only: where it waits."""
         self.interest = Interest(filters)
         self.size = size
         self.policy = policy

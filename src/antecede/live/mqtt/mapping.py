@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from antecede.core.message import Message
+from antecede.core.where import Value
 from antecede.errors import InputError
 from antecede.live.client import REPLY_TO
 from antecede.live.message import content_of, pack_content
@@ -148,7 +149,13 @@ def told(message: Message) -> Told:
         more = _NATIVE if content.more is None else _decode(content.more)
     except msgspec.MsgspecError:
         more = _NATIVE
-    return Told(message, content.body, more, content.headers or {})
+    headers = {name: _text(value) for name, value in (content.headers or {}).items()}
+    return Told(message, content.body, more, headers)
+
+
+def _text(value: Value) -> str:
+    """A native client's header as a user property: predicates read the same from it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def asks_for_ids(properties: Sequence[tuple[str, str]]) -> bool:

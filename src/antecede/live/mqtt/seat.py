@@ -116,16 +116,7 @@ class Seat(Connection):
 
     def take(self, limit: int) -> list[Message]:
         """The next ones: they are delivered now."""
-        taken: list[Message] = []
-
-        def hand_over(now_us: int) -> list[Effect]:
-            messages, effects = self.machine.application.hand_over(_NAME, limit, now_us)
-            taken.extend(messages)
-            return effects
-
-        if self.waiting:
-            self.node.tell(hand_over)
-        return taken
+        return self.node.hand_over(self.machine.application, _NAME, limit) if self.waiting else []
 
     def waiting_before(self, filters: Sequence[str]) -> int:
         """How many of those that wait lie before the beginning of these filters."""
