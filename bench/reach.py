@@ -25,7 +25,8 @@ def scenario(recipe: str, subscribers: int, seed: int) -> Scenario:
     facts = RECIPES[recipe.partition(" ")[0]]
     flat, lives = facts.flat, facts.deadlines == "lifetime"
     return Scenario(
-        recipe=recipe.partition(" ")[0], forward=recipe.endswith("--forward"), seed=seed, brokers=4, subscribers=subscribers, messages=10, rate=20, loss=0.05, homes=1,
+        recipe=recipe.partition(" ")[0], forward=recipe.endswith("--forward"), seed=seed,
+        brokers=4, subscribers=subscribers, messages=10, rate=20, loss=0.05, homes=1,
         delay_ms=(5, 15), groups="" if flat else "G1=A,B,C,D", deadline_ms=None if lives else (600, 600),
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """How figures look: one style for all, readable in black and white, and what is written beside them.
 
-Decided here: above each figure stands what it shows, so that it can be read by itself; series differ by marker and line, not by colour alone; bands are 95 % intervals; a figure is saved as PNG
-and SVG, with its tidy table as CSV.
+Decided here: above each figure stands what it shows, so that it can be read by itself; series differ by marker and
+line, not by colour alone; bands are 95 % intervals; a figure is saved as PNG and SVG, with its tidy table as CSV.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LINE_INCH = 0.19
 
 
 def figure(size: tuple[float, float], draw: Callable[[Any], None], headline: str = "") -> Any:
-    """A figure in the style of the house; `draw` fills it, and `headline` stands above. Nothing of a screen is needed."""
+    """A figure in the style of the house; `draw` fills it, `headline` stands above. Nothing of a screen is needed."""
     try:
         import matplotlib
         from matplotlib.backends.backend_agg import FigureCanvasAgg

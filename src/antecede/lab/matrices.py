@@ -1,8 +1,8 @@
 """Round-trip times between hosts, for claims about distance: where real ones lie, and a synthetic matrix for everybody.
 
-Decided here: the synthetic matrix. Hosts stand in sites in turn; within a site a round trip takes 2 to 10 ms, between two
-sites as long as their distance on a circle says, 60 to 180 ms for four of them, and up to 10 % more. `write_synthetic`
-makes a file for `antecede simulate --latency`.
+Decided here: the synthetic matrix. Hosts stand in sites in turn; within a site a round trip takes 2 to 10 ms, between
+two sites as long as their distance on a circle says, 60 to 180 ms for four of them, and up to 10 % more.
+`write_synthetic` makes a file for `antecede simulate --latency`.
 """
 
 from __future__ import annotations

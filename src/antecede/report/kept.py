@@ -1,10 +1,10 @@
 """The lab's results as a folder that can be kept beside the code: one page in Markdown, small figures, tidy tables.
 
-Decided here: what is kept of a run of the lab. `README.md` has the claims in the order of the papers: sentence, verdict,
-numbers, figure, command, and how it was measured (design, seeds, cells, version, load). Figures are PNG with a palette
-of 64 colours, tables CSV. Several runs can be given, the best first: a claim is taken from the first that has it, so
-what a full run has not finished comes from a quick one and is marked so. What lies in the folder of an earlier keep, and
-nothing else, is replaced.
+Decided here: what is kept of a run of the lab. `README.md` has the claims in the order of the papers: sentence,
+verdict, numbers, figure, command, and how it was measured (design, seeds, cells, version, load). Figures are PNG with a
+palette of 64 colours, tables CSV. Several runs can be given, the best first: a claim is taken from the first that has
+it, so what a full run has not finished comes from a quick one and is marked so. What lies in the folder of an earlier
+keep, and nothing else, is replaced.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def _page(bodies: Sequence[Body], missing: Sequence[str]) -> str:
         "# What the papers claim, measured",
         "",
         f"{len(bodies)} claims: {', '.join(f'{count} {word}' for word, count in counts.items())}. "
-        f"{len(bodies) - quick} are of the default design, {quick} of the quick one. antecede {', '.join(versions)}. Written "
-        "by `antecede lab keep`; [lab.md](../lab.md) says what a claim is and how verdicts come about.",
+        f"{len(bodies) - quick} are of the default design, {quick} of the quick one. antecede {', '.join(versions)}. "
+        "Written by `antecede lab keep`; [lab.md](../lab.md) says what a claim is and how verdicts come about.",
         "",
         "Everything is counted in the simulators' own time and drawn from fixed seeds: the same command gives the same "
         "table on any machine, whatever else runs there. The load says only how busy the machine was.",
@@ -138,8 +138,8 @@ def _claim(body: Body) -> list[str]:
         *_numbers(body),
         f"*Measured:* {body['asks']} *Fixed before:* {body['design']} *Not in the text:* {body['chosen']}",
         "",
-        f"*Again:* `{body['command']}` ({design_of(body)} design, {body['cells']:,} cells, {_seeds(body)} seeds per point, "
-        f"{len(body['failed'])} failed, antecede {body['antecede']})",
+        f"*Again:* `{body['command']}` ({design_of(body)} design, {body['cells']:,} cells, {_seeds(body)} seeds per "
+        f"point, {len(body['failed'])} failed, antecede {body['antecede']})",
     ]
 
 

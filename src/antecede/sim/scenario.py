@@ -155,8 +155,8 @@ class Scenario:
     """Brokers gossip to so many subscribers drawn from all there are (001 s3, 004 GS1); 0: to their own. Raising it
     costs memory, spreads evener."""
     forward: bool = False
-    """Subscribers pass on what they got, once, to `fanout` of a view of their own (of `view_below`; 0: of all) that want
-    the same, and compare with a broker in every round. Costs copies and digests, buys reach."""
+    """Subscribers pass on what they got, once, to `fanout` of a view of their own (of `view_below`; 0: of all) that
+    want the same, and compare with a broker in every round. Costs copies and digests, buys reach."""
     renewed: float = 0.5
     """Which share of such a view is replaced each round."""
     near: float = 0.0

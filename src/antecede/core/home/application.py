@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect
 from antecede.core.home.frontier import Frontier, begin_at
 from antecede.core.home.handover import Handover, as_published
-from antecede.core.message import Envelope, Message, Stamp, cut_of, id_of_mark, newest_of, ordered_of, raise_to
+from antecede.core.message import Envelope, Message, cut_of, id_of_mark, newest_of, ordered_of, raise_to
 from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader
 

@@ -17,7 +17,7 @@ from antecede.core.begin.cut import Cuts
 from antecede.core.effects import Leave
 from antecede.core.frames import Grow, Origins
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Message, cut_of, split_id
+from antecede.core.message import Message, cut_of, split_id
 from antecede.core.topics import covers
 
 if TYPE_CHECKING:

@@ -37,7 +37,9 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def rule(table: Table) -> Verdict:
-    good, bad, seen = [], [], []
+    good: list[str] = []
+    bad: list[str] = []
+    seen: list[str] = []
     for name in dict.fromkeys(row["reading"] for row in table):
         line = sorted((row for row in table if row["reading"] == name), key=lambda row: int(row["subscribers"]))
         first, last = line[0], line[-1]
@@ -77,7 +79,8 @@ CLAIM = Claim(
     table=table,
     rule=rule,
     draw=draw,
-    caption="Rounds until 99 % of correct subscribers have a message (left; a reading without a line never gets there), and "
-    "copies and requests per subscriber reached (right). F = 3, loss 0.05, crash 0.01; bands: 95 % over seeds.",
+    caption="Rounds until 99 % of correct subscribers have a message (left; a reading without a line never gets "
+    "there), and copies and requests per subscriber reached (right). F = 3, loss 0.05, crash 0.01; bands: 95 % "
+    "over seeds.",
     size=(8.4, 4.0),
 )

@@ -76,14 +76,14 @@ CLAIM = Claim(
     "based on gossip protocols from brokers to subscribers is not a rapid change than that of the protocol based on "
     "traditional reliable broadcast between all members.",
     asks="Throughput of a small and a large group, for each meaning of perturbed.",
-    design="Paired seeds. Holds for a reading if 004 keeps 85 % of its throughput in the larger group and [9] does not.",
+    design="Paired seeds. Holds for a reading if 004 keeps 85 % of its throughput in the larger group, and [9] not.",
     chosen="What perturbed means is not said: four readings, half of everything each; costs and rates as in perturbed.",
     measure="antecede.lab.cells:measured",
     cells=cells,
     table=table,
     rule=rule,
     draw=draw,
-    caption="Throughput by what perturbed means (004 Fig. 6), small and large group: 004, and [9] with a matrix of n x n "
-    "entries. 2 MB/s per sender, 0.2 ms per frame, naps of 200 ms; bars: 95 % over seeds.",
+    caption="Throughput by what perturbed means (004 Fig. 6), small and large group: 004, and [9] with a matrix of n x "
+    "n entries. 2 MB/s per sender, 0.2 ms per frame, naps of 200 ms; bars: 95 % over seeds.",
     size=(8.4, 3.4),
 )

@@ -41,8 +41,8 @@ def rule(table: Table) -> Verdict:
     pull = by[PULL]
     others = [way for way in by if way != PULL]
     beaten = [way for way in others if pull["bytes_per_pair_high"] <= HALF * by[way]["bytes_per_pair_low"]]
-    seen = "; ".join(f"{way}: {row['copies_per_pair']:.1f} copies, {row['control_frames_per_pair']:.1f} control frames, "
-                     f"{row['bytes_per_pair']:.0f} bytes per pair, 95 % within {row['p95_ms']:.0f} ms"
+    seen = "; ".join(f"{way}: {row['copies_per_pair']:.1f} copies, {row['control_frames_per_pair']:.1f} control "
+                     f"frames, {row['bytes_per_pair']:.0f} bytes per pair, 95 % within {row['p95_ms']:.0f} ms"
                      for way, row in by.items())  # fmt: skip
     if len(beaten) == len(others):
         return Verdict("holds", f"in bytes too ({seen})")

@@ -1,8 +1,8 @@
 """Ours: what each text does as it is printed, beside the repaired one.
 
-Decided here: every reading of every protocol, on the same seeds,
-judged by the oracle: an inversion, a duplicate, something overdue or stranded is a finding, and one pair can have several.
-Every text needs repair if each printed reading has at least one finding per thousand pairs, or leaves one more pair in ten undelivered than the repaired one.
+Decided here: every reading of every protocol, on the same seeds, judged by the oracle: an inversion, a duplicate,
+something overdue or stranded is a finding, and one pair can have several. Every text needs repair if each printed
+reading has at least one finding per thousand pairs, or leaves one more pair in ten undelivered than the repaired one.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ CLAIM = Claim(
     papers="ours",
     place="docs/papers.md",
     sentence="Every text needs repair: each way in which it can be read breaks a promise or loses messages.",
-    asks="Findings of the oracle and pairs never delivered, for each way to read each text, beside the repaired protocol.",
-    design="Paired seeds. Needs repair: one finding per thousand pairs, or one in ten more not delivered than repaired.",
+    asks="Findings of the oracle and pairs never delivered, for each way to read each text, beside the repaired one.",
+    design="Paired seeds. Needs repair: one finding per thousand pairs, or one in ten more not delivered.",
     chosen="4 brokers, 6 subscribers, 10 % loss, 60 messages; deadlines of 100 to 300 ms, or lifetimes.",
     measure="antecede.lab.cells:events",
     cells=cells,

@@ -1,8 +1,9 @@
 """004 s4: subscribers need no big memory, for brokers aggregate what orders a message.
 
 Decided here: what a subscriber holds at once (messages that have come and are not out yet) beside what a broker keeps,
-and what a member keeps where all are equal ([9] keeps nothing; `solicit` answers, and so keeps). No big memory means: at
-every rate at most half of what a broker keeps. `colour` holds everything to the end of its lifetime, `colour-eager` not.
+and what a member keeps where all are equal ([9] keeps nothing; `solicit` answers, and so keeps). No big memory means:
+at every rate at most half of what a broker keeps. `colour` holds everything to the end of its lifetime, `colour-eager`
+not.
 """
 
 from __future__ import annotations
@@ -82,6 +83,6 @@ CLAIM = Claim(
     table=table,
     rule=rule,
     draw=draw,
-    caption="Messages at one process at once: held by a subscriber of colour and colour-eager (004), kept by a broker of "
-    "colour, kept by a member of solicit (000). 4 brokers, 24 subscribers, 5 % loss; bands: 95 % over seeds.",
+    caption="Messages at one process at once: held by a subscriber of colour and colour-eager (004), kept by a broker "
+    "of colour, kept by a member of solicit (000). 4 brokers, 24 subscribers, 5 % loss; bands: 95 % over seeds.",
 )
