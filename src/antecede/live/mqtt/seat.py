@@ -148,9 +148,9 @@ class Seat(Connection):
         machine = self.machine
         behind = dict(machine.tops)
         for cut in machine.growing.began():
-            raise_to(behind, dict(map(split_id, cut)))
+            join(behind, dict(map(split_id, cut)))
         for stream, n in machine.start_marks.items():
-            raise_to(behind, {stream.partition("@")[0]: n})
+            join(behind, {stream.partition("@")[0]: n})
         return {one for one in ids if (place := split_id(one))[1] > behind.get(place[0], 0)}
 
     def comes_live(self, message: Message) -> bool:
