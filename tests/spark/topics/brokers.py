@@ -15,7 +15,7 @@ from antecede.live.broker import Broker
 __all__ = ["Brokers", "brokers", "until"]
 
 
-def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
+def until(condition: Callable[[], object], seconds: float = 90.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not come true in time"
