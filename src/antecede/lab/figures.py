@@ -33,6 +33,8 @@ SETTINGS: Any = {
 LETTERS_PER_INCH = 11
 """Of a headline: so many fit."""
 LINE_INCH = 0.19
+CROWD = 5
+"""More ticks than this get smaller letters."""
 
 
 def figure(size: tuple[float, float], draw: Callable[[Any], None], headline: str = "") -> Any:
@@ -95,6 +97,8 @@ def ticks_at(axes: Any, table: Table, x: str) -> None:
     points = sorted({row[x] for row in table})
     axes.set_xticks(points, [f"{point:,g}" for point in points])
     axes.minorticks_off()
+    if len(points) > CROWD:
+        axes.tick_params(axis="x", labelsize=7)
 
 
 def bars(axes: Any, table: Table, x: str, y: str, by: str, *, names: Callable[[Any], str] = str) -> None:
