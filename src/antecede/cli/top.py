@@ -110,8 +110,10 @@ def page_of(looks: dict[str, dict[str, Any]], before: dict[str, dict[str, Any]],
         left_out = [f"{n} {fate}" for fate, n in fates.items() if fate in NOT_DELIVERED and n]
         if left_out:
             lines.append(f"{said['name']} left out: {', '.join(left_out)}")
-    shown = [] if all("away" in said for said in looks.values()) else [table, Text(WORDS, style="dim")]
-    return Group(*shown, *(Text(line) for line in lines))
+    below = [Text(line) for line in lines]
+    if all("away" in said for said in looks.values()):
+        return Group(*below)
+    return Group(table, Text(WORDS, style="dim"), *below)
 
 
 def cure_of(place: str) -> str:

@@ -2,8 +2,8 @@
 
 Decided here: every process writes files of its own, `records-NAME-N.arrow`, so that all processes of a cluster may
 share one directory and `antecede check DIR` judges them together; a finished stream becomes Parquet in a thread,
-under the same name, and is removed only then, so that at every moment each row can be read once. A process whose disk is
-full goes on without records: its stream ends where the disk did, as if it had been killed there.
+under the same name, and is removed only then, so that at every moment each row can be read once. A process whose disk
+is full goes on without records: its stream ends where the disk did, as if it had been killed there.
 """
 
 from __future__ import annotations
@@ -58,14 +58,12 @@ class Records:
             return
         try:
             self._append(rows)
-        except (
-            OSError
-        ) as fault:  # a full disk, a directory that is gone: messages matter more than what is told of them
+        except OSError as fault:  # a full disk: messages matter more than records of them
             self.failed = True
             self._appender.abandon()
             log.error(
-                "records cannot be written to %s any more: %s. %s goes on without; `antecede check` will say that its end "
-                "is unknown. Make room and start it again to have records.",
+                "records cannot be written to %s any more: %s. %s goes on without them; `antecede check` will say that "
+                "its end is unknown. Make room and start it again.",
                 self.directory, fault.strerror or fault, self.name,
             )  # fmt: skip
 
