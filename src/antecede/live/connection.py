@@ -112,12 +112,15 @@ class Connection:
 
     @property
     def managed(self) -> Managed:
-        assert self._node is not None and isinstance(self._node.machine, Managed)
-        return self._node.machine
+        machine = (self._node or self.node).machine  # `node` says why there is none
+        assert isinstance(machine, Managed)
+        return machine
 
     @property
     def machine(self) -> ClientMachine:
-        assert self._machine is not None
+        if self._machine is None:
+            self.node  # noqa: B018 - says why there is none
+            raise AssertionError("a node without a machine")
         return self._machine
 
     # -- what an application adds ----------------------------------------------------------------------------------
