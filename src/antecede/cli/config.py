@@ -33,5 +33,5 @@ def config(
     for one in SETTINGS:
         value, source = settings.values[one.key]
         shown = ",".join(value) if isinstance(value, list) else value
-        print(f"{one.key:<{width}}  {shown or '-'!s:<24}  {source}")
+        print(f"{one.key:<{width}}  {'-' if shown in (None, '', {}) else shown!s:<24}  {source}")
         print(textwrap.indent(textwrap.fill(one.meaning, COLUMNS - 4), "    "))
