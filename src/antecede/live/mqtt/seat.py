@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 from antecede.core.effects import Dropped, Effect
 from antecede.core.home.frontier import Frontier
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Message, raise_to, split_id
+from antecede.core.marks import join, tops_of
+from antecede.core.message import Envelope, Message, split_id
 from antecede.errors import AntecedeError
 from antecede.live.connection import Connection
 from antecede.live.mqtt.inside import Inside
@@ -122,7 +123,7 @@ class Seat(Connection):
         """How many of those that wait lie before the beginning of these filters."""
         behind: dict[str, int] = {}
         for cut in self.machine.growing.began(filters):
-            raise_to(behind, dict(map(split_id, cut)))
+            join(behind, tops_of(cut))
         last = 0
         queue = self.machine.application.handover.queues[_NAME]
         waiting = [one.envelope.message for one in queue.entries if _NAME in one.queues]
@@ -146,7 +147,7 @@ class Seat(Connection):
         past = machine.upper.past()
         marks = {**stamp.covers, **dict(stamp.own)}
         if all(n <= max(past.get(s, 0), machine.start_marks.get(s, 0)) for s, n in marks.items()):
-            machine.learned(envelope)
+            machine.delivered(envelope, 0)  # what lies behind has no times
         self.node.note("deliver", message=envelope.message.id, reason="retained")
 
     # -- what the machine says -------------------------------------------------------------------------------------
