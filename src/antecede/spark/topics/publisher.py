@@ -38,7 +38,8 @@ from threading import Event
 from typing import Any
 
 from antecede.core.home.frontier import Frontier
-from antecede.core.message import LOOSE, newest_of, series_of, split_id
+from antecede.core.marks import newest_of
+from antecede.core.message import LOOSE, series_of, split_id
 from antecede.errors import AntecedeError, EnvironmentFault, InputError
 from antecede.live.client import Client, connect
 from antecede.spark.topics.outbox import Doing, Outbox
