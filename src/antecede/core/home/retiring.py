@@ -18,10 +18,31 @@ others have acknowledged it, A and B let go of p:1, then of its header; both tel
 and tells B, which tells S: its next stamp, and its frontier, are as small as before p came. Should S now move to C: C
 carries G, so it has said that p:1 is over, and will not send it.
 
+Why a mark p@G:n may then be dropped. Everybody keeps to one rule: *what a process leaves out is over everywhere*. A
+mark does two things: it makes a receiver wait for p:n before it delivers what follows, and in a client's frontier it
+keeps a home from sending p:n again. Both are of use only while somebody may still be sent p:n, and nobody is:
+
+    a broker that carries G      has p:n behind, keeps no copy, and was not asked for one for `grace_us`
+    any other broker             keeps a copy for the carriers alone, and lets go of it when it is stable among them
+    a client of such a broker    has acknowledged it, or was never to get it
+    a client between two homes   is sent what its next home keeps: not p:n
+    a broker that begins         takes over what the others keep, and where they begin (`stability.over`, `A@:17`)
+    a copy on the way            finds p@G:n behind, which brokers know for `remember_us` longer than they name it
+
+So dropping the mark takes no wait away that would have ended with a delivery. It must be dropped from all of a stamp.
+Before S is told, S delivers messages that were passed on without p@G:n: then the past of S loses the mark, while what
+S knows of single groups (`order/vector.py`, leaves) may still hold it. A need that nothing covers is no need any more,
+and `VectorWriter` names none: named, it would make a broker that has forgotten p wait for it.
+
 A sender that publishes again is named again. One that is in nobody's view any more is *forgotten* `remember_us` after
 it retired, with what tells a repetition of its messages from new ones: this is the longest that a copy may be on its
 way, and that a client may be away and come back naming it. Until then a late copy is known to lie behind. Who was away
 for longer and names a sender that is forgotten makes others ask for it in vain, for `grace_us` (`giving_up.py`).
+
+What is not promised: if all brokers are gone at once, nobody is left who knows what was retired. A broker that begins
+then never hears of p:1, and its record has a gap where it delivers what followed; subscribers lack nothing by that.
+
+Memory: of a sender that left a broker keeps some hundred bytes a group until it is forgotten, and then nothing.
 """
 
 from __future__ import annotations
@@ -325,7 +346,7 @@ class Naming:
 
     def learned(self, envelope: Envelope) -> Envelope:
         """As this client remembers a message that it delivered."""
-        return strip(envelope, self._retired)
+        return strip(envelope, self._retired) if self._retired else envelope
 
     def recalled(self, stamps: Sequence[Stamp]) -> list[Stamp]:
         """Stamps of earlier messages, as causes now: of streams that are in this client's past no more nothing is

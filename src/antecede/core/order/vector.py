@@ -70,7 +70,7 @@ class VectorWriter:
         if after is None:
             covers = close(self._tips.values())
             for leaves in (self._tips,) if self.flat else self._leaves.values():
-                needs.update(dict.fromkeys(leaves))
+                needs.update(dict.fromkeys([leaf for leaf in leaves if leaf[1] <= covers.get(leaf[0], 0)]))
         else:
             covers = close([*after, self._last] if self._last is not None else after)
             needs.update(dict.fromkeys(covers.items()))
@@ -156,8 +156,6 @@ class VectorWriter:
         for stream in [stream for stream in self._own if stream in marks]:
             self._own[stream] = [n for n in self._own[stream] if n > marks[stream]]
         past = self.past()
-        if all(n > marks.get(stream, 0) for stream, n in past.items()):
-            return
         tips: dict[Mark, Stamp] = {}
         for stamp in self._tips.values():
             rest = without(stamp, marks)
@@ -168,18 +166,21 @@ class VectorWriter:
             if n > max(marks.get(stream, 0), covered.get(stream, 0)):
                 tips[stream, n] = Stamp(((stream, n),))
         self._tips = tips
+        past = beyond(past, marks)
         for group, leaves in list(self._leaves.items()):
-            self._retire_leaves(group, leaves, marks)
+            self._retire_leaves(group, leaves, past)
         if self._last is not None:
             last = without(self._last, marks)
             self._last = last if last.own or last.covers else None
 
-    def _retire_leaves(self, group: str, leaves: dict[Mark, Mapping[str, int]], marks: Mapping[str, int]) -> None:
+    def _retire_leaves(self, group: str, leaves: dict[Mark, Mapping[str, int]], past: Mapping[str, int]) -> None:
+        """Only what is in the past stays. (The past loses what is over before this process is told so: it delivers a
+        message whose stamp was passed on without it, and that message replaces the tips that still named it.)"""
         rest: dict[Mark, Mapping[str, int]] = {}
         uncovered: dict[str, int] = {}
         for leaf, covers in leaves.items():
-            fewer = beyond(covers, marks)
-            if leaf[1] > marks.get(leaf[0], 0):
+            fewer = {stream: n for stream, n in covers.items() if n <= past.get(stream, 0)}
+            if leaf[1] <= past.get(leaf[0], 0):
                 rest[leaf] = fewer
             else:
                 join(uncovered, {stream: n for stream, n in fewer.items() if group_of(stream) == group})
