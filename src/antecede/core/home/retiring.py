@@ -51,8 +51,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.frames import Quiet, Retired
-from antecede.core.message import Envelope, Mark, Stamp, is_loose, raise_to, sender_of, series_of
-from antecede.core.order.vector import VectorWriter, beyond, without
+from antecede.core.marks import beyond, join
+from antecede.core.message import Envelope, Mark, Stamp, is_loose, sender_of, series_of
+from antecede.core.order.vector import VectorWriter, without
 
 if TYPE_CHECKING:
     from antecede.core.home.broker import HomeBroker
@@ -126,7 +127,7 @@ class Retiring:
         if not retired.keys().isdisjoint(marks):
             over = {stream: retired[stream] for stream, n in marks.items() if n <= retired.get(stream, -1)}
             if over and client in self.broker.logs:
-                raise_to(self._untold.setdefault(client, {}), over)
+                join(self._untold.setdefault(client, {}), over)
 
     def must_name(self, marks: Mapping[str, int]) -> dict[str, int]:
         return dict(beyond(marks, self.retired))
@@ -235,11 +236,11 @@ class Retiring:
             if name != broker.name:
                 self._send(name, marks)
             else:
-                raise_to(self._heard, marks)
+                join(self._heard, marks)
                 for stream in marks:
                     self._open.setdefault(stream, None)
         for name in broker.all_brokers if retired else ():
-            raise_to(self._untold.setdefault(name, {}), retired)
+            join(self._untold.setdefault(name, {}), retired)
         self._retire(retired, now_us)
 
     def _send(self, to: str, marks: Mapping[str, int]) -> None:
@@ -265,10 +266,10 @@ class Retiring:
         broker.writer.retire(news)
         broker.stability.retire(news)
         broker.confirming.retire(news)
-        broker.losses.settled(news)
+        broker.settled(news)
         drop(broker.tops, news, named=self._open)
         for client in broker.logs:
-            raise_to(self._untold.setdefault(client, {}), news)
+            join(self._untold.setdefault(client, {}), news)
         if broker.reader.freed:
             broker.inbox.settle(now_us)
             broker.want_blocked(None, now_us)
@@ -304,7 +305,7 @@ class Retiring:
             self._retired_us[stream] = now_us
         for stream in gone:
             del self._retired_us[stream], self.retired[stream]
-            broker.stability.over.pop(stream, None)
+            broker.stability.let_go.pop(stream, None)
         broker.reader.forget(gone)
         self.forgot = self.forgot or bool(gone)
         for known in (broker.departed, broker.unseen):
@@ -345,7 +346,7 @@ class Naming:
 
     def learned(self, envelope: Envelope) -> Envelope:
         """As this client remembers a message that it delivered."""
-        return strip(envelope, self._retired)
+        return strip(envelope, self._retired) if self._retired else envelope
 
     def recalled(self, stamps: Sequence[Stamp]) -> list[Stamp]:
         """Stamps of earlier messages, as causes now: of streams that are in this client's past no more nothing is
@@ -363,7 +364,7 @@ class Naming:
         client, marks = self.client, frame.marks
         if not client.inbox.held and not client.application.handover.waiting():
             self._retired = {}
-        raise_to(self._retired, marks)
+        join(self._retired, marks)
         client.upper.retire(marks)
         client.causes.retire(marks)
         for stream in [stream for stream, n in client.start_marks.items() if n <= marks.get(stream, 0)]:
@@ -371,7 +372,7 @@ class Naming:
         for heard in (client.heard, client.application.had):
             if heard is not None:
                 heard.forget([s for s, n in marks.items() if is_loose(s) and (heard.newest(s) or 0) <= n])
-        drop(client.tops, marks, named=(*client.upper.past(), *client.heard.front, *client.heard.over))
+        drop(client.tops, marks, named=(*client.upper.past(), *client.heard.front, *client.heard.above))
         assert client.home is not None
         client.send((client.home,), Retired(marks, heard=True))
 

@@ -19,7 +19,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from antecede.core.entries import EACH, Groups
 from antecede.core.frames import Node
 from antecede.core.interest import Interest, group_of, stream_of
-from antecede.core.message import Envelope, Mark, Message, Stamp, raise_to, series_of
+from antecede.core.marks import beyond, join, put
+from antecede.core.message import Envelope, Mark, Message, Stamp, series_of
 
 __all__ = ["VectorWriter", "beyond", "close", "without"]
 
@@ -182,7 +183,7 @@ class VectorWriter:
             if leaf[1] <= past.get(leaf[0], 0):
                 rest[leaf] = fewer
             else:
-                raise_to(uncovered, {stream: n for stream, n in fewer.items() if group_of(stream) == group})
+                join(uncovered, {stream: n for stream, n in fewer.items() if group_of(stream) == group})
         self._leaves[group] = rest
         for mark in uncovered.items():
             self._hear_of(mark, group)
@@ -222,7 +223,7 @@ class VectorWriter:
         """There is no graph."""
 
     def project(self, envelope: Envelope, interest: Interest) -> Envelope:
-        """For the tier below: the same stamp. Its reader looks only at the streams that concern it."""
+        """For subscribers: the same stamp. Their readers look only at the streams that concern them."""
         return envelope
 
     def expire(self, now_us: int) -> None:
@@ -233,17 +234,6 @@ class VectorWriter:
 
     def heard(self, stable: Mapping[str, int]) -> None:
         """Nothing is cut by what others have."""
-
-
-def beyond(marks: Mapping[str, int], passed: Mapping[str, int]) -> Mapping[str, int]:
-    """Without those up to `passed`.
-
-    >>> beyond({"p@G": 3, "q@G": 2}, {"p@G": 3, "q@G": 1})
-    {'q@G': 2}
-    """
-    if passed.keys().isdisjoint(marks):
-        return marks
-    return {stream: n for stream, n in marks.items() if n > passed.get(stream, 0)}
 
 
 def without(stamp: Stamp, marks: Mapping[str, int]) -> Stamp:
@@ -266,10 +256,6 @@ def close(stamps: Iterable[Stamp]) -> dict[str, int]:
             for stream, n in stamp.own:
                 covers[stream] = n
             continue
-        for stream, n in stamp.covers.items():
-            if n > covers.get(stream, 0):
-                covers[stream] = n
-        for stream, n in stamp.own:
-            if n > covers.get(stream, 0):
-                covers[stream] = n
+        join(covers, stamp.covers)
+        put(covers, stamp.own)
     return covers
