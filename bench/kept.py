@@ -49,8 +49,10 @@ class Watch:
         """The largest of each kind, over all processes."""
         found: Counter[str] = Counter()
         for machine in self.machines:
-            found["kept"] = max(found["kept"], len(machine.store))
-            found["headers"] = max(found["headers"], len(machine.store.gone))
+            store = getattr(machine, "store", None)  # subscribers and clients keep nothing
+            if store is not None:
+                found["kept"] = max(found["kept"], len(store))
+                found["headers"] = max(found["headers"], len(store.gone))
             found["nodes"] = max(found["nodes"], len(getattr(machine.writer, "graph", ())))
             logs = getattr(machine, "logs", {}).values()
             found["logged"] = max(found["logged"], sum(len(log.entries) for log in logs))

@@ -124,7 +124,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--leavers", type=int, default=20_000)
     parser.add_argument("--messages", type=int, default=400)
-    parser.add_argument("--brokers", type=int, default=16, help="the many (a cluster in memory has 26 at most)")
+    parser.add_argument("--brokers", type=int, default=64, help="the many (a cluster in memory has 64 at most)")
     given = parser.parse_args()
     rows = [(4, 10, 0), (given.brokers, 10, 0), (4, 100_000, 0), (4, 10, given.leavers)]
     print("brokers   topics  leavers   bytes/message   frontier bytes   clock   members known")

@@ -46,13 +46,13 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Inbox._give_up", "self.reader.skipped(held.envelope.stamp.own, held.envelope.stamp)", "self.reader.delivered(held.envelope.stamp, forced=True)", "an overslept message puts itself behind, not its causes"),
     Mutant("Inbox.clear", "del self.seen[message_id]", "pass", "what was dropped at a move may come again"),
     # -- Reader
-    Mutant("Reader.behind", "n <= self.front.get(stream, 0)", "n < self.front.get(stream, 0)", "behind: <="),
+    Mutant("Past.behind", "n <= self.front.get(stream, 0)", "n < self.front.get(stream, 0)", "behind: <="),
     Mutant("Reader.precedes", "n <= covers.get(stream, 0)", "n < covers.get(stream, 0)", "precedes: <="),
-    Mutant("Reader.blocker", "self._skipped_by(stamp)", "()", "H7: blocked through skips"),
-    Mutant("Reader._blocks", "n = reached + 1", "n = reached", "the +1"),
+    Mutant("Past.blocker", "self._skipped_by(stamp)", "()", "H7: blocked through skips"),
+    Mutant("Past._blocks", "n = reached + 1", "n = reached", "the +1"),
     Mutant("Reader.missing", "(stamp, *self._skipped_by(stamp)) if self.skips else (stamp,)", "(stamp,)", "H7: asked for"),
     Mutant("Reader.skipped", "self.skips.setdefault(stream, {})[n] = stamp", "self.skips.setdefault(stream, {})[n] = None", "stamps of skipped messages are kept"),
-    Mutant("Reader.skipped", "self.over.setdefault(stream, set()).add(n)", "self.front[stream] = n", "a skip is one mark, not all below"),
+    Mutant("Reader.skipped", "self.above.setdefault(stream, set()).add(n)", "self.front[stream] = n", "a skip is one mark, not all below"),
     Mutant("Reader.start_at", "self.cut[stream] = n", "pass", "the cut is remembered"),
     Mutant("Reader.stale", "cut_off and (not owed)", "cut_off", "what is cut off in one group may be owed in another"),
     # -- vector clocks
@@ -92,34 +92,34 @@ MUTANTS: tuple[Mutant, ...] = (
     # -- giving up
     Mutant("Losses.whom_to_ask", "[source for source in sources if source not in lacking]", "[source for source in sources]", "who lacks it is not asked again"),
     Mutant("Losses.on_gone", "deadline is not None and now_us > deadline", "True", "a header is not believed early"),
-    Mutant("Losses._lacked_by", "now_us < left + tier.settings.grace_us", "False", "nothing is given up before grace"),
+    Mutant("Losses._lacked_by", "now_us < left + receiver.settings.grace_us", "False", "nothing is given up before grace"),
     Mutant("Losses._lacked_by", "all((source in lacking for source in sources))", "any((source in lacking for source in sources))", "given up only when all lack it"),
-    Mutant("Losses._lacked_by", "want is None or not want.endless or (not tier.is_missing(mark))", "want is None or not want.endless", "what came in the meantime is not given up"),
+    Mutant("Losses._lacked_by", "want is None or not want.endless or (not receiver.is_missing(mark))", "want is None or not want.endless", "what came in the meantime is not given up"),
     Mutant("Losses.missing", "id_of_mark(mark) in self._lost", "False", "what was given up in one stream is lost in all"),
     # -- comparing
-    Mutant("Rounds._peers", "(*tier.neighbours(), *self.local.names, *newcomers, *below)", "(*tier.neighbours(), *self.local.names, *below)", "newcomers are compared by all"),
-    Mutant("_covers", "have.get(stream, 0) < n", "False", "in step means all of it"),
+    Mutant("Rounds._peers", "(*server.neighbours(), *self.local.names, *newcomers, *below)", "(*server.neighbours(), *self.local.names, *below)", "newcomers are compared by all"),
+    Mutant("includes", "marks.get(stream, 0) < n", "False", "in step means all of it"),
     Mutant("Rounds._some_behind", "[peer for peer in peers if in_step.get(peer, -1) < version]", "[peer for peer in peers if peer not in in_step]", "news begin a new round"),
     Mutant("Rounds.on_digest", "if frame.reply:", "if False:", "whoever is asked answers"),
-    Mutant("Rounds._as_far_as_here", "{stream: min(n, here.get(stream, n)) for stream, n in news.items()}", "news", "what is lacking here is not stable"),
+    Mutant("bounded", "min(n, bounds.get(stream, n))", "n", "what is lacking here is not stable"),
     # -- answering
     Mutant("Answers.on_request", "in_time(e, now_us) and interest.wants(e.message.topics)", "interest.wants(e.message.topics)", "answers hold only what is in time"),
-    Mutant("Answers.on_request", "self._held_within(ranges)", "()", "what is held is answered too"),
+    Mutant("Answers.on_request", "server.held_within(ranges)", "()", "what is held is answered too"),
     Mutant("Answers._lacked", "passed or self._cannot_come(mark, now_us)", "self._cannot_come(mark, now_us)", "what lies behind and is not kept cannot be had here"),
     # -- stability
-    Mutant("Stability.stable", "self.tier.carriers(stream)", "()", "stable at all carriers"),
-    Mutant("Stability._settles", "since and now_us >= since[0][1] + self.tier.settings.grace_us", "since", "grace"),
+    Mutant("Stability.stable", "self.server.carriers(stream)", "()", "stable at all carriers"),
+    Mutant("Stability._settles", "since and now_us >= since[0][1] + self.server.settings.grace_us", "since", "grace"),
     Mutant("Stability._settles", "since and since[-1][0] > stable", "False", "a newcomer begins the wait anew"),
     Mutant("Stability._let_go", "all((self._is_over(*mark) for mark in envelope.stamp.own))", "any((self._is_over(*mark) for mark in envelope.stamp.own))", "a message of several groups waits for all"),
     Mutant("Stability.cut", "of == group and n > tops.get(sender, 0)", "False", "H10: a newcomer begins behind what is gone"),
     # -- beginnings
-    Mutant("Joining._join", "broker.early.take(now_us)", "pass", "what comes while joining is kept"),
+    Mutant("Joining._join", "self.early.take(now_us)", "pass", "what comes while joining is kept"),
     Mutant("Joining.give", "past.update(self.reader.cut)", "pass", "a newcomer begins behind its donor's cut"),
     Mutant("Joining.take", "not self._uncovered", "True", "all groups covered before it begins"),
     Mutant("Joining.take", "donor is None and sender not in self.broker.departed", "False", "strangers have no say in where a broker begins"),
     Mutant("Joining._join", "any((n > front.get(stream, 0) for stream, n in concerned.items()))", "False", "nor forgets what it is owed"),
     Mutant("Cuts.within", "self._common if own is None else Within(self._common, own)", "self._common", "what lies behind in one group is not said of another"),
-    Mutant("Cuts.widen", "raise_to(self._special.setdefault(group, {}), own)", "pass", "the newer of two cuts in each group"),
+    Mutant("Cuts.widen", "join(self._special.setdefault(group, {}), own)", "pass", "the newer of two cuts in each group"),
     # -- members, brokers and subscribers
     Mutant("Member.receive", "self.early.keep(frame, sender)", "pass", "what comes to a member while it joins is kept"),
     Mutant("Member.receive", "if self.joined:", "if True:", "nothing is taken before the cut is known"),
@@ -141,7 +141,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Client._send_attach", "None if self._fresh else frontier", "None", "the next home is told the frontier"),
     Mutant("Client._attach", "self.outbox.publish_again(now_us)", "pass", "what is unacknowledged is published again"),
     Mutant("Client._skip", "self.inbox.skip(envelope, 'gone', now_us)", "pass", "an item that is gone is past"),
-    Mutant("Client._skip", "raise_to(self.start_marks, dict(item.envelope.stamp.own))", "pass", "H13: the frontier passes what is gone"),
+    Mutant("Client._skip", "put(self.start_marks, item.envelope.stamp.own)", "pass", "H13: the frontier passes what is gone"),
     Mutant("Client._done", "self.behind() if waiting is None else min(self.behind(), waiting - 1)", "self.behind()", "what waits at the door is not acknowledged"),
     # -- publications of clients
     Mutant("Outbox.resend", "not in_time(one.envelope, now_us - client.settings.slack_us)", "False", "late publications are resent as headers"),
@@ -149,12 +149,12 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Confirming.publish", "alone or self._is_safe(envelope)", "True", "PUBACK when another broker has it"),
     Mutant("Confirming.on_kept", "waiting is not None and sender in self.broker.carriers_of(waiting[1].message.topics)", "waiting is not None", "only a carrier confirms"),
     Mutant("Confirming.flush", "self.broker.send((home,), Kept(tuple(ids)))", "pass", "who takes a publication says so at once"),
-    Mutant("Growing.want", "(*waiting, *client.inbox.dismiss(self._still_owed, now_us))", "(*waiting,)", "what is held of groups that were left is dropped"),
+    Mutant("Client.dismiss", "self.inbox.dismiss(wanted, now_us)", "()", "what is held of groups that were left is dropped"),
     Mutant("Causes.stamps", "stamp is None and (not self._was_had(one))", "False", "a cause that was never had is refused"),
     # -- handing over
     Mutant("Handover._precedes", "one.put_us + self.memory_us <= other.put_us or other.follows(own)", "other.follows(own)", "what waited for long counts as a cause"),
     Mutant("Handover._hand", "self._precedes(one, ready, stamp)", "False", "causes that wait in another queue are delivered first"),
-    Mutant("Handover.put", "self._door or self._blocked(ready)", "self._blocked(ready)", "nobody passes those who stand at the door"),
+    Mutant("Handover.put_next", "self._door or self._blocked(ready)", "self._blocked(ready)", "nobody passes those who stand at the door"),
     Mutant("Handover._drop", "not ready.queues and (not ready.settled)", "not ready.settled", "it is dropped when the last queue drops it"),
     # -- other orders and deadlines
     Mutant("LooseWriter.envelope", "covers[stream] = before[-1][0]", "pass", "an unordered message names the one before it"),
@@ -166,7 +166,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("RoundBroker._send_waiting", "waiting and waiting[0].message.seq <= current", "waiting", "not before its round"),
     Mutant("DeltaInbox._release", "now_us > until_us - self.guard_us", "now_us >= until_us - self.guard_us - 1", "nothing is called expired in time"),
     # -- spreads
-    Mutant("Acks._heard", "unheard.who.discard(peer)", "unheard.who.clear()", "everybody must acknowledge"),
+    Mutant("Unheard.heard_by", "self.who.discard(peer)", "self.who.clear()", "everybody must acknowledge"),
     Mutant("Piggyback._forget", "min((had.get(stream, 0) for had in others), default=0)", "max((had.get(stream, 0) for had in others), default=0)", "stable is what all have"),
     Mutant("Gossip.publish", "self.times - 1", "self.times", "once is once"),
     Mutant("Lazy.forward", "self._announce(envelope, [name for name in everyone if name not in drawn])", "pass", "the others are told"),
@@ -183,10 +183,10 @@ MUTANTS: tuple[Mutant, ...] = (
     # -- contract
     Mutant("Carried.concerns_group", "group in self.filters", "any((self.entries.meets(f, group) for f in self.entries.filters(self.filters)))", "a broker waits for the entries it carries, not for what they overlap"),
     Mutant("Groups.carrying", "all((group in carried for group in wanted)) and all((any((matches(f, g) for g in carried)) for f in filters))", "all((any((matches(f, g) for g in carried)) for f in filters))", "a filter wants every group it matches"),
-    Mutant("raise_to", "n > marks.get(name, 0)", "True", "the newer of two marks"),
+    Mutant("join", "n > marks.get(stream, 0)", "True", "the newer of two marks"),
     Mutant("Settings.slack_us", "2 * self.clock_bound_us", "self.clock_bound_us", "two clocks may be off in opposite ways"),
-    Mutant("compose", "if None in known:", "if False:", "unknown declared causes widen to everything"),
-    Mutant("Tier.keep_own", "self.inbox.seen[envelope.message.id] = now_us", "pass", "the own message is not news"),
+    Mutant("Server.stamps", "None if None in known else [e.stamp for e in known if e is not None and e.message.order != 'none']", "[e.stamp for e in known if e is not None and e.message.order != 'none']", "unknown declared causes widen to everything"),
+    Mutant("Carrier.keep_own", "self.inbox.seen[envelope.message.id] = now_us", "pass", "the own message is not news"),
 )  # fmt: skip
 
 

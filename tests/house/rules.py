@@ -150,7 +150,7 @@ def portable_dice(path: Path) -> Iterator[str]:
 
 
 def reaches(path: Path) -> Iterator[str]:
-    """Where somebody takes hold of a part of another's part: `tier.store.by_id`, `self.broker.inbox.seen`."""
+    """Where somebody takes hold of a part of another's part: `broker.store.by_id`, `self.broker.inbox.seen`."""
     tree = parse(path)
     known = {
         alias.asname or alias.name

@@ -110,7 +110,7 @@ def test_what_fails_inside_fails_the_run() -> None:
 
     with pytest.raises(ZeroDivisionError):
         LocalCluster().run(scenario)
-    with pytest.raises(InputError, match="1 to 26"):
+    with pytest.raises(InputError, match="1 to 64"):
         LocalCluster(brokers=0)
 
 
@@ -197,3 +197,48 @@ def test_a_lone_broker_comes_back_as_its_next_life_and_waits_for_what_it_cannot_
 
     home, waited_s = LocalCluster(brokers=1).run(scenario)
     assert home == "A.1" and 14 < waited_s < 18
+
+
+def test_clients_that_published_once_and_left_cost_nothing(tmp_path: Path) -> None:
+    """A hundred of them: while they are new, every stamp and frontier names them; some minutes later nobody does, and
+    whoever joins then, behind what was let go of, is judged clean."""
+
+    async def scenario(cluster: LocalCluster) -> tuple[list[tuple[int, ...]], int]:
+        async def once(name: str) -> None:
+            async with cluster.connect(name) as node:
+                await node.publish("room/0", b"hello")
+
+        def sizes() -> tuple[int, ...]:
+            machine, table = cluster.brokers["A"].machine, cluster.brokers["A"].managed.table.entries
+            return len(inbox.frontier), len(machine.writer.past()), len(machine.tops), len(table)
+
+        async def read() -> None:
+            await asyncio.sleep(0.2)
+            while len(inbox):
+                await inbox.get()
+
+        async with cluster.connect("ann") as node, node.subscribe("room/#", queue=1_000) as inbox:
+            await node.publish("room/0", b"first")
+            await read()
+            found = [sizes()]
+            for start in range(0, 100, 50):
+                await asyncio.gather(*(once(f"v{n}") for n in range(start, start + 50)))
+                await read()
+                await node.publish("room/0", b"still here")
+            found.append(sizes())
+            for _ in range(45):  # a quiet system compares nothing, and so lets go of nothing
+                await asyncio.sleep(4.0)
+                await node.publish("room/0", b"still here")
+                await read()
+            found.append(sizes())
+            async with cluster.connect("late") as late, late.subscribe("room/#") as letters:
+                await node.publish("room/0", b"last")
+                return found, int((await letters.get(30)).text == "last")
+
+    (before, with_all, after), came = LocalCluster(2, seed=5, records=str(tmp_path)).run(scenario)
+    assert came == 1
+    assert with_all[0] > before[0] + 200 and min(with_all[1:]) > 50
+    assert after[0] <= before[0] + 2 and after[1:3] == before[1:3], (before, with_all, after)
+    assert after[3] == 3, "two brokers and ann"
+    report = check(tmp_path)
+    assert report.clean and not report.findings

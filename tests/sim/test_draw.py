@@ -12,6 +12,7 @@ from antecede.errors import InputError
 from antecede.sim.draw import draw
 from antecede.sim.layout import lay_out
 from antecede.sim.scenario import Scenario
+from antecede.sim.sweep import judge
 from tests.sim.echo import TWO_TIERS, Facts
 
 NO_CHANGES: dict[str, Any] = {
@@ -110,3 +111,10 @@ def test_leavers_come_and_go_for_long_enough_to_be_forgotten() -> None:
     assert {one.deadline_ms is None for one in drawn} == {True, False}
     with pytest.raises(InputError, match="--recipe home"):
         draw(1, "graph", 0, leavers=True)
+
+
+@pytest.mark.parametrize("index", [8, 73, 235])
+def test_senders_that_are_forgotten_keep_nobody_waiting(index: int) -> None:
+    """Brokers waited for senders they had forgotten, since clients went on naming them as needs alone."""
+    judged = judge(3, "home", "repaired", index, leavers=True)
+    assert not judged.what, f"antecede simulate --recipe home --seed 3 --draw {index} --leavers: {judged.what}"

@@ -21,7 +21,7 @@ def test_everybody_begins_attached_and_at_rest() -> None:
 def test_who_cannot_begin_is_a_mistake_of_whoever_asked() -> None:
     def broken(*args: Any, **kwargs: Any) -> Any:
         machine: Any = build(*args, **kwargs)
-        del machine.store
+        del machine.inbox
         return machine
 
     with pytest.raises(InputError, match="before anything has happened"):

@@ -21,6 +21,7 @@ from antecede.trace.parquet import write_run
 from tests.spark.auditing.places_twin import Place, judge_places, told
 from tests.spark.auditing.rig import with_faults
 from tests.spark.auditing.test_judging import simulated
+from tests.spark.traces import let_go_rows
 
 NAMED = {"id": "msg", "parents": "refs", "clock": None, "receiver": "node", "position": "n"}
 
@@ -113,3 +114,14 @@ def test_spark_is_not_even_imported(tmp_path: Path) -> None:
         "assert r.counts['inversion'] == 1; assert not [m for m in sys.modules if m.startswith('pyspark')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(("cut", "gaps"), [(("A@:1",), 0), (("A@:0",), 1), ((), 1), (("B@:1",), 1)])
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_cut_may_count_what_a_broker_let_go_of(
+    tmp_path: Path, cut: tuple[str, ...], gaps: int, declared: bool
+) -> None:
+    write_run(tmp_path / "r", let_go_rows(cut, declared=declared))
+    result = runs_here(tmp_path / "r")
+    assert result.counts["gap"] == gaps == sum(f.verdict == "gap" for f in check(tmp_path / "r").findings)
+    assert sum(result.counts.values()) == gaps

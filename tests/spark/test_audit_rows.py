@@ -14,6 +14,7 @@ from antecede.spark.audit_rows import plain_files, trace_files_of
 from antecede.spark.auditing.keys import spark_key
 from antecede.spark.trace_audit import audit
 from antecede.trace.parquet import write_run
+from tests.spark.traces import let_go_rows, write_parquet
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,6 +44,15 @@ def test_who_only_listened_is_judged_too(spark: SparkSession) -> None:
     found = [(r["verdict"], r["process"], r["message"], r["other"]) for r in result.findings.collect()]
     assert found == [("inversion", "q", "p:1", "p:2")]
     assert [row["process"] for row in result.tails.collect()] == ["q"] and result.summary["rows"] == 5
+
+
+@pytest.mark.parametrize(("cut", "gaps"), [(("A@:1",), 0), ((), 1)])
+def test_a_cut_may_count_what_a_broker_let_go_of(
+    spark: SparkSession, tmp_path: Path, cut: tuple[str, ...], gaps: int
+) -> None:
+    write_parquet(tmp_path / "r", let_go_rows(cut))
+    frame = spark.read.parquet(str(tmp_path / "r" / "records.parquet")).where("step >= 0")
+    assert audit(frame).counts["gap"] == gaps
 
 
 def test_frames_that_are_no_trace(spark: SparkSession) -> None:

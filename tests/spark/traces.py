@@ -42,6 +42,24 @@ def chain(run: str, count: int, *, block: int = 300, seed: int = 1) -> list[tupl
     return recorder.rows
 
 
+def let_go_rows(cut: tuple[str, ...], *, declared: bool = True) -> list[tuple[Any, ...]]:
+    """Broker A delivers p:1 and p:2 and lets go of p:1; then s joins behind `cut` and delivers p:2 alone."""
+    recorder = Recorder("r")
+    recorder.row("p", "subscriber", 1, "publish", "p:1", ("G",), after=() if declared else None)
+    recorder.row("p", "subscriber", 2, "publish", "p:2", ("G",), after=("p:1",) if declared else None)
+    recorder.row("A", "broker", 0, "join", groups=("G",))
+    for n in (1, 2):
+        recorder.row("A", "broker", n, "arrive", f"p:{n}", ("G",), peer="p")
+        recorder.row("A", "broker", n, "deliver", f"p:{n}", ("G",), reason="causes")
+    recorder.row("A", "broker", 3, "collect", "p:1")
+    recorder.row("s", "subscriber", 4, "join", groups=("G",), peer="A", cut=cut)
+    recorder.row("s", "subscriber", 5, "arrive", "p:2", ("G",), peer="A")
+    recorder.row("s", "subscriber", 5, "deliver", "p:2", ("G",), reason="causes")
+    for name, role in (("p", "subscriber"), ("A", "broker"), ("s", "subscriber")):
+        recorder.row(name, role, 9, "end", reason="quiet")
+    return recorder.rows
+
+
 def write_stream(path: Path, *counts: int) -> StreamAppender:
     """A stream that is still open, with a batch for each count."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,15 +16,10 @@ __all__ = [
     "Mark",
     "Message",
     "Stamp",
-    "cut_of",
     "header_of",
     "id_of_mark",
     "is_loose",
-    "loose_of",
     "make_id",
-    "newest_of",
-    "ordered_of",
-    "raise_to",
     "sender_of",
     "series_of",
     "split_id",
@@ -87,60 +82,6 @@ def sender_of(stream: str) -> str:
 def split_id(message_id: str) -> tuple[str, int]:
     sender, _, seq = message_id.rpartition(":")
     return sender, int(seq)
-
-
-def cut_of(tops: Mapping[str, int]) -> tuple[str, ...]:
-    """The newest message of each sender, as ids.
-
-    >>> cut_of({"q": 2, "p": 14, "r": 0})
-    ('p:14', 'q:2')
-    """
-    return tuple(f"{sender}:{tops[sender]}" for sender in sorted(tops) if tops[sender])
-
-
-def raise_to(marks: dict[str, int], others: Mapping[str, int]) -> None:
-    """Make `marks` the newer of the two, name by name.
-
-    >>> marks = {"p": 3, "q": 1}
-    >>> raise_to(marks, {"p": 2, "q": 4, "r": 1})
-    >>> marks
-    {'p': 3, 'q': 4, 'r': 1}
-    """
-    for name, n in others.items():
-        if n > marks.get(name, 0):
-            marks[name] = n
-
-
-def ordered_of(marks: Mapping[str, int]) -> dict[str, int]:
-    """Of streams, or of series, those that are ordered.
-
-    >>> ordered_of({"p@G1": 3, "p~@G1": 9, "q~": 1})
-    {'p@G1': 3}
-    """
-    return {stream: n for stream, n in marks.items() if not is_loose(stream)}
-
-
-def loose_of(marks: Mapping[str, int]) -> dict[str, int]:
-    """And those that are not.
-
-    >>> loose_of({"p@G1": 3, "p~@G1": 9})
-    {'p~@G1': 9}
-    """
-    return {stream: n for stream, n in marks.items() if is_loose(stream)}
-
-
-def newest_of(marks: Mapping[str, int]) -> dict[str, int]:
-    """The newest of each sender, of whatever group.
-
-    >>> newest_of({"p@G1": 3, "p@G2": 5, "p~@G1": 9, "q@G1": 1})
-    {'p': 5, 'p~': 9, 'q': 1}
-    """
-    newest: dict[str, int] = {}
-    for stream, n in marks.items():
-        sender = series_of(stream)
-        if n > newest.get(sender, 0):
-            newest[sender] = n
-    return newest
 
 
 @dataclass(slots=True, eq=False)

@@ -15,7 +15,8 @@ from antecede.core.order.unordered import asked_for
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
-    from antecede.core.roles.tier import Tier
+    from antecede.core.roles.carrier import Carrier
+    from antecede.core.roles.process import Process
 
 __all__ = ["FOREVER_US", "accepted", "compose"]
 
@@ -26,7 +27,7 @@ Accepted = tuple[tuple[str, ...], str, Sequence[str] | None]
 
 
 def accepted(
-    tier: Tier,
+    process: Process,
     topics: Sequence[str],
     payload: bytes,
     deadline_us: int | None,
@@ -35,23 +36,23 @@ def accepted(
 ) -> Accepted:
     """Its topics, its order and the causes it declares; or one sentence why it cannot be published here."""
     different = distinct_topics(topics)
-    tier.groups.check_topics(different)
+    process.check_topics(different)
     if not isinstance(payload, bytes):
         raise InputError(f"A payload is bytes, not a {type(payload).__name__}: encode it first, e.g. text.encode().")
     if deadline_us is None:
-        if tier.dated:
+        if process.dated:
             raise InputError("Every message needs a deadline here: the order of the others is told from it.")
-    elif not tier.settings.deadlines:
+    elif not process.settings.deadlines:
         raise InputError("Nothing expires here: publish without a deadline, or set deadlines in the Settings of all.")
     elif abs(deadline_us) > FOREVER_US:
         raise InputError(f"No clock will ever show {deadline_us} us: publish without a deadline.")
     if isinstance(after, str):
         raise InputError(f"Causes are a list: publish after [{after!r}].")
-    return different, *asked_for(order, after, tier.orders)
+    return different, *asked_for(order, after, process.orders)
 
 
 def compose(
-    tier: Tier,
+    carrier: Carrier,
     topics: Sequence[str],
     payload: bytes,
     now_us: int,
@@ -61,18 +62,15 @@ def compose(
 ) -> Envelope:
     """A message of its own, stamped, behind it and kept."""
     stamps: list[Stamp] | None = None
-    different, order, after = accepted(tier, topics, payload, deadline_us, after, order)
+    different, order, after = accepted(carrier, topics, payload, deadline_us, after, order)
     if after is not None:
-        known = [tier.store.by_id.get(one) for one in after]
-        stamps = [e.stamp for e in known if e is not None and e.message.order != "none"]
-        if None in known:
-            stamps, after = None, None
+        stamps = carrier.stamps(after)
+        after = None if stamps is None else after
     if order == "none":
-        envelope = tier.loose.envelope(different, payload, deadline_us, now_us)
+        envelope = carrier.unordered(different, payload, deadline_us, now_us)
     else:
         declared = None if after is None else tuple(after)
-        bare = Message(tier.name, 0, different, payload, deadline_us, None, declared, order)
-        message = tier.new_message(bare, now_us)
-        envelope = Envelope(message, tier.writer.stamp(message, stamps))
-    tier.keep_own(envelope, now_us)
+        bare = Message(carrier.name, 0, different, payload, deadline_us, None, declared, order)
+        envelope = carrier.stamped(carrier.new_message(bare, now_us), stamps)
+    carrier.keep_own(envelope, now_us)
     return envelope

@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable
+from string import ascii_uppercase
 from typing import Any, TypeVar
 
 from antecede.errors import InputError
@@ -27,7 +28,8 @@ from antecede.live.virtual import VirtualLoop, VirtualNetwork
 
 __all__ = ["LocalCluster"]
 
-NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+NAMES = tuple(f"{first}{second}".strip() for first in (" ", "A", "B") for second in ascii_uppercase)[:64]
+"""A, B, ... Z, AA, AB, ...: as many as fit one process."""
 
 T = TypeVar("T")
 

@@ -23,10 +23,10 @@ that. A client whose connection breaks does not wait for it. Lowering it expels 
 
 SETTINGS = Settings(
     deadlines=True, guard_us=2_000, hop_us=5_000, round_us=50_000, retry_us=40_000, patience_us=2_000, trip_us=500,
-    clock_bound_us=1_000, grace_us=15_000_000, memory_us=60_000_000,
+    clock_bound_us=1_000, grace_us=15_000_000, memory_us=60_000_000, remember_us=600_000_000,
 )  # fmt: skip
-"""Senders are named for ever (`remember_us` is 0): under faults, 7 of 300 drawn runs in which senders are retired leave
-something waiting, or a gap (`antecede simulate --recipe home --seed 3 --sweep 300 --leavers`); with 0 they do not."""
+"""Senders that published and fell silent are named no more after about two minutes, and those that left are forgotten
+ten minutes after that (`core/home/retiring.py`)."""
 
 CLIENT_SETTINGS = replace(SETTINGS, guard_us=5_000)
 """A client stops waiting a little earlier than its clock demands: the application must come and take the message."""

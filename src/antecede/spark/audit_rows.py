@@ -22,6 +22,7 @@ from antecede.spark.auditing.numbers import KIND_BITS, REASON_BITS, ship_numbers
 from antecede.spark.auditing.outcome import Totals
 from antecede.spark.auditing.pieces import Source
 from antecede.spark.auditing.scan import ROWS_AT_ONCE, TELLING
+from antecede.spark.auditing.telling import LET_GO
 from antecede.spark.auditing.work import Engine, Traces
 from antecede.spark.ship import is_connect
 from antecede.trace.record import COLUMNS, LATER, REASONS, RETAINED
@@ -109,7 +110,8 @@ class Frame(Traces):
 
         few = F.col("kind").isin(*kinds) | self._fault()
         names = [c for c in TELLING if c not in ("after", "cut")]
-        rows = self.frame.where(few).select(*names, keys("after"), keys("cut"), key().alias("key"))
+        let_go = F.filter(F.col("cut"), lambda one: one.contains(LET_GO)).alias("let_go")
+        rows = self.frame.where(few).select(*names, keys("after"), keys("cut"), let_go, key().alias("key"))
         if self.everybody:
             present = self.frame.where("process is not null").select("run", "process", "role").distinct()
             present = present.withColumns({"kind": F.lit("ask"), "step": F.lit(0), "at_us": F.lit(0)})

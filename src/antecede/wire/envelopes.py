@@ -3,21 +3,24 @@
 An envelope is encoded once into *parts* that stay with it: the numbers of the message, the numbers of the stamp
 (`wire/stamps.py`), and the tables of names they refer to. A frame is its envelopes' parts with each distinct table
 once; so the size of a frame is a sum, and measuring is adding. Deadlines are relative to the rank (close where the rank
-is a clock). A message has topics, none of them twice.
+is a clock). A message has topics, none of them twice. `brief`: stamps that follow from another one of the frame are
+not written (`wire/following.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import repeat
 from sys import intern
 from typing import TypeAlias, cast
 
 from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from antecede.core.message import ORDERS, Envelope, Message
+from antecede.core.message import LOOSE, ORDERS, Envelope, Message, Stamp
 from antecede.core.names import MAX_TOPICS
 from antecede.errors import InputError, RemoteProtocolError
+from antecede.wire.following import FOLLOWS, FollowingStamp, following
 from antecede.wire.limits import MAX_CELLS, MAX_NUMBER, MAX_PAYLOAD, MAX_RANK
 from antecede.wire.names import BUDGET, Memo, joined, layout_for, split_names
 from antecede.wire.nodes import are_groups, cells_of
@@ -52,12 +55,15 @@ class NoteRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
 
 BatchRow: TypeAlias = tuple[list[bytes], list[bytes], list[int], list[Raw], list[Raw], list[bytes]]
 """Heads (sender, topics, spare streams); tables (layouts, names of nodes); for each envelope the index of its head, of
-its layout and, with nodes, of their names; notes; stamps; payloads (none at all where only headers travel)."""
+its layout and, with nodes, of their names; notes; stamps; payloads (none at all where only headers travel). Of a stamp
+that is not written there is no layout either."""
 
 Parts: TypeAlias = tuple[bytes, bytes, bytes | None, bytes, bytes]
 """One envelope, encoded: head, layout, names of nodes, note, stamp. Tables stay apart so that frames can share them."""
 
 read_note = Decoder(NoteRow).decode
+
+_NONE = ORDERS.index("none")
 
 Head: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """Sender, topics, the sender's streams in these topics, spare streams."""
@@ -106,7 +112,7 @@ def weigh(envelope: Envelope) -> tuple[int, int]:
     return envelope.size, envelope.stamp_size
 
 
-def batch_row(envelopes: Iterable[Envelope], bare: bool = False) -> BatchRow:
+def batch_row(envelopes: Sequence[Envelope], bare: bool = False, brief: bool = False) -> BatchRow:
     """`bare`: headers only, payloads stay here."""
     heads: dict[bytes, int] = {}
     tables: dict[bytes, int] = {}
@@ -115,15 +121,16 @@ def batch_row(envelopes: Iterable[Envelope], bare: bool = False) -> BatchRow:
     stamps: list[Raw] = []
     payloads: list[bytes] = []
     cells = 0
-    for envelope in envelopes:
+    for envelope, follows in zip(envelopes, following(envelopes) if brief else repeat(False), strict=False):
         cells += cells_of(envelope.stamp)
         head, layout, names, note, stamp = parts_of(envelope)
         refs.append(heads.setdefault(head, len(heads)))
-        refs.append(tables.setdefault(layout, len(tables)))
-        if names is not None:
-            refs.append(tables.setdefault(names, len(tables)))
+        if not follows:
+            refs.append(tables.setdefault(layout, len(tables)))
+            if names is not None:
+                refs.append(tables.setdefault(names, len(tables)))
         notes.append(Raw(note))
-        stamps.append(Raw(stamp))
+        stamps.append(Raw(FOLLOWS if follows else stamp))
         if not bare:
             payloads.append(envelope.message.payload)
     if cells > MAX_CELLS:
@@ -131,20 +138,24 @@ def batch_row(envelopes: Iterable[Envelope], bare: bool = False) -> BatchRow:
     return list(heads), list(tables), refs, notes, stamps, payloads
 
 
-_recent: tuple[tuple[Envelope, ...], Raw] = ((), Raw(pack(([], [], [], [], [], []))))
+Packed: TypeAlias = tuple[Raw, int, int]
+"""A batch, its bytes and, of those, control bytes."""
+
+_recent: tuple[tuple[Envelope, ...], Packed] = ((), (Raw(pack(([], [], [], [], [], []))), 7, 0))
 
 
-def packed_batch(envelopes: tuple[Envelope, ...]) -> Raw:
-    """`batch_row`, packed. A broker hands the same batch to one subscriber after the other: the last one is kept."""
+def packed_batch(envelopes: tuple[Envelope, ...]) -> Packed:
+    """`batch_row`, brief, packed. A broker hands the same batch to one subscriber after the other: the last is kept."""
     global _recent
     known, packed = _recent
     if known != envelopes:  # envelopes compare by identity
-        packed = Raw(pack(batch_row(envelopes)))
+        data = pack(batch_row(envelopes, brief=True))
+        packed = Raw(data), len(data), batch_size(envelopes, brief=True)[1]
         _recent = envelopes, packed
     return packed
 
 
-def batch_size(envelopes: Sequence[Envelope], bare: bool = False) -> tuple[int, int]:
+def batch_size(envelopes: Sequence[Envelope], bare: bool = False, brief: bool = False) -> tuple[int, int]:
     """(bytes, control bytes) of `pack(batch_row(...))`, without building it."""
     if len(envelopes) == 1 and not bare:
         size, control = weigh(envelopes[0])
@@ -152,17 +163,20 @@ def batch_size(envelopes: Sequence[Envelope], bare: bool = False) -> tuple[int, 
     heads: dict[bytes, int] = {}
     tables: dict[bytes, int] = {}
     size = control = refs = 0
-    for envelope in envelopes:
+    for envelope, follows in zip(envelopes, following(envelopes) if brief else repeat(False), strict=False):
         head, layout, names, note, stamp = parts_of(envelope)
         at = heads.setdefault(head, len(heads))
         size += len(note) + (1 if at < 128 else 2 if at < 256 else 3 if at < 65_536 else 5)
+        if not bare:
+            size += bin_size(envelope.message.payload)
+        if follows:
+            control += len(FOLLOWS)
+            continue
         for table in (layout,) if names is None else (layout, names):
             at = tables.setdefault(table, len(tables))
             control += 1 if at < 128 else 2 if at < 256 else 3 if at < 65_536 else 5
             refs += 1
         control += len(stamp)
-        if not bare:
-            size += bin_size(envelope.message.payload)
     control += sum(map(bin_size, tables))
     count = len(envelopes)
     headers = 1 + array_size(len(heads)) + array_size(len(tables)) + array_size(count + refs)
@@ -170,7 +184,7 @@ def batch_size(envelopes: Sequence[Envelope], bare: bool = False) -> tuple[int, 
     return headers + size + sum(map(bin_size, heads)) + control, control
 
 
-def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
+def read_batch(row: BatchRow, bare: bool = False, brief: bool = False) -> tuple[Envelope, ...]:
     heads, tables, refs, notes, stamps, payloads = row
     if len(stamps) != len(notes) or len(payloads) != (0 if bare else len(notes)):
         raise RemoteProtocolError("a batch whose columns differ in length")
@@ -181,22 +195,40 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
     left = iter(refs)
     envelopes = []
     cells = 0
+    last: dict[str, Stamp] = {}
     for index, (note_raw, stamp_raw) in enumerate(zip(notes, stamps, strict=True)):
-        head, layout = heads[next(left)], tables[next(left)]
-        note, row_ = read_note(note_raw), read_stamp_row(stamp_raw)
-        rank, deadline_us, expires_us = row_.rank, note.deadline, note.expires
+        head, note = heads[next(left)], read_note(note_raw)
+        sender, topics, own_streams, spare = _heads.get(head) or _read_head(head)
+        loose = note.order == _NONE
+        series = sender + LOOSE if loose else sender
+        parts: Parts | None = None
+        row_ = names = follower = None
+        if brief and len(stamp_raw) == len(FOLLOWS) and bytes(stamp_raw) == FOLLOWS:
+            follower, layout = FollowingStamp.read(last.get(series), note.seq), b""
+            rank = follower.rank
+        else:
+            layout, row_ = tables[next(left)], read_stamp_row(stamp_raw)
+            rank = row_.rank
+        deadline_us, expires_us = note.deadline, note.expires
         if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK and 0 <= note.order < len(ORDERS)):
             raise RemoteProtocolError("a sequence number, a rank or an order that is out of bounds")
         if deadline_us is not None or expires_us is not None:
             deadline_us, expires_us = _times(rank, deadline_us, expires_us)
-        sender, topics, own_streams, spare = _heads.get(head) or _read_head(head)
         payload = b"" if bare else payloads[index]
         message = Message(sender, note.seq, topics, payload, deadline_us, expires_us, None, ORDERS[note.order])
-        if message.order == "none":
-            own_streams = tuple([f"{message.series}@{topic}" for topic in topics])
-        names = None if row_.nodes is None else tables[next(left)]
-        stamp = read_stamp(message, row_, layout, own_streams, spare, names)
-        envelopes.append(Envelope(message, stamp, -1, -1, (head, layout, names, bytes(note_raw), bytes(stamp_raw))))
+        stamp: Stamp
+        if row_ is None:
+            assert follower is not None
+            stamp = follower
+        else:
+            if loose:
+                own_streams = tuple([f"{series}@{topic}" for topic in topics])
+            names = None if row_.nodes is None else tables[next(left)]
+            stamp = read_stamp(message, row_, layout, own_streams, spare, names)
+            parts = (head, layout, names, bytes(note_raw), bytes(stamp_raw))
+        if brief:
+            last[series] = stamp
+        envelopes.append(Envelope(message, stamp, -1, -1, parts))
         cells += len(stamp.own) if names is None else cells_of(stamp)
         if cells > MAX_CELLS:
             raise RemoteProtocolError(f"more than {MAX_CELLS} own marks and groups of nodes in one batch")

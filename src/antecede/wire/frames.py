@@ -44,6 +44,7 @@ from antecede.core.frames import (
 from antecede.core.message import Envelope
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire.envelopes import BatchRow, batch_row, batch_size, pack, packed_batch, read_batch
+from antecede.wire.following import next_after, read_next_after
 from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
 from antecede.wire.names import (
     IdsRow,
@@ -75,7 +76,9 @@ NextMapRow: TypeAlias = tuple[bytes | None, list[int]]
 DigestRow: TypeAlias = tuple[bool, list[NextMapRow]]
 """reply; offer and have, or offer, have, done, stable."""
 ItemsRow: TypeAlias = tuple[Number, list[int], list[int | bytes], list[int]]
-"""attachment, indexes, `after` bitmaps, positions of the gone."""
+"""attachment, indexes, `after` bitmaps, positions of the gone. At the end indexes are left out that are one more than
+the last; the bitmap of an item that follows from its sender's last one in the frame is NEXT (`wire/following.py`)."""
+NEXT = -1
 
 
 def encode(frame: Frame) -> bytes:
@@ -183,18 +186,33 @@ def _digest(row: DigestRow) -> Digest:
 
 
 def _items_row(frame: Items | Grown) -> ItemsRow:
-    after = [i.after if i.after <= MAX_NUMBER else _as_bytes(i.after) for i in frame.items]
     indexes = deltas([item.index for item in frame.items])
+    while len(indexes) > 1 and indexes[-1] == 1:
+        indexes.pop()
     gone = deltas([place for place, item in enumerate(frame.items) if item.gone])
-    return frame.attachment, indexes, after, gone
+    return frame.attachment, indexes, _afters(frame.items), gone
+
+
+def _afters(items: tuple[Item, ...]) -> list[int | bytes]:
+    written: list[int | bytes] = []
+    last: dict[str, tuple[int, int]] = {}
+    for item in items:
+        index, after, series = item.index, item.after, item.envelope.message.series
+        before = last.get(series)
+        if before is not None and next_after(*before, index) == after:
+            written.append(NEXT)
+        else:
+            written.append(after if after <= MAX_NUMBER else _as_bytes(after))
+        last[series] = index, after
+    return written
 
 
 def _items_batch(frame: Items | Grown) -> BatchRow | Raw:
     """What is gone travels as a header: its payload is dropped."""
     envelopes = tuple([item.envelope for item in frame.items])
     if not any(item.gone for item in frame.items):
-        return packed_batch(envelopes)
-    row = batch_row(envelopes)
+        return packed_batch(envelopes)[0]
+    row = batch_row(envelopes, brief=True)
     payloads = row[-1]
     for place, item in enumerate(frame.items):
         if item.gone:
@@ -211,15 +229,31 @@ def _top(row: tuple[int, ...]) -> Top:
 def _items(row: tuple[ItemsRow, BatchRow]) -> Items:
     (attachment, indexes, after, gone), batch = row
     absent = set(sums(gone))
+    if indexes:
+        indexes += [1] * (len(after) - len(indexes))
     items = []
-    columns = zip(sums(indexes), after, read_batch(batch), strict=True)
+    last: dict[str, tuple[int, int]] = {}
+    columns = zip(sums(indexes), after, read_batch(batch, brief=True), strict=True)
     for place, (index, bits, envelope) in enumerate(columns):
-        if isinstance(bits, bytes):
+        series = envelope.message.series
+        if bits == NEXT:
+            bits = read_next_after(last.get(series), index)
+        elif isinstance(bits, bytes):
             bits = int.from_bytes(bits, "little")
         if bits < 0:
             raise RemoteProtocolError("a bitmap below zero")
+        last[series] = index, bits
         items.append(Item(index, bits, envelope, place in absent))
     return Items(attachment, tuple(items))
+
+
+def _items_rows(frame: Items) -> tuple[Raw, BatchRow | Raw]:
+    """Whoever sends the frame asks what it weighs as soon as it is encoded: by then that is known."""
+    own, batch = pack(_items_row(frame)), _items_batch(frame)
+    if isinstance(batch, Raw):
+        _, size, control = packed_batch(tuple([item.envelope for item in frame.items]))
+        frame.size, frame.control = 3 + len(own) + size, len(own) + control
+    return Raw(own), batch
 
 
 def _items_size(frame: Items | Grown) -> tuple[int, int]:
@@ -227,9 +261,9 @@ def _items_size(frame: Items | Grown) -> tuple[int, int]:
     own = len(pack(_items_row(frame)))
     if any(item.gone for item in frame.items):
         size = len(pack(_items_batch(frame)))
-        control = batch_size([item.envelope for item in frame.items])[1]
+        control = batch_size([item.envelope for item in frame.items], brief=True)[1]
     else:
-        size, control = batch_size([item.envelope for item in frame.items])
+        size, control = batch_size([item.envelope for item in frame.items], brief=True)
     return 3 + own + size, own + control
 
 
@@ -328,7 +362,7 @@ _kind(
     tuple[Number, MapRow, IdsRow, list[tuple[str, IdsRow]]],
     lambda r: Attached(r[0], _map(r[1]), read_ids(r[2]), tuple((group, read_ids(own)) for group, own in r[3])),
 )
-_kind(9, Items, lambda f: (_items_row(f), _items_batch(f)), tuple[ItemsRow, BatchRow], _items)
+_kind(31, Items, _items_rows, tuple[ItemsRow, BatchRow], _items)
 _kind(10, Top, lambda f: (f.attachment, f.top, f.low) if f.low else (f.attachment, f.top), tuple[Number, ...], _top)
 _kind(
     11,
@@ -394,7 +428,7 @@ _kind(
     lambda r: Grow(r[0], r[1], read_filters(r[2]), r[3], _map(r[4]), _map(r[5])),
 )
 _kind(
-    25,
+    32,
     Grown,
     lambda f: (f.change, f.first, ids_row(f.cut), _items_row(f), _items_batch(f) if f.items else None),
     tuple[Number, Number, IdsRow, ItemsRow, BatchRow | None],

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from antecede.core.begin.snapshots import Gift, by_group, witness
+from antecede.core.begin.snapshots import Gift, witness
 from antecede.core.frames import Snapshot
+from antecede.core.marks import by_group
 
 
 def gift(donor: str, *cut: str, past: dict[str, int] | None = None, origins: tuple[str, ...] = ()) -> Gift:

@@ -168,7 +168,7 @@ def test_what_it_takes_for_had_of_an_entry_it_reads_in_part_is_bounded(monkeypat
     one = client()
     for place in range(1, 41):
         assert items(one, item(place, unordered(2 * place, 2 * place - 1))) == [f"deliver X~:{2 * place} causes"]
-        assert len(one.heard.over.get("X~@G1", ())) <= 9
+        assert len(one.heard.above.get("X~@G1", ())) <= 9
     late = items(one, item(41, unordered(3, 2)))
     assert late == ["deliver X~:3 causes"], "its own home may still send what was overtaken"
     assert items(one, item(42, unordered(3, 2))) == ["discard X~:3 duplicate"]
@@ -342,7 +342,7 @@ def test_an_unordered_one_that_has_expired_lies_behind_for_those_after_it() -> N
     one = client()
     items(one, item(1, unordered(1)))
     items(one, item(2, unordered(2, 1, deadline_us=20), gone=True), item(3, unordered(3, 2)), now=30)
-    assert one.heard.front == {"X~@G1": 3} and not one.heard.over
+    assert one.heard.front == {"X~@G1": 3} and not one.heard.above
 
 
 def test_what_those_after_it_say_has_expired_is_late_and_no_repeat() -> None:

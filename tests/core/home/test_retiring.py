@@ -234,7 +234,7 @@ def test_a_client_does_not_learn_again_what_it_was_told_while_something_waits() 
     client = town.all["S"]
     client.naming.on_retired(Retired({"P@G1": 1}))
     assert isinstance(client.naming, Naming)
-    client.learned(grouped("Q:1", "G1", needs=[("P@G1", 1)]))
+    client.delivered(grouped("Q:1", "G1", needs=[("P@G1", 1)]), 0)
     assert "P@G1" not in client.upper.past() and client.upper.past()["Q@G1"] == 1
 
 

@@ -242,7 +242,7 @@ def test_a_repeat_is_not_remembered() -> None:
     reader = IndexReader()
     for n in (1, 2, 3, 2, 1):
         reader.skipped((("", n),), None)
-    assert reader.front == {"": 3} and not reader.over
+    assert reader.front == {"": 3} and not reader.above
 
 
 def test_what_waits_is_bounded_and_the_oldest_go() -> None:

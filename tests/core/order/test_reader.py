@@ -40,7 +40,7 @@ def test_dense_streams_block_at_the_first_hole() -> None:
     assert reader.blocker(needing(("A", 4))) == ("A", 1)
     assert reader.missing(needing(("A", 4))) == [("A", 1), ("A", 3), ("A", 4)]
     reader.delivered(flat("A:1").stamp, forced=False)
-    assert reader.front == {"A": 2} and not reader.over
+    assert reader.front == {"A": 2} and not reader.above
     assert reader.blocker(needing(("A", 4))) == ("A", 3)
     reader.skipped((("A", 3),), None)
     reader.skipped((("A", 5),), None)
@@ -197,7 +197,7 @@ def test_a_forced_delivery_puts_all_it_covers_behind() -> None:
     reader = dense()
     reader.skipped((("A", 4),), None)
     reader.delivered(Stamp((("C", 1),), (("B", 2),), {"A": 3, "B": 2}), forced=True)
-    assert reader.front == {"A": 4, "B": 2, "C": 1} and not reader.over
+    assert reader.front == {"A": 4, "B": 2, "C": 1} and not reader.above
 
 
 def test_a_delivery_after_a_skip_or_a_cut_puts_all_it_covers_behind() -> None:

@@ -69,14 +69,14 @@ def test_one_lies_behind_by_itself_and_the_front_waits_for_what_is_named() -> No
     assert one.offered("A~", 6) == [3, 6]
     one.delivered(loose(3, 2), forced=False)
     one.delivered(loose(2), forced=False)
-    assert one.front == {"A~": 4} and not one.over
+    assert one.front == {"A~": 4} and not one.above
 
 
 def test_what_names_nothing_puts_all_before_it_behind() -> None:
     one = reader()
     one.delivered(loose(4, 3), forced=False)
     one.delivered(loose(6), forced=False)
-    assert one.front == {"A~": 6} and not one.over, "what came before it has expired"
+    assert one.front == {"A~": 6} and not one.above, "what came before it has expired"
 
 
 def test_a_skipped_one_lies_behind_too_and_a_cut_hides_all_up_to_it() -> None:
@@ -86,7 +86,7 @@ def test_a_skipped_one_lies_behind_too_and_a_cut_hides_all_up_to_it() -> None:
     assert one.front == {"A~": 2}
     one.delivered(loose(9, 8), forced=False)
     one.start_at({"A~": 8})
-    assert one.front == {"A~": 9} and one.cut == {"A~": 8} and one.stale(loose(7)) and not one.over
+    assert one.front == {"A~": 9} and one.cut == {"A~": 8} and one.stale(loose(7)) and not one.above
 
 
 def test_the_ordered_stream_of_the_same_sender_is_another() -> None:
@@ -113,4 +113,4 @@ def test_the_front_reaches_the_end_in_any_order_and_never_too_soon(alive: list[b
         front = one.front.get("A~", 0)
         assert all(k in came for k in range(1, front + 1) if alive[k - 1] or k == front)
         assert all(one.behind("A~", k) for k in came)
-    assert one.front["A~"] == len(alive) and not one.over
+    assert one.front["A~"] == len(alive) and not one.above

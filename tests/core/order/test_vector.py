@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from antecede.core.home.retiring import strip
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.reader import Reader
@@ -208,3 +209,37 @@ def test_one_s_own_messages_that_are_over_are_in_no_chain() -> None:
     assert publish(writer, "A:4", "G1").stamp.needs == (("A@G1", 3),)
     writer.retire({"A@G1": 4})
     assert publish(writer, "A:5", "G1", after=[]).stamp.needs == ()
+
+
+def test_what_is_over_stays_away_though_the_past_lost_it_first() -> None:
+    """S delivers a message whose stamp was passed on without p:1, before it is told that p:1 is over: the past of S has
+    lost p:1 then, but leaves remember it. (`antecede simulate --recipe home --seed 3 --draw 8 --leavers`)"""
+    p, q, s = (VectorWriter(name, flat=False) for name in "PQS")
+    first = publish(p, "P:1", "G2")
+    q.learn(first)
+    s.learn(first)
+    between = publish(q, "Q:1", "G2")
+    s.learn(between)
+    mine = publish(s, "S:1", "G1")
+    q.learn(mine)
+    s.learn(strip(publish(q, "Q:2", "G1"), {"P@G2": 1}))
+    assert "P@G2" not in s.past()
+    told = publish(s, "S:2", "G1").stamp
+    assert told.covers.keys() >= {stream for stream, _ in told.needs} and "P@G2" not in told.covers
+    s.retire({"P@G2": 1})
+    s.retire({"Q@G2": 1})
+    told = publish(s, "S:3", "G1").stamp
+    assert {stream for stream, _ in told.needs} == {"S@G1"} and told.covers == {"S@G1": 2, "Q@G1": 2}
+
+
+def test_needs_name_nothing_that_is_not_covered() -> None:
+    """A leaf that the past has lost is over everywhere: nobody is made to wait for it."""
+    p, q, s = (VectorWriter(name, flat=False) for name in "PQS")
+    first = publish(p, "P:1", "G2")
+    q.learn(first)
+    s.learn(first)
+    mine = publish(s, "S:1", "G1")
+    assert ("P@G2", 1) in mine.stamp.needs
+    q.learn(mine)
+    s.learn(strip(publish(q, "Q:1", "G1"), {"P@G2": 1}))
+    assert publish(s, "S:2", "G1").stamp.needs == (("Q@G1", 1),)

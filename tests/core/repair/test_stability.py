@@ -202,11 +202,11 @@ def test_what_is_kept_of_what_was_given_up_or_is_safe_goes_with_it() -> None:
     one = home()
     one.receive(Data((grouped("X:1", "G1"), grouped("X:4", "G1"))), "B", 0)
     one.receive(Digest({}, {"X@G1": 4}), "B", 0)
-    one.losses._given_up |= {("X@G1", 3), ("X@G1", 5)}
+    one.past.given_up |= {("X@G1", 3), ("X@G1", 5)}
     look(one, 0)
     look(one, 1000)
     one.rounded(1000)
-    assert one.losses._given_up == {("X@G1", 5)} and one.confirming._elsewhere == {}
+    assert one.past.given_up == {("X@G1", 5)} and one.confirming._elsewhere == {}
     assert one.confirming._is_safe(grouped("X:4", "G1")), "what settled is safe"
 
 
@@ -231,7 +231,7 @@ def test_where_a_donor_began_counts_too() -> None:
     one = home()
     one.joining.origins["G1"] = ("Z", ("X:4", "Y:2"))
     assert list(one.joining._origins()) == [("G1", "Z", ("X:4", "Y:2"))]
-    one.stability.over.update({"Y@G1": 7, "X@G1": 3, "W@G2": 9})
+    one.stability.let_go.update({"Y@G1": 7, "X@G1": 3, "W@G2": 9})
     assert list(one.joining._origins()) == [("G1", "H", ("X:4", "Y:7"))]
 
 
@@ -247,10 +247,10 @@ def test_who_begins_behind_a_message_begins_behind_what_precedes_it_wherever_tha
     one.receive(Digest({}, {"B@G1": 2}), "B", 0)
     look(one, 0)
     assert look(one, 1000) == ["collect B:2"] and list(one.store.by_id) == ["B:1"]
-    assert one.stability.over == {"B@G1": 2}
+    assert one.stability.let_go == {"B@G1": 2}
     one.receive(
         Data((grouped("C:1", "G1", "G2"), grouped("B:3", "G1", covers={"C@G1": 1}, needs=[("C@G1", 1)]))), "B", 2000
     )
     one.receive(Digest({}, {"B@G1": 3, "C@G1": 1}), "B", 2000)
     look(one, 3000)
-    assert look(one, 4000) == ["collect B:3"] and one.stability.over == {"B@G1": 3, "C@G1": 1}
+    assert look(one, 4000) == ["collect B:3"] and one.stability.let_go == {"B@G1": 3, "C@G1": 1}

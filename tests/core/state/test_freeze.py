@@ -12,7 +12,7 @@ import pytest
 from antecede import wire
 from antecede.core.machine import Peer, Settings
 from antecede.core.message import Envelope, Message, Stamp
-from antecede.core.order.reader import UNKNOWN
+from antecede.core.order.past import UNKNOWN
 from antecede.core.recipes import RECIPES, build
 from antecede.core.state.freeze import EPOCH_US, freeze, likeness, thaw
 from antecede.errors import InputError, RemoteProtocolError
@@ -84,7 +84,7 @@ def test_what_was_shared_is_shared_again() -> None:
     machine = again(member())
     assert machine.out is machine.store.out is machine.inbox.out
     assert machine.inbox.marks is machine.reader.held
-    assert machine.inbox.on_deliver == machine._delivered
+    assert machine.inbox.on_deliver == machine.delivered
     message, _ = machine.publish(("G1",), b"x", 5)
     machine = again(machine)
     assert machine.store.by_id[message.id] is machine.store.index["A"][1]

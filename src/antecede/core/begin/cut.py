@@ -1,8 +1,9 @@
-"""Where a subscriber or client begins, as message ids, for the record: one cut for all its groups, and more in those in
-which its broker itself began behind something.
+"""The cut at which a subscriber or client begins, as ids, for the record: one for all its groups, and a newer one
+for groups in which its broker itself began at a cut.
 
-A cut hides whatever precedes what it names. So one that holds for one group must not be said of another: what is owed
-there may precede it.
+A cut hides every message that precedes one it names. So a cut that holds for one group must not be said of another: a
+message that is owed there may precede it. Example: broker B began behind q:4 in G2 only. A subscriber of G1 and G2
+begins behind q:4 in G2; in G1 it is owed q:3, which precedes q:4.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from antecede.core.effects import Join
 from antecede.core.entries import EACH, Groups
 from antecede.core.frames import Origins
-from antecede.core.message import cut_of, raise_to, split_id
+from antecede.core.marks import cut_of, join, tops_of
 
 __all__ = ["Cuts"]
 
 
 class Within(Mapping[str, int]):
-    """The newer of two, name by name, without putting them together: groups may be many, and a cut long."""
+    """The newer of two cuts, sender by sender, without putting them together: groups may be many, and a cut long."""
 
     __slots__ = ("_common", "_own")
 
@@ -49,11 +50,11 @@ class Cuts:
     __slots__ = ("_common", "_special")
 
     def __init__(self, cut: Sequence[str] = (), origins: Origins = ()) -> None:
-        self._common = dict(map(split_id, cut))
+        self._common = tops_of(cut)
         self._special: dict[str, dict[str, int]] = {}
-        """Per group, what lies behind there beyond that."""
+        """Per group, the newest message of each sender that lies behind there though it is not in the common cut."""
         for group, own in origins:
-            raise_to(self._special.setdefault(group, {}), dict(map(split_id, own)))
+            join(self._special.setdefault(group, {}), tops_of(own))
 
     def within(self, group: str) -> Mapping[str, int]:
         """The newest message of each sender that lies behind in that group."""
@@ -61,18 +62,18 @@ class Cuts:
         return self._common if own is None else Within(self._common, own)
 
     def widen(self, other: Cuts) -> None:
-        """By another: the newer of the two, group by group."""
+        """Take the newer of this cut and another, group by group."""
         for group, own in other._special.items():
-            raise_to(self._special.setdefault(group, {}), own)
-        raise_to(self._common, other._common)
+            join(self._special.setdefault(group, {}), own)
+        join(self._common, other._common)
 
     def joins(self, filters: Sequence[str], peer: str, guard_us: int, groups: Groups = EACH) -> list[Join]:
-        """The rows that say so: filters with the same cut together."""
+        """One row for all filters that begin at the same cut."""
         rows: dict[tuple[str, ...], list[str]] = {}
         for filter in filters:
             tops = dict(self._common)
             for group, own in self._special.items():
                 if groups.meets(filter, group):
-                    raise_to(tops, own)
+                    join(tops, own)
             rows.setdefault(cut_of(tops), []).append(filter)
         return [Join(tuple(names), peer, cut, guard_us) for cut, names in rows.items()]

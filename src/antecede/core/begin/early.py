@@ -1,6 +1,7 @@
-"""Messages that come before a process knows where it begins: they wait until then.
+"""Frames that come before a carrier knows at which cut it begins: they wait until then.
 
-Otherwise they would be lost when whoever sent them is.
+Otherwise a message would be lost if the process that sent it crashed meanwhile. Example: C joins and has asked A for a
+snapshot; B sends p:9 and crashes. C takes p:9 in as soon as the snapshot says where C begins.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from antecede.core.effects import Discard
 from antecede.core.frames import Data, Frame, Publish, Rumours
 
 if TYPE_CHECKING:
-    from antecede.core.roles.tier import Tier
+    from antecede.core.roles.carrier import Carrier
 
 __all__ = ["MAX_EARLY", "Early"]
 
@@ -20,13 +21,13 @@ MAX_EARLY = 4096
 
 
 class Early:
-    __slots__ = ("_frames", "_ids", "tier")
+    __slots__ = ("_frames", "_ids", "carrier")
 
-    def __init__(self, tier: Tier) -> None:
-        self.tier = tier
+    def __init__(self, carrier: Carrier) -> None:
+        self.carrier = carrier
         self._frames: list[tuple[Frame, str]] = []
         self._ids: set[str] = set()
-        """What is in them."""
+        """The messages in these frames."""
 
     def keep(self, frame: Frame, sender: str) -> None:
         if isinstance(frame, (Data, Publish, Rumours)):
@@ -36,10 +37,10 @@ class Early:
                 self._frames.append((frame, sender))
                 self._ids.update(ids)
             else:
-                self.tier.say(*[Discard(one, "duplicate" if one in self._ids else "overflow") for one in ids])
+                self.carrier.say(*[Discard(one, "duplicate" if one in self._ids else "overflow") for one in ids])
 
     def take(self, now_us: int) -> None:
         frames, self._frames = self._frames, []
         self._ids.clear()
         for frame, sender in frames:
-            self.tier.on_frame(frame, sender, now_us)
+            self.carrier.on_frame(frame, sender, now_us)

@@ -1,12 +1,15 @@
-"""How a broker begins when others have history (PROTOCOLS s3.6, SNAPSHOT): it delivers nothing before it knows where.
+"""How a broker begins when others have history (PROTOCOLS s3.6, SNAPSHOT): it delivers nothing before it knows its cut.
 
-For each of its groups it asks one broker that carries it, and takes over all that one retains, with the headers of what
-expired (an expired message still carries order). What a donor skipped or overtook is not past here: it may still be had
-from others, in time. Only where the donor itself began behind a cut does the newcomer too, and where some donor has
-dropped from its graph what lies before: nobody could tell any more what follows that. A group that nobody carries
-any more has lost what only its brokers had: there, where no deadline ends the waiting or something of it was dropped
-already, it begins behind the past of whatever a surviving broker has delivered, or nothing that follows could ever be
-delivered again.
+For each of its groups the newcomer asks one broker that carries the group, the donor. It takes over all messages that
+the donor keeps, and the headers of those that expired (an expired message still carries order). A message that the
+donor skipped or overtook does not lie behind the newcomer: other brokers may still supply it in time. The newcomer
+begins behind a cut in two cases only: where the donor itself began at one, and where a donor has dropped nodes from its
+graph, since nobody could tell any more what follows those. Example: A began behind p:4 and keeps p:5 to p:9; a newcomer
+that A gives a snapshot begins behind p:4 and delivers p:5.
+
+A group that no broker in view carries has lost the messages that only its brokers had. If no deadline ends the wait for
+them, or some of them were dropped already, the newcomer begins behind the past of whatever a surviving broker has
+delivered. Otherwise no message that follows them could ever be delivered again.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from antecede.core.begin.snapshots import Gift, by_group, witness
+from antecede.core.begin.snapshots import Gift, witness
 from antecede.core.effects import Join
 from antecede.core.frames import Node, Snapshot, SnapshotRequest
-from antecede.core.message import Envelope, cut_of, header_of, newest_of, raise_to, sender_of, split_id
+from antecede.core.marks import by_group, cut_of, join, newest_of, tops_of
+from antecede.core.message import Envelope, header_of, sender_of
 from antecede.core.repair.answering import in_time
 
 if TYPE_CHECKING:
@@ -28,14 +32,15 @@ __all__ = ["Joining"]
 
 class Joining:
     __slots__ = (
-        "_again", "_alone_us", "_blank", "_gifts", "_tries", "_uncovered", "at_us", "broker", "inbox", "origins",
-        "reader", "stability", "store", "writer",
+        "_again", "_alone_us", "_blank", "_gifts", "_tries", "_uncovered", "at_us", "broker", "early", "groups",
+        "inbox", "origins", "reader", "stability", "store", "writer",
     )  # fmt: skip
 
     def __init__(self, broker: BrokerBase) -> None:
         self.broker = broker
         self.inbox, self.reader, self.writer = broker.inbox, broker.reader, broker.writer
         self.store, self.stability = broker.store, broker.stability
+        self.early, self.groups = broker.early, broker.groups
         self.at_us: int | None = None
         """When to ask again."""
         self._uncovered: dict[str, None] = {}
@@ -44,11 +49,11 @@ class Joining:
         self._alone_us: int | None = None
         """Since when there is nobody to ask."""
         self._blank: set[str] = set()
-        """Who is joining too: no use asking them."""
+        """Brokers that are joining too: they have nothing to give."""
         self._again = False
         """Whether they were asked a second time."""
         self.origins: dict[str, tuple[str, tuple[str, ...]]] = {}
-        """Groups of which something lies behind where this broker began: who has had it, and the cut."""
+        """Groups in which this broker began behind a cut: a broker that has had all of that cut, and the cut."""
 
     def begin(self, now_us: int, *, joining: bool) -> None:
         if joining:
@@ -89,11 +94,11 @@ class Joining:
         return now_us < self._alone_us + broker.settings.grace_us
 
     def heard(self, sender: str) -> None:
-        """It speaks as those do that have begun."""
+        """A broker sends what only those send that have begun: it is worth asking again."""
         self._blank.discard(sender)
 
     def _donors(self, group: str) -> list[str]:
-        """Who carries it; when nobody does who knows anything, any broker that does."""
+        """The brokers that carry a group and have begun; if there are none, all brokers that have begun."""
         broker = self.broker
         carriers = [name for name in broker.carrying(group) if name not in self._blank]
         return carriers or [name for name in broker.all_brokers if name not in self._blank]
@@ -105,9 +110,9 @@ class Joining:
             return
         past = {s: n for s, n in self.writer.past().items() if not broker.interest.concerns(s)}
         past.update(self.reader.cut)
-        raise_to(past, broker.interest.among(self.stability.over))
-        envelopes = tuple(broker.answer_for(self.writer.bare(e), to) for e in self.store.by_id.values())
-        kept = (*self.store.kept_headers(), *(header for header, _ in self.store.gone.values()))
+        join(past, broker.interest.among(self.stability.let_go))
+        envelopes = tuple(broker.answer_for(self.writer.bare(e), to) for e in self.store)
+        kept = (*self.store.kept_headers(), *self.store.remembered())
         headers = tuple(header_of(broker.answer_for(self.writer.bare(e), to)) for e in kept)
         nodes = {node[:2]: node for node in (*self.writer.nodes(), *(node for e in envelopes for node in _nodes(e)))}
         origins = tuple(self._origins())
@@ -116,17 +121,18 @@ class Joining:
         broker.send((to,), snapshot)
 
     def _origins(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-        """Where whoever takes over from here begins, in groups of which something is hidden."""
+        """Per group, the cut at which a broker begins that takes a snapshot from here, and a witness to that cut."""
         stability, name = self.stability, self.broker.name
         for group in self.broker.interest.filters:
             peer, begun = self.origins.get(group, (name, ()))
-            cut = stability.cut(group, begun)
+            cut = stability.cut(group, begun, self.broker.forgotten())
             if cut:
                 yield (group, peer if cut == begun else name, cut)
 
     def take(self, frame: Snapshot, sender: str, now_us: int) -> None:
-        """Also one that covers nothing new, or of one that has left: its messages may be nowhere else."""
-        donor = self.broker.members.get(sender)
+        """A snapshot came. It counts even if it covers no further group, or its donor has left since: nobody else may
+        have its messages."""
+        donor = self.broker.peer(sender)
         if donor is None and sender not in self.broker.departed:
             return
         if frame.blank:
@@ -153,10 +159,10 @@ class Joining:
         begun = {group for gift in self._gifts for group in gift.covered}
         fresh = tuple(g for g in broker.interest.filters if g not in begun)
         if fresh:
-            broker.say(Join(broker.groups.filters(fresh), None, (), self.inbox.guard_us))
+            broker.say(Join(self.groups.filters(fresh), None, (), self.inbox.guard_us))
         retired: dict[str, int] = {}
         for gift in self._gifts:
-            raise_to(retired, gift.snapshot.retired)
+            join(retired, gift.snapshot.retired)
         forgotten = by_group(retired)
         carried = {group: gift for gift in reversed(self._gifts) for group in gift.carries}
         for gift in self._gifts:
@@ -178,7 +184,7 @@ class Joining:
         for gift in self._gifts:
             broker.take_wanted(gift.snapshot.envelopes, gift.donor, now_us)
         self._gifts = []
-        broker.early.take(now_us)
+        self.early.take(now_us)
 
     def _begin_behind(self, group: str, gift: Gift, retired: Mapping[str, int]) -> None:
         """Where this broker begins in a group that a donor covers: behind the donor's own beginning, and behind every
@@ -194,19 +200,19 @@ class Joining:
         elif group in gift.origins:
             self.origins[group] = gift.origins[group]
         peer, begun = self.origins.get(group, (gift.donor, ()))
-        tops = dict(map(split_id, begun))
-        raise_to(tops, newest_of(retired))
+        tops = tops_of(begun)
+        join(tops, newest_of(retired))
         one = witness((gift, *self._gifts), tops)
         past = {stream: min(n, one.had.get(sender_of(stream), 0)) for stream, n in retired.items()}
-        tops = dict(map(split_id, begun))
-        raise_to(tops, newest_of(past))
+        tops = tops_of(begun)
+        join(tops, newest_of(past))
         cut = cut_of(tops)
         if cut != begun:
             peer = one.donor
             self.origins[group] = (peer, cut)
-        broker.say(Join(broker.groups.filters((group,)), peer, cut, self.inbox.guard_us))
+        broker.say(Join(self.groups.filters((group,)), peer, cut, self.inbox.guard_us))
         if group in gift.carries or group in self.origins:
-            raise_to(past, known)
+            join(past, known)
         self.reader.start_at(past)
 
 

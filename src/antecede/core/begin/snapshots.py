@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from antecede.core.frames import Snapshot
-from antecede.core.interest import group_of
-from antecede.core.message import newest_of, raise_to, split_id
+from antecede.core.marks import by_group, includes, join, newest_of, tops_of
 
-__all__ = ["Gift", "by_group", "witness"]
+__all__ = ["Gift", "witness"]
 
 
 class Gift:
@@ -31,26 +30,15 @@ class Gift:
         self.had = newest_of(snapshot.past)
         """The newest message of each sender that the donor has had."""
         for cut in (snapshot.cut, *(cut for _, _, cut in snapshot.origins)):
-            raise_to(self.had, dict(map(split_id, cut)))
+            join(self.had, tops_of(cut))
         for group, marks in by_group(snapshot.retired).items():
             if group in carries:  # what it gave up there, too
-                raise_to(self.had, newest_of(marks))
-
-
-def by_group(marks: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    """
-    >>> by_group({"p@G1": 3, "q@G1": 1, "p@G2": 2})
-    {'G1': {'p@G1': 3, 'q@G1': 1}, 'G2': {'p@G2': 2}}
-    """
-    found: dict[str, dict[str, int]] = {}
-    for stream, n in marks.items():
-        found.setdefault(group_of(stream), {})[stream] = n
-    return found
+                join(self.had, newest_of(marks))
 
 
 def witness(gifts: Sequence[Gift], tops: Mapping[str, int]) -> Gift:
     """The first donor that has had all of this; failing that the first of all."""
     for gift in gifts:
-        if all(n <= gift.had.get(sender, 0) for sender, n in tops.items()):
+        if includes(gift.had, tops):
             return gift
     return gifts[0]

@@ -66,7 +66,7 @@ class Inbox:
         self.marks = reader.held
         """The marks of what is held: not to be asked for."""
         self.blocked: list[Held] = []
-        """Held messages that began to wait for something since the owner last looked: what to ask for."""
+        """What `take_blocked` gives."""
         self.seen: dict[str, int] = {}
         self._due: list[tuple[int, int, Held]] = []
         self._tick = 0
@@ -140,6 +140,28 @@ class Inbox:
         """After marks were put behind from outside (a cut, a mark given up)."""
         if self.reader.freed:
             self._settle(now_us)
+
+    def take_blocked(self) -> list[Held]:
+        """Held messages that began to wait for something since they were last taken: what to ask for."""
+        blocked, self.blocked = self.blocked, []
+        return blocked
+
+    def look_again(self) -> None:
+        """At all that is held, as if it had just begun to wait."""
+        self.blocked.extend(self.held.values())
+
+    def envelopes(self) -> list[Envelope]:
+        """What is held, in the order in which it came."""
+        return [held.envelope for held in self.held.values()]
+
+    def held_within(self, ranges: Iterable[tuple[str, int, int]]) -> list[Envelope]:
+        """Messages that are held and have a mark in one of these ranges."""
+        if not self.held:
+            return []
+        wanted = {(stream, n) for stream, low, high in ranges for n in self.marks.get(stream, ()) if low < n <= high}
+        if not wanted:
+            return []
+        return [held.envelope for held in self.held.values() if any(mark in wanted for mark in held.envelope.stamp.own)]
 
     def clear(self) -> None:
         """Let go of what is held, as if it had never come (its stream ended; it may come again by another)."""

@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect
 from antecede.core.home.frontier import Frontier, begin_at
 from antecede.core.home.handover import Handover, as_published
-from antecede.core.message import Envelope, Message, cut_of, id_of_mark, newest_of, ordered_of, raise_to
+from antecede.core.marks import beyond, cut_of, join, newest_of, ordered_of, put
+from antecede.core.message import Envelope, Message, id_of_mark
 from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader
 
@@ -40,14 +41,15 @@ __all__ = ["Application"]
 
 
 class Application:
-    __slots__ = ("_resumed", "client", "had", "handover")
+    __slots__ = ("_resumed", "causes", "client", "had", "handover", "heard", "missed", "upper")
 
     def __init__(self, client: Client) -> None:
         self.client = client
+        self.upper, self.heard, self.causes, self.missed = client.upper, client.heard, client.causes, client.missed
         settings = client.settings
         self.handover = Handover(
             client.name, client.out, admitted=self._admitted, delivered=self._delivered, dropped=self._dropped,
-            missing=self._missing, margin_us=min(client.inbox.guard_us, settings.clock_bound_us),
+            missing=self._missing, margin_us=min(client.guard_us, settings.clock_bound_us),
             memory_us=settings.grace_us, seen=client.seen,
         )  # fmt: skip
         self.had: LooseReader | None = None
@@ -63,7 +65,7 @@ class Application:
         self.handover.open(queue, filters, size, policy, own)
         if self.had is None:
             self.had = LooseReader(everything, dense=False)
-            self.had.take_over(self.client.heard.unordered())
+            self.had.take_over(self.heard.unordered())
 
     def close(self, queue: str, now_us: int) -> list[Effect]:
         self.handover.close(queue, now_us)
@@ -85,21 +87,21 @@ class Application:
     def frontier(self) -> Frontier:
         """What was handed over or published, for a later life of this client to begin after."""
         client = self.client
-        had = client.heard if self.had is None else self.had
-        marks = dict(client.upper.past())
-        began = {stream: n for stream, n in client.start_marks.items() if n > marks.get(stream, 0)}
-        return Frontier(client.name, marks, began, had.unordered(), client.upper.rank)
+        had = self.heard if self.had is None else self.had
+        marks = dict(self.upper.past())
+        began = beyond(client.start_marks, marks)
+        return Frontier(client.name, marks, dict(began), had.unordered(), self.upper.rank)
 
     def resume(self, frontier: Frontier) -> None:
         """Begin where an earlier life of this client was: nothing of that is sent again, and all it publishes follows.
         Its filters begin where it subscribes: whatever its home holds beyond the frontier is owed."""
         frontier.check(self.client.name)
         self.client.begin_behind(frontier.began)
-        self.client.heard.take_over(frontier.loose)
-        begin_at(self.client.upper, frontier)
+        self.heard.take_over(frontier.loose)
+        begin_at(self.upper, frontier)
         self._resumed = newest_of(frontier.marks)
         loose = {stream: max((front, *dict(beyond))) for stream, (front, beyond) in frontier.loose.items()}
-        self.client.causes.forgotten = newest_of({**frontier.marks, **loose})
+        self.causes.forgotten = newest_of({**frontier.marks, **loose})
 
     # -- for the client --------------------------------------------------------------------------------------------
 
@@ -108,8 +110,8 @@ class Application:
         one by one (`waiting`): what goes before them may still come, if they are never taken."""
         waiting = self.handover.carried()[1] if attaching else self.handover.waiting()
         for stamp in [one.envelope.stamp for one in waiting if one.envelope.message.order != "none"]:
-            raise_to(frontier, stamp.covers)
-            raise_to(frontier, dict(stamp.own))
+            join(frontier, stamp.covers)
+            put(frontier, stamp.own)
 
     def waiting(self) -> tuple[str, ...]:
         return tuple(one.envelope.message.id for one in self.handover.carried()[0])
@@ -118,7 +120,7 @@ class Application:
         """It was missing when its logical deadline forced out what follows it. If that was never taken, it comes in
         time; without queues that is delivered."""
         original = as_published(envelope)
-        past = self.client.upper.past() if self.handover.queues else None
+        past = self.upper.past() if self.handover.queues else None
         if past is None or any(n <= past.get(stream, 0) for stream, n in original.stamp.own):
             return False
         self.handover.put_before(original, envelope.stamp.own[0][1], now_us)
@@ -130,7 +132,7 @@ class Application:
         if not self._resumed or order != "causal":
             return None
         past, self._resumed = {**self._resumed}, {}
-        raise_to(past, ordered_of(self.client.tops))
+        join(past, ordered_of(self.client.tops))
         return cut_of(past)
 
     def missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
@@ -142,20 +144,20 @@ class Application:
         one that is superseded. Of others' topics in the same group it cannot be told whether they are wanted."""
         client, stamp = self.client, envelope.stamp
         if reason == "superseded":
-            return client.causes.recent_after(stamp)
-        past, began = client.upper.past(), client.start_marks
+            return self.causes.recent_after(stamp)
+        past, began = self.upper.past(), client.start_marks
         marks = [(s, n) for s, n in stamp.needs if n > max(past.get(s, 0), began.get(s, 0))]
         return tuple(dict.fromkeys(id_of_mark(mark) for mark in marks if client.interest.concerns(mark[0])))
 
     def _admitted(self, envelope: Envelope) -> None:
         if envelope.message.order == "none":
-            self.client.heard.delivered(envelope.stamp, forced=False)
+            self.heard.delivered(envelope.stamp, forced=False)
 
     def _delivered(self, envelope: Envelope, now_us: int) -> None:
         if self.had is not None and envelope.message.order == "none":
             self.had.delivered(envelope.stamp, forced=False)
-        self.client.learned(envelope)
+        self.client.delivered(envelope, now_us)
 
     def _dropped(self, envelope: Envelope, reason: str, now_us: int) -> None:
         if envelope.message.order != "none":
-            self.client.missed.note(envelope.message.id, now_us)
+            self.missed.note(envelope.message.id, now_us)

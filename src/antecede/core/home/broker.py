@@ -1,8 +1,10 @@
 """The broker of `home` (ours, PROTOCOLS s3.6): clients publish through it and get one numbered stream from it.
 
-Among brokers it delivers in causal order like any other. A publication is relayed at once and otherwise treated like
-one from afar, even when the home is in none of its groups (it then only keeps and relays it); it is acknowledged when
-another broker of its groups has it. Whatever is delivered goes into the log of every attachment that wants it.
+Among brokers it delivers in causal order like any other. A client's publication is relayed at once and otherwise
+treated like a message from another broker. If the home carries none of its groups, the home only keeps and relays it.
+The publication is acknowledged when another broker of its groups has it. Every message that the home delivers goes into
+the log of each attachment that wants it. Example: Ann publishes m at A; A sends m to B and delivers it; B says that it
+has m, and A acknowledges m to Ann; Bob, attached at B, gets m as the next number of his log.
 """
 
 from __future__ import annotations
@@ -37,24 +39,12 @@ from antecede.core.home.confirming import Confirming
 from antecede.core.home.fusions import Fusions, HomeInbox
 from antecede.core.home.retiring import Retiring
 from antecede.core.interest import Interest
-from antecede.core.message import (
-    COLLECTED,
-    LOOSE,
-    Envelope,
-    Mark,
-    Message,
-    cut_of,
-    header_of,
-    is_loose,
-    loose_of,
-    newest_of,
-    raise_to,
-    sender_of,
-)
+from antecede.core.marks import cut_of, join, loose_of, newest_of
+from antecede.core.message import COLLECTED, LOOSE, Envelope, Mark, Message, header_of, is_loose, sender_of
 from antecede.core.order.numbered import WINDOW, Log
 from antecede.core.repair.answering import BATCH, in_time
 from antecede.core.roles.broker import BrokerBase
-from antecede.core.roles.tier import Parts
+from antecede.core.roles.process import Parts
 from antecede.core.topics import split_filter
 from antecede.core.where import parse_where
 from antecede.errors import InputError, RemoteProtocolError
@@ -100,7 +90,7 @@ class HomeBroker(BrokerBase):
         raise InputError(f"{self.name} is a broker: in recipe `home` its clients publish.")
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
-        """An attached publisher publishes again what it keeps: what is not safe. Nothing else can come from it."""
+        """An attached client publishes again only what is not safe. No other message can still come from it."""
         left = super().absent_since(mark, wanted_us)
         if left is not None:
             return left
@@ -141,7 +131,8 @@ class HomeBroker(BrokerBase):
             self.rounds.compare_again(now_us)
 
     def _skip_unsent(self, envelope: Envelope, client: str, others: tuple[str, ...], now_us: int) -> None:
-        """Its deadline passed before anybody had it: everybody skips it, or its sender's next message would wait."""
+        """A publication's deadline passed before any broker had it: all brokers skip it, or its sender's next message
+        would wait for it."""
         deadline = envelope.message.deadline_us
         if deadline is not None and now_us > deadline:
             self.skip_expired(envelope, client, now_us)
@@ -168,7 +159,7 @@ class HomeBroker(BrokerBase):
         return super().flush(now_us)
 
     def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
-        """Below whatever a client has not acknowledged (trap 4)."""
+        """In each stream the number before the oldest message that a client has not acknowledged (trap 4)."""
         done = dict(have)
         for log in self.logs.values():
             for stream, n in log.lowest.items():
@@ -177,7 +168,7 @@ class HomeBroker(BrokerBase):
         return done
 
     def aside(self) -> Sequence[Envelope]:
-        """Publications that were passed over here before anybody had them: their client may be gone meanwhile."""
+        """Publications that were passed over here before another broker had them: their client may have left since."""
         return self.confirming.unsafe()
 
     # -- what is named ---------------------------------------------------------------------------------------------
@@ -282,20 +273,21 @@ class HomeBroker(BrokerBase):
         return self.known_interest(filters)
 
     def _on_grow(self, frame: Grow, log: Log, client: str, now_us: int) -> None:
-        """The same replay for groups that are new (H8), minus what the client has passed or is about to pass.
+        """A client changes its filters: stored messages of the new groups are replayed (H8), without those that the
+        client has passed or is about to pass.
 
-        Acknowledgements that overtook the frame took with them what would say what else it has passed since, and so did
-        numbers that were let go of while they may be on their way: then nothing is done, and it asks again.
-        """
+        The log tells which those are, unless acknowledgements overtook the frame, or numbers were let go of that may
+        still be on their way: then nothing is done, and the client asks again. Example: Bob asks after number 7, and
+        his acknowledgement of 9 came first: the log no longer knows what 8 and 9 were."""
         if log.grown is None or log.grown.change < frame.change:
             if log.low > frame.index:
                 return
             before, log.interest = log.interest.filters, self.checked_interest(frame.filters)
             first, log.began = log.top + 1, frame.began
             passed = log.passed(frame.frontier, frame.index)
-            raise_to(passed, self.stability.settled)  # history: some of it may be gone already
+            join(passed, self.stability.settled)  # history: some of it may be gone already
             replayed = self._replay(log, before, client, now_us, passed, frame.index)
-            raise_to(passed, log.began)
+            join(passed, log.began)
             log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed, passed))
             log.hide(log.grown.cut)
         self.out.append(Send((client,), log.grown))
@@ -313,7 +305,7 @@ class HomeBroker(BrokerBase):
         wanted, had, hidden, seen = self.known_interest(new), self.known_interest(before), dict(log.hidden), self.seen
         items, numbered = [], {item.envelope.message.id for item in log.entries.values() if item.index > index}
         soonest_us = now_us - self.settings.slack_us  # what has expired here need not have at the client
-        for envelope in self.store.by_id.values():
+        for envelope in self.store:
             message = envelope.message
             if message.sender == client or not in_time(envelope, soonest_us) or not wanted.takes(message, seen):
                 continue
@@ -326,10 +318,10 @@ class HomeBroker(BrokerBase):
         return items
 
     def _gone_for(self, log: Log, client: str) -> list[Item]:
-        """What can no longer be had although the client has not passed it: it was away for longer than `grace_us`. What
-        it said is gone too: it goes to whoever may have wanted it."""
+        """Headers of messages that can no longer be had although the client has not passed them: it was away for longer
+        than `grace_us`. Their payloads are gone, so they go to every client that may have wanted them."""
         items = []
-        for header, _ in self.store.gone.values():
+        for header in self.store.remembered():
             message = header.message
             item = log.append(header) if message.sender != client and log.interest.wants(message.topics) else None
             if item is not None:
@@ -338,19 +330,20 @@ class HomeBroker(BrokerBase):
         return items
 
     def _cut_before(self, items: list[Item], passed: Mapping[str, int]) -> tuple[str, ...]:
-        """All that was delivered here, except these and what follows them: they are owed. What the client has passed is
-        not, whatever it follows and whoever has it: it is never sent again."""
+        """The cut at which replayed filters begin: all that was delivered here, except these items and the messages
+        that follow them, which are owed. Messages that the client has passed are in the cut whatever they follow: they
+        are never sent again."""
         lowest: dict[str, int] = {}
         for item in [item for item in items if not item.gone]:
             for stream, n in item.envelope.stamp.own:
                 if not is_loose(stream):
                     lowest[stream] = min(n, lowest.get(stream, n))
         tops = self._all_tops()
-        for envelope in (*self.store.by_id.values(), *self.store.kept_headers()):
+        for envelope in (*self.store, *self.store.kept_headers()) if lowest else ():
             message, covers = envelope.message, {**envelope.stamp.covers, **dict(envelope.stamp.own)}
             if message.order != "none" and any(covers.get(stream, 0) >= n for stream, n in lowest.items()):
                 tops[message.sender] = min(message.seq - 1, tops.get(message.sender, 0))
-        raise_to(tops, newest_of(self.interest.among(passed)))
+        join(tops, newest_of(self.interest.among(passed)))
         return cut_of(tops)
 
     def _send_replayed(self, client: str, log: Log, now_us: int) -> None:
@@ -360,7 +353,7 @@ class HomeBroker(BrokerBase):
             self.rounds.begin(now_us)  # they may be lost, in a quiet system too
 
     def _send_due(self, client: str, log: Log, now_us: int) -> None:
-        """As many as the client may be sent now; what expired while it waited goes as a header."""
+        """Send as many items as the client may be sent now; one that expired while it waited goes as a header."""
         if log.sent < log.top and log.sent < log.acked + WINDOW:
             self._send_items(client, log, log.due(), now_us)
 
@@ -373,7 +366,7 @@ class HomeBroker(BrokerBase):
             self.out.append(Send((client,), _numbered(log, tuple(items[start : start + BATCH]))))
 
     def _shed(self, client: str, log: Log, now_us: int) -> None:
-        """What a client leaves waiting is bounded; nobody else waits for it. (What has expired is no loss.)"""
+        """The items that wait for one client are bounded; no other client waits. (An expired one is no loss.)"""
         soonest_us = now_us - self.settings.slack_us
         for item in log.shed(self.settings.backlog, self.settings.backlog_bytes):
             if not item.gone and in_time(item.envelope, soonest_us):

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from antecede.core.message import Envelope, Stamp, is_loose, raise_to, split_id
+from antecede.core.marks import beyond, join
+from antecede.core.message import Envelope, Stamp, is_loose, split_id
 from antecede.core.names import short
-from antecede.core.order.vector import beyond
 from antecede.errors import InputError
 
 __all__ = ["RECENT", "REMEMBERED", "Causes"]
@@ -59,7 +59,7 @@ class Causes:
             oldest = next(iter(stamps))
             del stamps[oldest]
             self._cuts.pop(oldest, None)
-            raise_to(self.forgotten, dict((split_id(oldest),)))
+            join(self.forgotten, dict((split_id(oldest),)))
 
     def recent_after(self, stamp: Stamp) -> tuple[str, ...]:
         """The newest that was had, not long ago, and follows a message."""

@@ -1,12 +1,14 @@
 """The client of `home` (ours, PROTOCOLS s3.6): publishes through its home broker and reads one numbered stream.
 
-Ids and causes belong to the client, so they survive its brokers: it carries its frontier (marks of everything in its
-past) to the next home, and publishes again, under the same id, what no home has acknowledged.
+Ids and causes belong to the client, so they survive its brokers: the client carries its frontier (marks of everything
+in its past) to the next home, and publishes again, under the same id, each message that no home has acknowledged.
+Example: Bob has delivered p:1 to p:3 and published b:1; A, his home, crashes before it acknowledged b:1. He attaches
+at B with the frontier p@G:3: B sends him p:4, and he publishes b:1 again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from antecede.core.effects import Deliver, Discard, Effect, Move, Send
 from antecede.core.frames import (
@@ -34,19 +36,21 @@ from antecede.core.home.missed import Missed
 from antecede.core.home.outbox import Outbox
 from antecede.core.home.retiring import Naming
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, Stamp, cut_of, loose_of, newest_of, raise_to
+from antecede.core.marks import beyond, cut_of, loose_of, newest_of, put
+from antecede.core.message import Envelope, Mark, Message, Stamp
 from antecede.core.order.numbered import INDEX, WINDOW, IndexReader, item_stamp
 from antecede.core.order.reader import everything
-from antecede.core.order.unordered import LooseReader
+from antecede.core.order.unordered import LooseReader, LooseWriter
 from antecede.core.order.vector import VectorWriter
 from antecede.core.publishing import accepted
-from antecede.core.roles.tier import Parts, Tier
+from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Receiver
 from antecede.errors import InputError
 
 __all__ = ["Client"]
 
 
-class Client(Tier):
+class Client(Receiver):
     role = "subscriber"
     inbox: QueuedInbox
 
@@ -56,6 +60,8 @@ class Client(Tier):
         """The Order towards everybody: its clock is this client's frontier."""
         self.heard = LooseReader(everything, dense=False)
         """Which unordered messages it has had, from whatever home: they are no part of that clock."""
+        self.loose = LooseWriter(parts.name, flat=False, slack_us=self.settings.slack_us, groups=parts.groups)
+        self._seq = 0
         self.attachment = 0
         self.home: str | None = None
         self.outbox = Outbox(self)
@@ -63,7 +69,7 @@ class Client(Tier):
         self.fusing = Fusing(self)
         self._fresh = True
         self.start_marks: dict[str, int] = {}
-        """Where it began: the marks of its first home's past."""
+        """The cut at which this client began: the marks of its first home's past."""
         self.missed = Missed(self.settings.grace_us)
         self._attach_at: int | None = None
         self._ack_at: int | None = None
@@ -79,7 +85,7 @@ class Client(Tier):
         return []
 
     def begin_behind(self, marks: Mapping[str, int]) -> None:
-        """It is a later life of one that began there: no home tells it where to begin."""
+        """This client is a later life of one that began behind these marks: no home tells it where to begin."""
         if not self._fresh or self._seq or self.loose.seq or self.home is not None:
             raise InputError(f"{self.name} has begun already: only a new client can begin at a saved frontier.")
         self._fresh = False
@@ -93,7 +99,7 @@ class Client(Tier):
         stays = self.joined and at[0] == self.home
         if self._fresh:
             self.interest = Interest(filters)
-        elif set(filters) != set(self.interest.filters) or not set(filters) <= set(self.growing.owed.filters):
+        elif set(filters) != set(self.interest.filters) or not set(filters) <= set(self.growing.filters):
             self.growing.want(filters, now_us)
             if stays:
                 self.growing.ask(now_us)
@@ -107,14 +113,14 @@ class Client(Tier):
         return self.flush(now_us)
 
     def _go(self, home: str, now_us: int) -> None:
-        if self.growing.owed.filters:
+        if self.growing.filters:
             self.out.append(Move(home, self.cut()))
         self._attach(home, now_us)
 
     def unsubscribe(self, now_us: int) -> list[Effect]:
         if self.home is not None:
             self.attachment += 1
-            self.growing.leave(self.growing.owed.filters)
+            self.growing.leave(self.growing.filters)
             self.out.append(Send((self.home,), Detach(self.attachment)))
         self.home, self.joined, self._attach_at = None, False, None
         self.inbox.clear()
@@ -129,7 +135,7 @@ class Client(Tier):
         self.inbox.forget(self.handover.attach())
         assert isinstance(self.reader, IndexReader)
         self.reader.restart()
-        self.wants.wants.clear()
+        self.wants.clear()
         self._top = self._looked = self._acked = self._low = 0
         self._ack_at = None
         self.growing.attached()
@@ -137,15 +143,15 @@ class Client(Tier):
         self.fusing.attached(now_us)
         self.outbox.publish_again(now_us)
 
-    def past(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Its frontier, and the marks beyond it of what it began behind: neither is to be sent again."""
+    def frontier(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Its frontier, and the cut at which it began as far as that is newer: no home is to send any of it again."""
         frontier = {**self.upper.past(), **self.heard.front}
         self.application.extend(frontier, attaching=not self.joined)
-        return frontier, {stream: n for stream, n in self.start_marks.items() if n > frontier.get(stream, 0)}
+        return frontier, dict(beyond(self.start_marks, frontier))
 
     def behind(self) -> int:
         """All numbers of this attachment up to here lie behind."""
-        return self.reader.front.get(INDEX, 0)
+        return self.past.upto(INDEX)
 
     def _done(self) -> int:
         """All numbers up to here lie behind, and none of them waits for room in a queue."""
@@ -155,7 +161,7 @@ class Client(Tier):
     def _send_attach(self, now_us: int) -> None:
         assert self.home is not None
         self._attach_at = now_us + 2 * self.settings.retry_us
-        frontier, began = self.past()
+        frontier, began = self.frontier()
         attach = Attach(
             self.attachment, self.interest.filters, None if self._fresh else frontier, tuple(self.outbox.unacked),
             self._seq, self.loose.seq, self.growing.attaching(), began,
@@ -207,11 +213,17 @@ class Client(Tier):
         return message, self.flush(now_us)
 
     def _remember(self, envelope: Envelope) -> None:
-        message = envelope.message
-        series = message.series
-        if message.seq > self.tops.get(series, 0):
-            self.tops[series] = message.seq
+        self.past.note(envelope.message)
         self.causes.remember(envelope)
+
+    def dismiss(self, wanted: Callable[[Message], bool], now_us: int) -> list[tuple[int, Message]]:
+        """What waits or is held and is no longer wanted is let go of, and may come again some day: their numbers."""
+        waiting = self.handover.dismiss(wanted, now_us)
+        self.inbox.forget(one.envelope.message.id for one in waiting)
+        held = self.inbox.dismiss(wanted, now_us)
+        return [(one.index, one.envelope.message) for one in waiting] + [
+            (envelope.stamp.own[0][1], envelope.message) for envelope in held
+        ]
 
     def took_result(self, name: str, cut: tuple[str, ...], marks: Mapping[str, int], rank: int) -> None:
         """A result that was fused for it: what it publishes after that follows its cut."""
@@ -258,7 +270,7 @@ class Client(Tier):
         return self.flush(now_us)
 
     def _ignore(self, frame: Items | Grown | Top, sender: str) -> None:
-        """Of an attachment that is over (H1): its numbers mean nothing any more."""
+        """A frame of an attachment that has ended (H1): its numbers mean nothing any more."""
         if not self._fresh:
             self.out += [Discard(message.id, "foreign") for message in frame.messages()]
         if sender != self.home:
@@ -296,7 +308,7 @@ class Client(Tier):
             self.handover.put_next(original, "causes", item.index, now_us)
         else:
             self.out.append(Deliver(message, "causes"))
-            self.learned(original)
+            self.delivered(original, now_us)
         return True
 
     def _on_item(self, item: Item, now_us: int) -> None:
@@ -326,7 +338,7 @@ class Client(Tier):
         return owed.wants(message.topics) if item.gone else owed.takes(message, self.seen)
 
     def acknowledge_some(self, now_us: int, *, came: bool = False) -> None:
-        """Half a window at once; less, or what was acknowledged before and came again, can wait a little."""
+        """Acknowledge half a window at once; fewer items, or repeats of acknowledged ones, can wait a little."""
         some = self._done() - self._acked
         if some >= WINDOW // 2:
             self._acknowledge(now_us)
@@ -334,15 +346,17 @@ class Client(Tier):
             self._ack_at = now_us + (self.settings.retry_us >> 1)
 
     def _dismiss(self, item: Item, envelope: Envelope, now_us: int) -> None:
-        """Numbered before its home knew what this client wants now, or before this client knows where that begins."""
+        """An item is not wanted: it was numbered before the home knew the filters of now, or before this client knows
+        at which cut they begin."""
         if not item.gone:
-            again = self.growing.passed.get(item.index, False)
+            again = self.growing.came(item.index)
             self.out.append(Discard(envelope.message.id, "duplicate" if again else "foreign"))
         self.growing.dismiss(item.index, envelope.message, came=not item.gone)
         self._pass(envelope, now_us)
 
     def _skip(self, item: Item, envelope: Envelope, now_us: int) -> None:
-        """Expired, or everybody else had it before this client came back: then no home need speak of it again (H13)."""
+        """Only the header of an item came: it expired, or everybody else had it before this client came back. In the
+        second case no home need speak of it again (H13)."""
         if envelope.message.deadline_us is not None:
             if self.inbox.is_late(envelope.message, now_us):  # by this clock too; else it is asked for again
                 self.inbox.skip(envelope, "expired", now_us)
@@ -352,15 +366,15 @@ class Client(Tier):
                     self.missed.note(envelope.message.id, now_us)
         else:
             self.inbox.skip(envelope, "gone", now_us)
-            raise_to(self.start_marks, dict(item.envelope.stamp.own))
+            put(self.start_marks, item.envelope.stamp.own)
 
     def _pass(self, envelope: Envelope, now_us: int) -> None:
         self.reader.skipped(envelope.stamp.own, None)
         self.inbox.settle(now_us)
 
     def _has(self, item: Item, now_us: int) -> bool:
-        """An unordered message may have come by an earlier home, although one before it did not: then the frontier says
-        nothing of it. (Or those after it say that it has expired: then it is late, or was already.)"""
+        """Whether an unordered message came by an earlier home. If one before it did not come, the frontier says
+        nothing of it. (Or later ones say that it has expired: then it is late, or was already.)"""
         message = item.envelope.message
         if not self.heard.had(item.envelope.stamp.own):
             return False
@@ -387,18 +401,19 @@ class Client(Tier):
     def _want_missing(self, first: int, now_us: int) -> None:
         """Indexes that were passed over, from `first` on: lost or still on their way."""
         assert self.home is not None
-        over, held, wants = self.reader.over.get(INDEX, ()), self.inbox.marks.get(INDEX, ()), self.wants
+        past, wants = self.past, self.wants
         patience_us, backed = self.settings.patience_us, not self.settings.deadlines  # else the next TOP asks again
         for index in range(max(first, self.behind() + 1), self._top + 1):
-            if index not in over and index not in held and (INDEX, index) not in wants.wants:
+            if past.lacks((INDEX, index)) and wants.get((INDEX, index)) is None:
                 wants.want((INDEX, index), self.home, None, now_us, patience_us=patience_us, backed=backed)
         self._looked = self._top
 
-    def learned(self, original: Envelope) -> None:
-        """It was delivered: this client's past now, and a cause of what it publishes."""
-        if original.message.order != "none":
-            self.upper.learn(self.naming.learned(original))
-        self._remember(original)
+    def delivered(self, envelope: Envelope, now_us: int) -> None:
+        """A message was handed over, with the stamp of its publisher: this client's past now, and a cause of what it
+        publishes."""
+        if envelope.message.order != "none":
+            self.upper.learn(self.naming.learned(envelope))
+        self._remember(envelope)
 
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None
@@ -407,14 +422,11 @@ class Client(Tier):
 
     # -- who is there ----------------------------------------------------------------------------------------------
 
-    def peers(self) -> Sequence[str]:
-        return []
-
     def sources(self, mark: Mark) -> Sequence[str]:
         return (self.home,) if self.home is not None and self.home in self.members else ()
 
-    def interest_of(self, peer: str) -> Interest | None:
-        return None
+    def may_ask(self, peer: str) -> bool:
+        return False  # nobody but its home
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
         return None  # an index ends with its attachment and is never given up before: the next home sends it again

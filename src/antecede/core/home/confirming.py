@@ -1,8 +1,9 @@
 """When a publication is safe (PROTOCOLS s3.6, PUBACK): another broker that carries it has it; alone, at once.
 
-Who takes a relayed publication from its home says at once that it is kept here: one frame for each sender and turn.
-Digests say the same, later: they are for answers that were lost. What is safe is acknowledged in one frame for each
-client and turn. Until then publications can be had here, also those that were passed over.
+A broker that takes a relayed publication from its home says at once that it keeps it: one frame for each home and turn
+(KEPT). Digests say the same, later, in case that frame was lost. The home acknowledges what is safe in one frame for
+each client and turn. Until a publication is safe peers may ask the home for it, also if the home itself passed over it.
+Example: Ann publishes m at A; A relays m to B and C; B's KEPT reaches A: m is safe, whatever becomes of A.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.frames import Kept, Published
-from antecede.core.message import Envelope, raise_to
+from antecede.core.marks import join
+from antecede.core.message import Envelope
 
 if TYPE_CHECKING:
     from antecede.core.home.broker import HomeBroker
@@ -24,10 +26,10 @@ ACKNOWLEDGED = 4_096
 
 
 class Confirming:
-    __slots__ = ("_acknowledged", "_elsewhere", "_keeps", "_safe", "_unsafe", "broker")
+    __slots__ = ("_acknowledged", "_elsewhere", "_keeps", "_safe", "_unsafe", "broker", "stability")
 
     def __init__(self, broker: HomeBroker) -> None:
-        self.broker = broker
+        self.broker, self.stability = broker, broker.stability
         self._unsafe: dict[str, tuple[str, Envelope]] = {}
         """Publications that no other broker is known to have: id -> (client, message)."""
         self._elsewhere: dict[str, int] = {}
@@ -61,7 +63,7 @@ class Confirming:
                 self._acknowledge(message_id)
 
     def compared(self, have: Mapping[str, int]) -> None:
-        raise_to(self._elsewhere, have)
+        join(self._elsewhere, have)
         for message_id, (_, envelope) in list(self._unsafe.items()):
             if self._is_safe(envelope):
                 self._acknowledge(message_id)
@@ -74,7 +76,7 @@ class Confirming:
 
     def rounded(self, now_us: int) -> bool:
         """Whether anything is not safe yet."""
-        settled = self.broker.stability.settled
+        settled = self.stability.settled
         for stream in [stream for stream, n in self._elsewhere.items() if n <= settled.get(stream, 0)]:
             del self._elsewhere[stream]
         for message_id, (_, envelope) in list(self._unsafe.items()):
@@ -84,7 +86,7 @@ class Confirming:
         return bool(self._unsafe)
 
     def _is_safe(self, envelope: Envelope) -> bool:
-        elsewhere, settled = self._elsewhere, self.broker.stability.settled
+        elsewhere, settled = self._elsewhere, self.stability.settled
         return any(n <= max(elsewhere.get(s, 0), settled.get(s, 0)) for s, n in envelope.stamp.own)
 
     def _acknowledge(self, message_id: str) -> None:
@@ -111,11 +113,10 @@ class Confirming:
     def took(self, envelopes: Sequence[Envelope], home: str) -> None:
         """Publications came from the broker they were published at. What was late, or lies behind, is not kept."""
         broker = self.broker
-        peer = broker.members.get(home)
-        if peer is None or peer.role != "broker":
+        if home not in broker.all_brokers:
             return
         ids = [envelope.message.id for envelope in envelopes]
-        kept = [one for one in ids if one in broker.store.by_id or one in broker.inbox.held]
+        kept = [one for one in ids if one in broker.store or broker.holds(one)]
         if kept:
             self._keeps.setdefault(home, []).extend(kept)
 

@@ -17,7 +17,8 @@ from antecede.core.begin.cut import Cuts
 from antecede.core.effects import Leave
 from antecede.core.frames import Grow, Origins
 from antecede.core.interest import Interest
-from antecede.core.message import Message, cut_of, split_id
+from antecede.core.marks import cut_of
+from antecede.core.message import Message, split_id
 from antecede.core.topics import covers
 
 if TYPE_CHECKING:
@@ -47,18 +48,23 @@ class Growing:
         self._asked: dict[int, tuple[str, ...]] = {}
         """Changes that are not confirmed yet: what was wanted."""
 
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """Those that are owed."""
+        return self.owed.filters
+
+    def came(self, number: int) -> bool:
+        """Whether more than a header came of a number that was not wanted: then another copy is a repeat."""
+        return self.passed.get(number, False)
+
     def want(self, filters: Sequence[str], now_us: int) -> None:
         """From now on these: what is lost is lost at once."""
         client = self.client
         client.interest = Interest(filters)
         self._narrow()
         self.leave(tuple(f for f in self.owed.filters if not any(covers(one, f) for one in filters)))
-        waiting = client.application.handover.dismiss(self._still_owed, now_us)
-        client.inbox.forget(one.envelope.message.id for one in waiting)
-        for one in waiting:
-            self.dismiss(one.index, one.envelope.message, came=True)
-        for envelope in client.inbox.dismiss(self._still_owed, now_us):
-            self.dismiss(envelope.stamp.own[0][1], envelope.message, came=True)
+        for number, message in client.dismiss(self._still_owed, now_us):
+            self.dismiss(number, message, came=True)
         self.change += 1
         self._asked[self.change] = client.interest.filters
 
@@ -102,7 +108,7 @@ class Growing:
         assert client.home is not None
         self.at_us = now_us + 2 * client.settings.retry_us
         filters, index = client.interest.filters, client.behind()
-        client.send((client.home,), Grow(client.attachment, self.change, filters, index, *client.past()))
+        client.send((client.home,), Grow(client.attachment, self.change, filters, index, *client.frontier()))
 
     def attaching(self) -> int:
         """The change that an attachment confirms, 0 if there is none: only the last one counts then."""
@@ -129,6 +135,6 @@ class Growing:
 
     def _join(self, cuts: Cuts, filters: tuple[str, ...], peer: str) -> None:
         self.owed = Interest((*self.owed.filters, *filters))
-        joins = cuts.joins(filters, peer, self.client.inbox.guard_us, self.client.groups)
+        joins = cuts.joins(filters, peer, self.client.guard_us, self.client.groups)
         self._began.update((filter, join.cut) for join in joins for filter in join.filters)
         self.client.say(*joins)

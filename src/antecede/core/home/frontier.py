@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from antecede.core.membership.news import split_name
 from antecede.core.message import Envelope, Message, Stamp, sender_of
-from antecede.core.order.reader import Unordered
+from antecede.core.order.past import Unordered
 from antecede.core.order.vector import VectorWriter
 from antecede.errors import InputError
 

@@ -22,8 +22,9 @@ from antecede.core.fold.cuts import Cut
 from antecede.core.fold.spec import FuseSpec
 from antecede.core.frames import Fuse, Fused
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Message, Stamp, cut_of, id_of_mark, make_id, newest_of, ordered_of, raise_to
-from antecede.core.order.vector import beyond, close
+from antecede.core.marks import beyond, cut_of, join, newest_of, ordered_of
+from antecede.core.message import Envelope, Message, Stamp, id_of_mark, make_id
+from antecede.core.order.vector import close
 from antecede.core.where import Fields
 from antecede.errors import InputError, RemoteProtocolError
 
@@ -128,7 +129,7 @@ class Fusion:
     def state(self, frontier: Mapping[str, int]) -> bytes:
         """As it travels to the next home."""
         past = dict(self.frontier)
-        raise_to(past, frontier)
+        join(past, frontier)
         stamps = {one: [stamp.own, stamp.covers, stamp.rank] for one, stamp in self.stamps.items()}
         body = {"fold": self.fold.to_plain(), "frontier": past, "stamps": stamps, "top": self.top, "began": self.began,
                 "results": [result.decode() for result in self.results]}  # fmt: skip

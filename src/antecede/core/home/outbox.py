@@ -1,4 +1,4 @@
-"""What a client of `home` published and no home has acknowledged (PROTOCOLS s3.6): sent again, under the same id.
+"""Messages that a client of `home` published and no home has acknowledged (PROTOCOLS s3.6): sent again, under their id.
 
 Acknowledged means safe: another broker has it too. Until a home says that it came, it is sent again after a round trip;
 from then on when it should have become safe. Each time twice as long is waited, up to a bound, and from the beginning

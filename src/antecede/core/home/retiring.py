@@ -18,10 +18,31 @@ others have acknowledged it, A and B let go of p:1, then of its header; both tel
 and tells B, which tells S: its next stamp, and its frontier, are as small as before p came. Should S now move to C: C
 carries G, so it has said that p:1 is over, and will not send it.
 
+Why a mark p@G:n may then be dropped. Everybody keeps to one rule: *what a process leaves out is over everywhere*. A
+mark does two things: it makes a receiver wait for p:n before it delivers what follows, and in a client's frontier it
+keeps a home from sending p:n again. Both are of use only while somebody may still be sent p:n, and nobody is:
+
+    a broker that carries G      has p:n behind, keeps no copy, and was not asked for one for `grace_us`
+    any other broker             keeps a copy for the carriers alone, and lets go of it when it is stable among them
+    a client of such a broker    has acknowledged it, or was never to get it
+    a client between two homes   is sent what its next home keeps: not p:n
+    a broker that begins         takes over what the others keep, and where they begin (`stability.over`, `A@:17`)
+    a copy on the way            finds p@G:n behind, which brokers know for `remember_us` longer than they name it
+
+So dropping the mark takes no wait away that would have ended with a delivery. It must be dropped from all of a stamp.
+Before S is told, S delivers messages that were passed on without p@G:n: then the past of S loses the mark, while what
+S knows of single groups (`order/vector.py`, leaves) may still hold it. A need that nothing covers is no need any more,
+and `VectorWriter` names none: named, it would make a broker that has forgotten p wait for it.
+
 A sender that publishes again is named again. One that is in nobody's view any more is *forgotten* `remember_us` after
 it retired, with what tells a repetition of its messages from new ones: this is the longest that a copy may be on its
 way, and that a client may be away and come back naming it. Until then a late copy is known to lie behind. Who was away
 for longer and names a sender that is forgotten makes others ask for it in vain, for `grace_us` (`giving_up.py`).
+
+What is not promised: if all brokers are gone at once, nobody is left who knows what was retired. A broker that begins
+then never hears of p:1, and its record has a gap where it delivers what followed; subscribers lack nothing by that.
+
+Memory: of a sender that left a broker keeps some hundred bytes a group until it is forgotten, and then nothing.
 """
 
 from __future__ import annotations
@@ -30,8 +51,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.frames import Quiet, Retired
-from antecede.core.message import Envelope, Mark, Stamp, is_loose, raise_to, sender_of, series_of
-from antecede.core.order.vector import VectorWriter, beyond, without
+from antecede.core.marks import beyond, join
+from antecede.core.message import Envelope, Mark, Stamp, is_loose, sender_of, series_of
+from antecede.core.order.vector import VectorWriter, without
 
 if TYPE_CHECKING:
     from antecede.core.home.broker import HomeBroker
@@ -105,7 +127,7 @@ class Retiring:
         if not retired.keys().isdisjoint(marks):
             over = {stream: retired[stream] for stream, n in marks.items() if n <= retired.get(stream, -1)}
             if over and client in self.broker.logs:
-                raise_to(self._untold.setdefault(client, {}), over)
+                join(self._untold.setdefault(client, {}), over)
 
     def must_name(self, marks: Mapping[str, int]) -> dict[str, int]:
         return dict(beyond(marks, self.retired))
@@ -214,11 +236,11 @@ class Retiring:
             if name != broker.name:
                 self._send(name, marks)
             else:
-                raise_to(self._heard, marks)
+                join(self._heard, marks)
                 for stream in marks:
                     self._open.setdefault(stream, None)
         for name in broker.all_brokers if retired else ():
-            raise_to(self._untold.setdefault(name, {}), retired)
+            join(self._untold.setdefault(name, {}), retired)
         self._retire(retired, now_us)
 
     def _send(self, to: str, marks: Mapping[str, int]) -> None:
@@ -244,10 +266,10 @@ class Retiring:
         broker.writer.retire(news)
         broker.stability.retire(news)
         broker.confirming.retire(news)
-        broker.losses.settled(news)
+        broker.settled(news)
         drop(broker.tops, news, named=self._open)
         for client in broker.logs:
-            raise_to(self._untold.setdefault(client, {}), news)
+            join(self._untold.setdefault(client, {}), news)
         if broker.reader.freed:
             broker.inbox.settle(now_us)
             broker.want_blocked(None, now_us)
@@ -283,7 +305,7 @@ class Retiring:
             self._retired_us[stream] = now_us
         for stream in gone:
             del self._retired_us[stream], self.retired[stream]
-            broker.stability.over.pop(stream, None)
+            broker.stability.let_go.pop(stream, None)
         broker.reader.forget(gone)
         self.forgot = self.forgot or bool(gone)
         for known in (broker.departed, broker.unseen):
@@ -324,7 +346,7 @@ class Naming:
 
     def learned(self, envelope: Envelope) -> Envelope:
         """As this client remembers a message that it delivered."""
-        return strip(envelope, self._retired)
+        return strip(envelope, self._retired) if self._retired else envelope
 
     def recalled(self, stamps: Sequence[Stamp]) -> list[Stamp]:
         """Stamps of earlier messages, as causes now: of streams that are in this client's past no more nothing is
@@ -342,7 +364,7 @@ class Naming:
         client, marks = self.client, frame.marks
         if not client.inbox.held and not client.application.handover.waiting():
             self._retired = {}
-        raise_to(self._retired, marks)
+        join(self._retired, marks)
         client.upper.retire(marks)
         client.causes.retire(marks)
         for stream in [stream for stream, n in client.start_marks.items() if n <= marks.get(stream, 0)]:
@@ -350,7 +372,7 @@ class Naming:
         for heard in (client.heard, client.application.had):
             if heard is not None:
                 heard.forget([s for s, n in marks.items() if is_loose(s) and (heard.newest(s) or 0) <= n])
-        drop(client.tops, marks, named=(*client.upper.past(), *client.heard.front, *client.heard.over))
+        drop(client.tops, marks, named=(*client.upper.past(), *client.heard.front, *client.heard.above))
         assert client.home is not None
         client.send((client.home,), Retired(marks, heard=True))
 

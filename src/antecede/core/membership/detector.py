@@ -168,7 +168,7 @@ class Detector:
         return self.probing.period_us * self.probing.suspicion * max(2, len(self.table.present()).bit_length())
 
     def _suspect(self, name: str) -> None:
-        known = self.table.entries.get(name)
+        known = self.table.get(name)
         if known is None or known.final:
             return
         if not self._decides:
@@ -178,7 +178,7 @@ class Detector:
 
     def _give_up(self, name: str) -> None:
         del self._ends[name]
-        known = self.table.entries.get(name)
+        known = self.table.get(name)
         if not self._decides:
             self.lost[name] = None
         elif known is not None and known.state == SUSPECT:
@@ -208,7 +208,8 @@ class Detector:
 
     def say(self, **changes: object) -> None:
         """Something new about this process itself: it counts more than whatever was said of it before."""
-        self.learn(replace(self.table.me, number=self.table.me.number + 1, **changes))  # type: ignore[arg-type]
+        me = self.table.me
+        self.learn(replace(me, number=me.number + 1, **changes))  # type: ignore[arg-type]
 
     def hear(self, news: tuple[News, ...], sender: str) -> None:
         """What `sender` says. A subscriber speaks for itself only; what others say of this process may end it."""
@@ -228,7 +229,7 @@ class Detector:
                     self.learn(one)
 
     def _believes(self, sender: str) -> bool:
-        known = self.table.entries.get(sender)
+        known = self.table.get(sender)
         return known is not None and known.role != "subscriber" and not known.final
 
     def _news_for(self, to: str) -> tuple[News, ...]:
@@ -275,7 +276,7 @@ class Detector:
 
     def sync(self, to: str, *, reply: bool) -> None:
         """Tell all, and ask for all."""
-        known = self.table.entries.get(to)
+        known = self.table.get(to)
         told: tuple[News, ...] = (self.table.me,)
         if self._decides:
             told = tuple(self.table.told_to("" if known is None else known.role, to))

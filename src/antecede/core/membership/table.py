@@ -66,6 +66,10 @@ class Table:
     def me(self) -> News:
         return self.entries[self.name]
 
+    def get(self, name: str) -> News | None:
+        """What is known of a process."""
+        return self.entries.get(name)
+
     def is_out(self, name: str) -> bool:
         """Dead, left, or an incarnation that a later one has replaced. Who was never heard of is not out."""
         known = self.entries.get(name)

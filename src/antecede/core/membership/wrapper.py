@@ -269,7 +269,7 @@ class Managed:
     def _told_out(self, frame: Out, sender: str, at_us: int) -> None:
         """Somebody has declared this process dead. Whom it believes in it believes; of two that do not believe in each
         other the one with the weaker view yields. A subscriber has no say: it yields if all it believed in are gone."""
-        known = self.table.entries.get(sender)
+        known = self.table.get(sender)
         yields = known is not None and not known.final
         if not yields and self.role == "subscriber":
             yields = self.alone()

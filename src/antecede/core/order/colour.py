@@ -110,4 +110,4 @@ class ColourReader(Reader):
         """It alone; whoever waits for its round waits until that has expired, which is soon."""
         for stream, n in own:
             if n > self.front.get(stream, 0):
-                self.over.setdefault(stream, set()).add(n)
+                self.above.setdefault(stream, set()).add(n)

@@ -19,7 +19,8 @@ from heapq import heappop, heappush
 
 from antecede.core.frames import Node
 from antecede.core.interest import Interest, stream_of
-from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark, raise_to
+from antecede.core.marks import join, put
+from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
 
 __all__ = ["GraphWriter"]
 
@@ -55,7 +56,7 @@ class GraphWriter:
         self.name = name
         self.interest = interest
         self.whole = whole
-        """Whether the tier below gets the graph too, and reads it with a Writer of its own (`psync`)."""
+        """Whether subscribers get the graph too, and read it with a Writer of their own (`psync`)."""
         self._whole: dict[str, Envelope] = {}
         """As it went there, while it is the same for all."""
         self.deadlines = deadlines
@@ -125,9 +126,7 @@ class GraphWriter:
             self.cuts = True
         if self.deadlines:
             entry.tops = self._alive(_merge(entry.preds))
-            for stream, n in entry.marks:
-                if n > self._newest.get(stream, 0):
-                    self._newest[stream] = n
+            put(self._newest, entry.marks)
         if until is not None:
             heappush(self._expiry, (until + self.slack_us, self._order, message_id))
         return entry
@@ -245,9 +244,7 @@ class GraphWriter:
             if not one.past:
                 one.past = True
                 stack.extend(one.preds)
-                for stream, n in one.marks:
-                    if n > self.clock.get(stream, 0):
-                        self.clock[stream] = n
+                put(self.clock, one.marks)
 
     def start_at(self, cut: Mapping[str, int]) -> None:
         """Of a group that lost everything this much lies behind; in other groups its ancestors may still be owed."""
@@ -267,7 +264,7 @@ class GraphWriter:
 
     def adopt(self, nodes: Sequence[Node], retired: Mapping[str, int]) -> None:
         """Take in whole graphs, perhaps of several brokers: predecessors before what follows them."""
-        raise_to(self.retired, retired)
+        join(self.retired, retired)
         new = {f"{node[0]}:{node[1]}": node for node in nodes if f"{node[0]}:{node[1]}" not in self.graph}
         stack, entered = list(reversed(new)), set[str]()
         while stack:
@@ -301,7 +298,7 @@ class GraphWriter:
     # -- forgetting ------------------------------------------------------------------------------------------------
 
     def heard(self, stable: Mapping[str, int]) -> None:
-        raise_to(self.stable, stable)
+        join(self.stable, stable)
 
     def expire(self, now_us: int) -> None:
         """Whoever is sent what follows it now need not hear of what nobody can deliver any more."""
@@ -325,7 +322,7 @@ class GraphWriter:
                 continue
             elif all(p.retired for p in entry.preds):
                 self._retire(message_id, entry)
-                raise_to(self.retired, dict(entry.marks))
+                join(self.retired, dict(entry.marks))
                 self._whole.clear()
 
     def _is_retired(self, node: Node) -> bool:

@@ -19,7 +19,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from antecede.core.frames import Node
 from antecede.core.interest import Interest, group_of, stream_of
-from antecede.core.message import Envelope, Mark, Message, Stamp, newest_of, raise_to, split_id
+from antecede.core.marks import join, newest_of, put
+from antecede.core.message import Envelope, Mark, Message, Stamp, split_id
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import own_below
 from antecede.core.order.vector import close
@@ -88,7 +89,7 @@ class MatrixWriter:
             for message_id, note in self._notes.items():
                 if not set(new).isdisjoint(note.groups):
                     sender, seq = split_id(message_id)
-                    raise_to(self.matrix, {stream_of(sender, place): seq})
+                    join(self.matrix, {stream_of(sender, place): seq})
 
     def look_at(self, interest: Interest) -> None:
         """Subscribers get a scalar and have no matrix."""
@@ -102,7 +103,7 @@ class MatrixWriter:
             covers = dict(self.matrix)
         else:
             covers = close([*after, self._last] if self._last is not None else after)
-            raise_to(covers, {stream: self.matrix.get(stream, 0) for stream, _ in own})  # to places met since, too
+            join(covers, {stream: self.matrix.get(stream, 0) for stream, _ in own})  # to places met since, too
         stamp = self._local(own, covers, message.seq)
         self._take_in(message, stamp)
         self._last = stamp
@@ -116,11 +117,11 @@ class MatrixWriter:
         tops = self._tops(message, stamp)
         stamp.extra = tops
         self._notes[message.id] = Note(message.topics, message.seq, tops)
-        raise_to(self.matrix, stamp.covers)
-        raise_to(self.matrix, dict(stamp.own))
+        join(self.matrix, stamp.covers)
+        put(self.matrix, stamp.own)
         for topic in message.topics:
             for place in sorted(self.carriers.get(topic, ())):
-                raise_to(self.matrix, {stream_of(message.sender, place): message.seq})
+                join(self.matrix, {stream_of(message.sender, place): message.seq})
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -132,7 +133,7 @@ class MatrixWriter:
         if here not in own and self.interest.wants(message.topics):
             own, covers = (*own, here), dict(covers)
             for sender, n in newest_of(stamp.covers).items():
-                raise_to(covers, {stream_of(sender, self.place): n})
+                join(covers, {stream_of(sender, self.place): n})
         return Envelope(message, self._local(own, covers, message.seq))
 
     def learn(self, envelope: Envelope) -> None:

@@ -18,7 +18,8 @@ from collections.abc import Mapping
 
 from antecede.core.frames import Grown, Item, Origins
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose, make_id, raise_to, series_of, split_id
+from antecede.core.marks import join, tops_of
+from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose, make_id, series_of, split_id
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import close
 
@@ -53,7 +54,7 @@ class IndexReader(Reader):
     def _put_behind(self, mark: Mark) -> None:
         stream, n = mark
         if n > self.front.get(stream, 0):
-            self.over.setdefault(stream, set()).add(n)
+            self.above.setdefault(stream, set()).add(n)
             self._compact(stream)
             self._free(stream, n, n)
 
@@ -63,16 +64,16 @@ class IndexReader(Reader):
         before = self.front.get(INDEX, 0)
         if index > before:
             self.front[INDEX] = index
-            over = self.over.get(INDEX)
-            if over is not None:
-                over.difference_update([n for n in over if n <= index])
+            above = self.above.get(INDEX)
+            if above is not None:
+                above.difference_update([n for n in above if n <= index])
                 self._compact(INDEX)
             self._free(INDEX, before + 1, self.front[INDEX])
 
     def restart(self) -> None:
         """A new attachment numbers from one again."""
         self.front.clear()
-        self.over.clear()
+        self.above.clear()
         self.watched.clear()
         self.freed.clear()
 
@@ -193,13 +194,13 @@ class Log:
         return self.grown if self.grown is not None and self.acked < self.grown.first else None
 
     def hide(self, cut: tuple[str, ...]) -> None:
-        raise_to(self.hidden, dict(map(split_id, cut)))
+        join(self.hidden, tops_of(cut))
 
     def passed(self, frontier: Mapping[str, int], index: int) -> dict[str, int]:
         """What a client with this past has passed or is about to: what it was sent above `index`, and all before it."""
         above = [item.envelope for item in self.entries.values() if item.index > index]
         passed = close(envelope.stamp for envelope in above if envelope.message.order != "none")
-        raise_to(passed, frontier)
+        join(passed, frontier)
         return passed
 
     def append(self, envelope: Envelope) -> Item | None:

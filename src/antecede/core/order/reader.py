@@ -1,7 +1,7 @@
 """The Reader's end of every Order with marks: what lies behind, what blocks a message, what precedes what.
 
 Everything a stamp says is in marks (stream, n); this file decides what they mean. For each stream `front` says that all
-up to n lie behind; `over` holds single marks above it. Something lies behind because it was delivered, because a
+up to n lie behind; `above` holds single marks above it. Something lies behind because it was delivered, because a
 delivered message names it as a cause, or because it was *skipped*: late on arrival, expired, gone. A skip puts one mark
 behind and nothing else: not its causes, not its sender's earlier messages. A message that needs a skipped one therefore
 needs what that one needed (H7), and this is why the stamps of skipped messages are kept.
@@ -13,23 +13,18 @@ behind by itself, and `front` reaches it once the ones before it, which each of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose
+from antecede.core.order.past import UNKNOWN, Past, Unordered
 
-__all__ = ["AHEAD", "UNKNOWN", "Reader", "Unordered", "everything"]
-
-Unordered: TypeAlias = Mapping[str, tuple[int, tuple[tuple[int, int], ...]]]
-"""Per loose stream: up to where all lies behind, and beyond that each number that does, with the one before it."""
+__all__ = ["AHEAD", "Reader", "everything"]
 
 AHEAD = 4096
 """Numbers that one frame makes a process look at one by one, and one more for each stream or range it names: who names
 far ones must not keep others waiting. The rest comes when these have. Raising it costs time per frame; lowering it,
 after a long absence, requests."""
-
-UNKNOWN = Stamp(())
-"""The stamp of a message that never came and of which nothing is known."""
 
 
 def everything(stream: str) -> bool:
@@ -37,20 +32,11 @@ def everything(stream: str) -> bool:
     return True
 
 
-class Reader:
-    __slots__ = ("_before", "_concerns", "cut", "dense", "freed", "front", "held", "over", "skips", "watched")
+class Reader(Past):
+    __slots__ = ("freed", "watched")
 
     def __init__(self, concerns: Callable[[str], bool], *, dense: bool) -> None:
-        self._concerns = concerns
-        self.dense = dense
-        self.front: dict[str, int] = {}
-        self.over: dict[str, set[int]] = {}
-        self.skips: dict[str, dict[int, Stamp | None]] = {}
-        self._before: dict[str, dict[int, int]] = {}
-        """Loose streams: which mark each one in `over` names as the one before it."""
-        self.cut: dict[str, int] = {}
-        self.held: dict[str, set[int]] = {}
-        """The marks of what the Inbox holds (it keeps them here)."""
+        super().__init__(concerns, dense=dense)
         self.watched: dict[str, dict[int, list[Any]]] = {}
         self.freed: list[Any] = []
         """Whoever watched a mark that now lies behind, in the order in which they began to watch."""
@@ -64,14 +50,6 @@ class Reader:
         return envelope
 
     # -- what lies behind ------------------------------------------------------------------------------------------
-
-    def behind(self, stream: str, n: int) -> bool:
-        if n <= self.front.get(stream, 0):
-            return True
-        if self.over:
-            over = self.over.get(stream)
-            return over is not None and n in over
-        return False
 
     def stale(self, stamp: Stamp) -> bool:
         """Its own mark lies behind already, in any one of the streams that matter here.
@@ -103,48 +81,6 @@ class Reader:
 
     # -- what blocks -----------------------------------------------------------------------------------------------
 
-    def blocker(self, stamp: Stamp) -> Mark | None:
-        """The first cause that does not lie behind, None when the message is ready."""
-        blocker = self._blocks(stamp)
-        if blocker is not None:
-            return blocker
-        if self.skips:
-            for skipped in self._skipped_by(stamp):
-                blocker = self._blocks(skipped)
-                if blocker is not None:
-                    return blocker
-        return None
-
-    def _blocks(self, stamp: Stamp) -> Mark | None:
-        front = self.front
-        for mark in stamp.needs:
-            stream, n = mark
-            reached = front.get(stream, 0)
-            if n > reached and self._concerns(stream):
-                if self.dense:
-                    over = self.over.get(stream)
-                    n = reached + 1
-                    while over and n in over:
-                        n += 1
-                    return (stream, n)
-                over = self.over.get(stream)
-                if over is None or n not in over:
-                    return mark
-                earlier = self._held_before(stream, n)
-                if earlier is not None:
-                    return earlier
-            elif self.cut and n <= self.cut.get(stream, 0) and n in self.held.get(stream, ()):
-                return mark  # cut off in this group, but owed in another, and here
-        return None
-
-    def _held_before(self, stream: str, n: int) -> Mark | None:
-        """What is held of the same sender stands before a message that was given up unknown, as it did before."""
-        here = self.skips.get(stream)
-        if here is None or here.get(n) is not UNKNOWN:
-            return None
-        first = min((k for k in self.held.get(stream, ()) if k < n), default=None)
-        return None if first is None else (stream, first)
-
     def missing(self, stamp: Stamp) -> list[Mark]:
         """What to ask for, each mark once: the marks that block, one for each message; where streams have no holes all
         that is missing before the message (000, 002: one solicitation brings every predecessor)."""
@@ -155,9 +91,9 @@ class Reader:
             for stream, n in (*one.needs, *one.covers.items()):
                 reached = self.front.get(stream, 0)
                 if n > reached and self._concerns(stream):
-                    over = self.over.get(stream, ())
+                    above = self.above.get(stream, ())
                     for k in range(reached + 1, min(n, reached + max(AHEAD - len(marks), 1)) + 1):
-                        if k not in over:
+                        if k not in above:
                             marks[(stream, k)] = None
         return list(marks)
 
@@ -169,24 +105,6 @@ class Reader:
                 if not self.behind(stream, n) and self._concerns(stream):
                     marks.setdefault(id_of_mark(mark), mark)
         return list(marks.values())
-
-    def _skipped_by(self, stamp: Stamp) -> Iterator[Stamp]:
-        """Stamps of skipped messages that this one needs, directly or through other skipped ones."""
-        stack, seen = [stamp], set[int]()
-        while stack:
-            one, whole = stack.pop(), None
-            for stream, n in one.needs:
-                here = self.skips.get(stream)
-                skipped = here.get(n) if here else None
-                if skipped is UNKNOWN:  # then all that it may have stood for
-                    if one.covers and whole is None:
-                        whole = Stamp((), tuple(one.covers.items()))
-                        stack.append(whole)
-                        yield whole
-                elif skipped is not None and id(skipped) not in seen:
-                    seen.add(id(skipped))
-                    stack.append(skipped)
-                    yield skipped
 
     def _sure(self, stamp: Stamp) -> bool:
         """Whether all that this message needs lies behind by delivery: then so does all it covers."""
@@ -228,34 +146,43 @@ class Reader:
             if n <= self.front.get(stream, 0) or not self._concerns(stream):
                 continue
             self.skips.setdefault(stream, {})[n] = stamp
-            self.over.setdefault(stream, set()).add(n)
+            self.above.setdefault(stream, set()).add(n)
             self._free(stream, n, n)
             self._compact(stream)
+
+    def give_up(self, own: tuple[Mark, ...], stamp: Stamp | None) -> None:
+        """These marks are skipped since nobody in reach can supply their message any more."""
+        self.given_up.update(own)
+        self.skipped(own, stamp)
+
+    def settled(self, streams: Mapping[str, int]) -> None:
+        """Of these streams nobody asks any more what was given up."""
+        self.given_up = {mark for mark in self.given_up if mark[1] > streams.get(mark[0], 0)}
 
     def _put_loose(self, own: tuple[Mark, ...], before: Mapping[str, int]) -> None:
         for stream, n in own:
             front = self.front.get(stream, 0)
             if n <= front or not self._concerns(stream):
                 continue
-            over, named = self.over.setdefault(stream, set()), self._before.setdefault(stream, {})
-            over.add(n)
+            above, named = self.above.setdefault(stream, set()), self._before.setdefault(stream, {})
+            above.add(n)
             named[n] = before.get(stream, 0)
             self._reach(stream, front)
 
     def _reach(self, stream: str, front: int) -> None:
         """All of a loose stream up to `front` lies behind, and then whatever hangs together with it."""
-        over, named = self.over.get(stream, set()), self._before.get(stream, {})
+        above, named = self.above.get(stream, set()), self._before.get(stream, {})
         while True:
             for k in [k for k in named if k <= front]:
                 del named[k]
-                over.discard(k)
+                above.discard(k)
             reached = [k for k, one in named.items() if one <= front]
             if not reached:
                 break
             front = max(reached)
         self.front[stream] = front
-        if not over and stream in self.over:
-            del self.over[stream], self._before[stream]
+        if not above and stream in self.above:
+            del self.above[stream], self._before[stream]
 
     def offered(self, stream: str, n: int) -> Sequence[int]:
         """Which numbers are to be looked at when somebody has n: where streams have no holes all up to it, in a loose
@@ -284,32 +211,17 @@ class Reader:
                 else:
                     self._advance(stream, n)
 
-    def newest(self, stream: str) -> int | None:
-        """The newest that lies behind; None: before one that was skipped something is missing, and may still come."""
-        for skipped in self.skips.get(stream, {}).values():
-            if skipped is not None and skipped is not UNKNOWN and self.blocker(skipped) is not None:
-                return None
-        return max(self.front.get(stream, 0), max(self.over.get(stream, ()), default=0))
-
     def forget(self, streams: Iterable[str]) -> None:
         """Nothing is known of them any more."""
         for stream in streams:
-            for known in (self.front, self.over, self.skips, self._before, self.cut):
+            for known in (self.front, self.above, self.skips, self._before, self.cut):
                 known.pop(stream, None)
-
-    def unordered(self) -> Unordered:
-        """What lies behind of loose streams, to go on from elsewhere."""
-        return {
-            stream: (self.front.get(stream, 0), tuple(sorted(self._before.get(stream, {}).items())))
-            for stream in sorted({*self.front, *self.over})
-            if is_loose(stream)
-        }
 
     def take_over(self, unordered: Unordered) -> None:
         for stream, (front, beyond) in unordered.items():
             self.front[stream] = front
             if beyond:
-                self.over[stream], self._before[stream] = {n for n, _ in beyond}, dict(beyond)
+                self.above[stream], self._before[stream] = {n for n, _ in beyond}, dict(beyond)
 
     def _advance(self, stream: str, n: int) -> None:
         before = self.front.get(stream, 0)
@@ -320,22 +232,22 @@ class Reader:
                 del here[k]
             if not here:
                 del self.skips[stream]
-        over = self.over.get(stream)
-        if over:
-            over.difference_update([k for k in over if k <= n])
+        above = self.above.get(stream)
+        if above:
+            above.difference_update([k for k in above if k <= n])
             self._compact(stream)
         if stream in self.watched:
             self._free(stream, before + 1, self.front[stream])
 
     def _compact(self, stream: str) -> None:
-        over = self.over[stream]
+        above = self.above[stream]
         n = self.front.get(stream, 0)
-        while n + 1 in over:
+        while n + 1 in above:
             n += 1
-            over.discard(n)
+            above.discard(n)
         self.front[stream] = n
-        if not over:
-            del self.over[stream]
+        if not above:
+            del self.above[stream]
 
     # -- who waits for what ----------------------------------------------------------------------------------------
 

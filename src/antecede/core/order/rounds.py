@@ -12,6 +12,7 @@ paper's own figure) would never be heard again. Here a message needs the rounds 
 from __future__ import annotations
 
 from antecede.core.interest import Interest
+from antecede.core.marks import newest_of
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.round_clock import RoundClock
@@ -34,12 +35,7 @@ class RoundsWriter(VectorWriter):
     def project(self, envelope: Envelope, interest: Interest) -> Envelope:
         """N colours, N being the number of brokers that sent something not long ago."""
         message, colour_of = envelope.message, self.clock.colour_of
-        newest: dict[str, int] = {}
-        for stream, n in envelope.stamp.covers.items():
-            if interest.concerns(stream):
-                sender = stream.partition("@")[0]
-                if n > newest.get(sender, 0):
-                    newest[sender] = n
+        newest = newest_of(interest.among(envelope.stamp.covers))
         colours = {sender: colour_of(n, message.seq) for sender, n in newest.items()}
         named = {sender: colour for sender, colour in colours.items() if colour}
         return Envelope(message, Stamp(own_below(message), (), named))
@@ -62,5 +58,5 @@ class ColoursReader(Reader):
 
 
 def own_below(message: Message) -> tuple[tuple[str, int], ...]:
-    """A message's place in the tier below, where streams are senders."""
+    """A message's place towards subscribers, where streams are senders."""
     return ((message.sender, message.seq),)

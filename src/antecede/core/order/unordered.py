@@ -94,7 +94,7 @@ class LooseReader(Reader):
     def delivered(self, stamp: Stamp, *, forced: bool) -> None:
         super().delivered(stamp, forced=forced)
         for stream, _ in stamp.own:
-            over = self.over.get(stream, ())
-            if len(over) > KEPT:
-                upto = self._taken[stream] = sorted(over)[len(over) // 2]
+            above = self.above.get(stream, ())
+            if len(above) > KEPT:
+                upto = self._taken[stream] = sorted(above)[len(above) // 2]
                 self.start_at({stream: upto})

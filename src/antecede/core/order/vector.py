@@ -19,7 +19,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from antecede.core.entries import EACH, Groups
 from antecede.core.frames import Node
 from antecede.core.interest import Interest, group_of, stream_of
-from antecede.core.message import Envelope, Mark, Message, Stamp, raise_to, series_of
+from antecede.core.marks import beyond, join, put
+from antecede.core.message import Envelope, Mark, Message, Stamp, series_of
 
 __all__ = ["VectorWriter", "beyond", "close", "without"]
 
@@ -69,7 +70,7 @@ class VectorWriter:
         if after is None:
             covers = close(self._tips.values())
             for leaves in (self._tips,) if self.flat else self._leaves.values():
-                needs.update(dict.fromkeys(leaves))
+                needs.update(dict.fromkeys([leaf for leaf in leaves if leaf[1] <= covers.get(leaf[0], 0)]))
         else:
             covers = close([*after, self._last] if self._last is not None else after)
             needs.update(dict.fromkeys(covers.items()))
@@ -155,8 +156,6 @@ class VectorWriter:
         for stream in [stream for stream in self._own if stream in marks]:
             self._own[stream] = [n for n in self._own[stream] if n > marks[stream]]
         past = self.past()
-        if all(n > marks.get(stream, 0) for stream, n in past.items()):
-            return
         tips: dict[Mark, Stamp] = {}
         for stamp in self._tips.values():
             rest = without(stamp, marks)
@@ -167,21 +166,24 @@ class VectorWriter:
             if n > max(marks.get(stream, 0), covered.get(stream, 0)):
                 tips[stream, n] = Stamp(((stream, n),))
         self._tips = tips
+        past = beyond(past, marks)
         for group, leaves in list(self._leaves.items()):
-            self._retire_leaves(group, leaves, marks)
+            self._retire_leaves(group, leaves, past)
         if self._last is not None:
             last = without(self._last, marks)
             self._last = last if last.own or last.covers else None
 
-    def _retire_leaves(self, group: str, leaves: dict[Mark, Mapping[str, int]], marks: Mapping[str, int]) -> None:
+    def _retire_leaves(self, group: str, leaves: dict[Mark, Mapping[str, int]], past: Mapping[str, int]) -> None:
+        """Only what is in the past stays. (The past loses what is over before this process is told so: it delivers a
+        message whose stamp was passed on without it, and that message replaces the tips that still named it.)"""
         rest: dict[Mark, Mapping[str, int]] = {}
         uncovered: dict[str, int] = {}
         for leaf, covers in leaves.items():
-            fewer = beyond(covers, marks)
-            if leaf[1] > marks.get(leaf[0], 0):
+            fewer = {stream: n for stream, n in covers.items() if n <= past.get(stream, 0)}
+            if leaf[1] <= past.get(leaf[0], 0):
                 rest[leaf] = fewer
             else:
-                raise_to(uncovered, {stream: n for stream, n in fewer.items() if group_of(stream) == group})
+                join(uncovered, {stream: n for stream, n in fewer.items() if group_of(stream) == group})
         self._leaves[group] = rest
         for mark in uncovered.items():
             self._hear_of(mark, group)
@@ -221,7 +223,7 @@ class VectorWriter:
         """There is no graph."""
 
     def project(self, envelope: Envelope, interest: Interest) -> Envelope:
-        """For the tier below: the same stamp. Its reader looks only at the streams that concern it."""
+        """For subscribers: the same stamp. Their readers look only at the streams that concern them."""
         return envelope
 
     def expire(self, now_us: int) -> None:
@@ -232,17 +234,6 @@ class VectorWriter:
 
     def heard(self, stable: Mapping[str, int]) -> None:
         """Nothing is cut by what others have."""
-
-
-def beyond(marks: Mapping[str, int], passed: Mapping[str, int]) -> Mapping[str, int]:
-    """Without those up to `passed`.
-
-    >>> beyond({"p@G": 3, "q@G": 2}, {"p@G": 3, "q@G": 1})
-    {'q@G': 2}
-    """
-    if passed.keys().isdisjoint(marks):
-        return marks
-    return {stream: n for stream, n in marks.items() if n > passed.get(stream, 0)}
 
 
 def without(stamp: Stamp, marks: Mapping[str, int]) -> Stamp:
@@ -265,10 +256,6 @@ def close(stamps: Iterable[Stamp]) -> dict[str, int]:
             for stream, n in stamp.own:
                 covers[stream] = n
             continue
-        for stream, n in stamp.covers.items():
-            if n > covers.get(stream, 0):
-                covers[stream] = n
-        for stream, n in stamp.own:
-            if n > covers.get(stream, 0):
-                covers[stream] = n
+        join(covers, stamp.covers)
+        put(covers, stamp.own)
     return covers

@@ -15,7 +15,8 @@ from __future__ import annotations
 from antecede.core.deadline.inbox import Held, Inbox
 from antecede.core.effects import Discard
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Stamp, newest_of
+from antecede.core.marks import newest_of
+from antecede.core.message import Envelope, Mark, Stamp
 from antecede.core.order.rounds import ColoursReader, RoundsWriter, own_below
 
 __all__ = ["RuleOneInbox", "RuleOneReader", "WholeVectorWriter"]

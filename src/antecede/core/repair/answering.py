@@ -1,9 +1,11 @@
 """Answering requests (PROTOCOLS s3.1, s3.6): what is sent, and what is said to be gone.
 
-An answer holds what was asked for and is kept or held here, is wanted by the asker and still in time; there are no
-empty answers. For what expired its header is sent, so that nobody waits for it. Where something waits that has no
-deadline, it is said of a message that can no longer come from its sender, or lies behind here and is not kept, that it
-cannot be had here. What the asker makes of that is decided in `loss.py`.
+An answer holds the messages that were asked for, are kept or held here, are wanted by the asker and still in time;
+there are no empty answers. Of a message that expired the header is sent, so that nobody waits for it. If a message
+without a deadline waits at the asker, this process also says which of the causes it asked for cannot be had here: those
+that can no longer come from their sender, and those that lie behind and are not kept. Example: S holds q:2, which needs
+p:1; p has left, and B does not keep p:1. B answers S that p:1 is gone here. What S makes of that is decided in
+`giving_up.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from antecede.core.message import Envelope, Mark, header_of, id_of_mark, is_loos
 from antecede.core.order.reader import AHEAD
 
 if TYPE_CHECKING:
-    from antecede.core.roles.tier import Tier
+    from antecede.core.roles.server import Server
 
 __all__ = ["BATCH", "Answers", "in_time"]
 
@@ -31,47 +33,36 @@ def in_time(envelope: Envelope, now_us: int) -> bool:
 
 
 class Answers:
-    __slots__ = ("inbox", "losses", "reader", "store", "tier", "wants")
+    __slots__ = ("past", "server", "store", "writer")
 
-    def __init__(self, tier: Tier) -> None:
-        self.tier = tier
-        self.inbox, self.reader, self.store = tier.inbox, tier.reader, tier.store
-        self.losses, self.wants = tier.losses, tier.wants
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.past, self.store, self.writer = server.past, server.store, server.writer
 
     def on_request(self, frame: Request, sender: str, now_us: int) -> None:
-        tier = self.tier
-        interest = tier.interest_of(sender)
+        server = self.server
+        interest = server.interest_of(sender)
         if interest is None:
             return
-        ranges = tier.ranges_from(sender, frame.ranges)
+        ranges = server.ranges_from(sender, frame.ranges)
         kept = [*self.store.find(ranges), *self._aside_within(ranges)]
         found = [e for e in kept if in_time(e, now_us) and interest.wants(e.message.topics)]
-        found += [e for e in self._held_within(ranges) if interest.wants(e.message.topics)]
+        found += [e for e in server.held_within(ranges) if interest.wants(e.message.topics)]
         for start in range(0, len(found), BATCH):
-            batch = tuple(tier.answer_for(e, sender) for e in found[start : start + BATCH])
-            tier.say(Answer(sender, tuple(e.message.id for e in batch)))
-            tier.send((sender,), Data(batch, answer=True))
+            batch = tuple(server.answer_for(e, sender) for e in found[start : start + BATCH])
+            server.say(Answer(sender, tuple(e.message.id for e in batch)))
+            server.send((sender,), Data(batch, answer=True))
         headers = [e for e in kept if not in_time(e, now_us)]
         headers += self.store.find_headers(ranges)
-        gone = tuple(tier.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
+        gone = tuple(server.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
         lacks: Ranges = ()
-        if frame.lasting or not tier.settings.deadlines:
-            lacks = self._lacked(_where_none_is(found, ranges, dense=self.reader.dense), sender, now_us)
+        if frame.lasting or not server.settings.deadlines:
+            lacks = self._lacked(_where_none_is(found, ranges, dense=self.past.dense), sender, now_us)
         if gone or lacks:
-            tier.send((sender,), Gone(tuple(map(header_of, gone)), lacks))
-
-    def _held_within(self, ranges: Ranges) -> list[Envelope]:
-        if not self.inbox.held:
-            return []
-        wanted = {
-            (stream, n) for stream, low, high in ranges for n in self.inbox.marks.get(stream, ()) if low < n <= high
-        }
-        if not wanted:
-            return []
-        return [h.envelope for h in self.inbox.held.values() if any(mark in wanted for mark in h.envelope.stamp.own)]
+            server.send((sender,), Gone(tuple(map(header_of, gone)), lacks))
 
     def _aside_within(self, ranges: Ranges) -> list[Envelope]:
-        aside = [e for e in self.tier.aside() if not self._is_here(e.stamp.own[0])]
+        aside = [e for e in self.server.aside() if not self._is_here(e.stamp.own[0])]
         if not aside:
             return []
         asked: dict[str, list[tuple[int, int]]] = {}
@@ -80,26 +71,25 @@ class Answers:
         return [e for e in aside if any(low < n <= high for s, n in e.stamp.own for low, high in asked.get(s, ()))]
 
     def _lacked(self, ranges: Ranges, peer: str, now_us: int) -> Ranges:
-        """Of senders that left, and of what lies behind here: what cannot be had here, so that nobody waits for it for
-        ever.
+        """The messages of these ranges that cannot be had here, so that nobody waits for them for ever.
 
-        To a peer: what is not here. To the tier below, which has nobody else to ask: what will never be, because this
-        process gave it up, let it go, passed it or began behind it.
+        A peer is told of every message that is not here. A subscriber, which has nobody else to ask, is told only of
+        messages that will never be here: this process gave them up, let go of them, skipped them or began behind them.
         """
-        tier = self.tier
+        server = self.server
         lacks = []
         left = AHEAD
         for stream, low, high in ranges:
-            dense = self.reader.dense and not is_loose(stream)
+            dense = self.past.dense and not is_loose(stream)
             numbers = range(low + 1, min(high, low + max(left, 1)) + 1) if dense else (high,)
             left -= len(numbers)
             for n in numbers:
                 mark = (stream, n)
-                passed = self.reader.behind(stream, n)
+                passed = self.past.behind(stream, n)
                 if (passed or self._cannot_come(mark, now_us)) and not self._is_here(mark):
-                    if not tier.serves(peer):
+                    if not server.serves(peer):
                         lacks.append((stream, n - 1, n))
-                    elif self.losses.is_over(mark) if self.losses.gave_up(mark) else passed:
+                    elif self._is_over(mark) if mark in self.past.given_up else passed:
                         if not is_loose(stream):
                             earlier = range(max(low, n - max(left, 1)) + 1, n)
                             left -= len(earlier)
@@ -108,22 +98,25 @@ class Answers:
         return tuple(lacks)
 
     def _cannot_come(self, mark: Mark, now_us: int) -> bool:
-        """Not from its sender; or it was asked for in vain, and others that lack it wait for this one to say so."""
-        tier = self.tier
-        if tier.absent_since(mark, now_us) is not None:
-            return True
-        want = self.wants.wants.get(mark)
-        return want is not None and want.endless and now_us >= want.since_us + tier.settings.grace_us
+        """Whether a message can no longer come: its sender has left, or this process asked for it in vain, and others
+        that lack it wait for this one to say so."""
+        server = self.server
+        return server.absent_since(mark, now_us) is not None or server.asked_in_vain(mark, now_us)
+
+    def _is_over(self, mark: Mark) -> bool:
+        """Of a message that was given up here: whether nothing that is known to precede it is waited for any more.
+        Whoever is told that it is gone passes all of that with it."""
+        known = self.writer.known(mark)
+        return known is None or self.past.blocker(known) is None
 
     def _is_past(self, mark: Mark) -> bool:
-        """Neither here nor waited for."""
-        message_id = id_of_mark(mark)
-        return not self._is_here(mark) and all(id_of_mark(one) != message_id for one in self.wants.wants)
+        """Whether a message is neither here nor asked for."""
+        return not self._is_here(mark) and not self.server.waits_for(id_of_mark(mark))
 
     def _is_here(self, mark: Mark) -> bool:
-        """The message, by whatever group: not every number of its sender stands for one in this group."""
+        """Whether a message is kept or held, by whatever group it came."""
         message_id = id_of_mark(mark)
-        return message_id in self.store.by_id or message_id in self.inbox.held
+        return message_id in self.store or self.server.holds(message_id)
 
 
 def _where_none_is(found: list[Envelope], ranges: Ranges, *, dense: bool) -> Ranges:

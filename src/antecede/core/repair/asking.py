@@ -127,6 +127,17 @@ class Solicitation:
     def any_endless(self, marks: Iterable[Mark]) -> bool:
         return any(mark in self.wants and self.wants[mark].endless for mark in marks)
 
+    def get(self, mark: Mark) -> Want | None:
+        return self.wants.get(mark)
+
+    def endless_since(self, mark: Mark, at_us: int) -> bool:
+        """Whether something without a deadline has needed it since `at_us`."""
+        want = self.wants.get(mark)
+        return want is not None and want.endless and want.since_us <= at_us
+
+    def clear(self) -> None:
+        self.wants.clear()
+
     def drop(self, mark: Mark) -> None:
         self.wants.pop(mark, None)
 

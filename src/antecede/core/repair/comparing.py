@@ -1,37 +1,37 @@
 """Comparing with peers each round (PROTOCOLS s3.1, s3.2): finds lost tails, and knows when nobody lacks anything.
 
 Each round a few peers that are not known to be in step get a digest of the newest message kept per stream, and answer
-with theirs. A peer is in step with a version of the Store once its answer covers all of it. When all are, rounds end:
-a quiet system sends nothing.
+with theirs. A peer is in step with a version of the Store once its digest covers all of it. When all peers are, rounds
+end: a quiet system sends nothing. Example: A keeps p:1 to p:3 and says so to B; B answers that it has p:1, and asks for
+the other two; when a later digest of B says p:3, B is in step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.frames import Digest
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, sender_of
-from antecede.core.order.reader import AHEAD
+from antecede.core.marks import Marks, beyond, includes
 from antecede.core.spread.chance import some_of
 
 if TYPE_CHECKING:
-    from antecede.core.roles.tier import Tier
+    from antecede.core.roles.server import Server
 
-__all__ = ["Rounds"]
+__all__ = ["Rounds", "bounded"]
 
 
 class Rounds:
     __slots__ = (
-        "_goal", "_in_step", "_newcomers", "at_us", "enabled", "inbox", "local", "losses", "reader", "stability",
-        "steady", "store", "tier", "wants", "writer",
+        "_goal", "_in_step", "_newcomers", "at_us", "dice", "enabled", "local", "past", "server", "stability", "steady",
+        "store", "writer",
     )  # fmt: skip
 
-    def __init__(self, tier: Tier, *, enabled: bool) -> None:
-        self.tier = tier
-        self.inbox, self.reader, self.writer, self.store = tier.inbox, tier.reader, tier.writer, tier.store
-        self.losses, self.wants, self.local, self.stability = tier.losses, tier.wants, tier.local, tier.stability
+    def __init__(self, server: Server, *, enabled: bool) -> None:
+        self.server = server
+        self.past, self.writer, self.store = server.past, server.writer, server.store
+        self.dice, self.local, self.stability = server.dice, server.local, server.stability
         self.enabled = enabled
         self.steady = True
         """Whether every message is compared; otherwise only what there is when somebody says `begin`."""
@@ -45,7 +45,7 @@ class Rounds:
         asked until that has come."""
 
     def came(self, peer: str) -> None:
-        if self.tier.settings.view:
+        if self.server.settings.view:
             self._newcomers[peer] = None
 
     def forget(self, peer: str) -> None:
@@ -58,160 +58,101 @@ class Rounds:
         self.begin(now_us)
 
     def begin(self, now_us: int) -> None:
-        tier = self.tier
+        server = self.server
         self._goal = self.store.version
         if self.enabled and self.at_us is None:
-            round_us = tier.settings.round_us
-            self.at_us = now_us + (round_us >> 1) + int(round_us * tier.dice.random())
+            round_us = server.settings.round_us
+            self.at_us = now_us + (round_us >> 1) + int(round_us * self.dice.random())
 
     def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
-        tier = self.tier
-        offer = tier.offers(peer_interest)
-        front, marks, began = self.reader.front, self.inbox.marks, tier.began(peer_interest)
-        behind: Mapping[str, int] = offer  # the usual case: all of it lies behind, and nobody speaks of anything else
-        if began or not (offer.items() <= front.items() and theirs.keys() <= offer.keys()):
-            behind = {stream: front.get(stream, 0) for stream in {**offer, **theirs, **began}}
-        have = behind
-        if marks:  # what is held is not lacking either: its holder asks for the rest itself
-            have = {s: max(n, theirs[s]) if theirs.get(s) in marks.get(s, ()) else n for s, n in behind.items()}
-        have = tier.haves(have, behind)
+        server = self.server
+        offer, began = server.offers(peer_interest), server.began(peer_interest)
+        behind: Marks = offer  # the usual case: all of it lies behind, and nobody speaks of anything else
+        if began or not (self.past.is_at(offer) and theirs.keys() <= offer.keys()):
+            behind = self.past.reached({**offer, **theirs, **began})
+        have = self.past.with_held(behind, theirs)
         if self.writer.cuts:
-            return Digest(offer, have, tier.done(behind), dict(self.writer.stable), reply)
+            return Digest(offer, have, server.done(behind), dict(self.writer.stable), reply)
         if self.store.lasting:
-            done = tier.done(behind)
+            done = server.done(behind)
             return Digest(offer, have, {} if done == have else done, reply=reply)
-        done = tier.summary(peer_interest) or ({} if have is behind else behind)
+        done = server.summary(peer_interest) or ({} if have is behind else behind)
         return Digest(offer, have, done, reply=reply)
 
     def hold(self, now_us: int) -> None:
-        tier = self.tier
+        server = self.server
         self.at_us = None
         version = self.store.version if self.steady else self._goal
         self.writer.forget(now_us)
         self.stability.look(now_us)
         behind = self._some_behind(version)
-        again = tier.rounded(now_us)
+        again = server.rounded(now_us)
         if not behind:
             if again:
-                self.at_us = now_us + tier.settings.round_us
+                self.at_us = now_us + server.settings.round_us
             return
         self.local.move()
         digests: dict[tuple[str, ...], Digest] = {}
-        for peer in self.local.draw(behind, tier.settings.fanout):
-            interest = tier.interest_of(peer)
+        for peer in self.local.draw(behind, server.settings.fanout):
+            interest = server.interest_of(peer)
             if interest is not None:
                 digest = digests.get(interest.key)
                 if digest is None:  # whoever wants the same gets the same frame
                     digest = digests[interest.key] = self.digest(interest, {}, reply=True)
                 if digest.offer or digest.have:
-                    tier.send((peer,), digest)
+                    server.send((peer,), digest)
                 else:
                     self._in_step[peer] = version
-        self.at_us = now_us + tier.settings.round_us
+        self.at_us = now_us + server.settings.round_us
 
     def _some_behind(self, version: int) -> list[str]:
         """Peers not in step: a few at random where they are many, all of them where those few happen to be."""
         peers, in_step = self._peers(), self._in_step
-        if len(peers) > 8 * self.tier.settings.fanout:
-            some = some_of(self.tier.dice, peers, 3 * self.tier.settings.fanout)
+        if len(peers) > 8 * self.server.settings.fanout:
+            some = some_of(self.dice, peers, 3 * self.server.settings.fanout)
             some = [peer for peer in some if in_step.get(peer, -1) < version]
             if some:
                 return some
         return [peer for peer in peers if in_step.get(peer, -1) < version]
 
     def _peers(self) -> Sequence[str]:
-        """Whom a round may go to: with local views its own, the neighbours, newcomers, and all of the tier below."""
-        tier = self.tier
-        if not tier.settings.view:
-            return tier.peers()
-        equals = set(tier.equals())
-        below = [name for name in tier.peers() if name not in equals]
+        """Whom a round may go to: with local views its own, the neighbours, newcomers, and all its subscribers."""
+        server = self.server
+        if not server.settings.view:
+            return server.peers()
+        equals = set(server.equals())
+        below = [name for name in server.peers() if name not in equals]
         newcomers = [name for name in self._newcomers if name in equals]
-        return list(dict.fromkeys((*tier.neighbours(), *self.local.names, *newcomers, *below)))
+        return list(dict.fromkeys((*server.neighbours(), *self.local.names, *newcomers, *below)))
 
-    def want_before(self, envelope: Envelope, hint: str, now_us: int) -> None:
-        """What an unordered message names as the one before it is not waited for, but must not stay away either (unless
-        it may be lost for good: where nobody compares, nothing is promised). Below one that has no deadline it is asked
-        for until it comes or is known to be gone: until then nobody is in step."""
-        tier = self.tier
-        if tier.asks and ((self.enabled and self.steady) or tier.role == "subscriber"):  # its broker compares
-            patience_us, own = tier.settings.patience_us, envelope.stamp.own
-            lasting = envelope.message.deadline_us is None or self.wants.any_endless(own)  # so is what led to it
-            for stream, n in envelope.stamp.covers.items():
-                if tier.interest.concerns(stream):
-                    numbers = self.reader.offered(stream, n) if lasting else (n,)
-                    for mark in [(stream, k) for k in numbers if k <= n]:
-                        if tier.is_missing(mark):
-                            self.wants.want(mark, hint, None, now_us, patience_us=patience_us, backed=lasting)
-
-    def on_digest(self, frame: Digest, sender: str, now_us: int) -> None:
-        tier = self.tier
-        interest = tier.interest_of(sender)
+    def on_digest(self, frame: Digest, sender: str, *, lacking: bool) -> None:
+        """What a peer has. `lacking`: it offers something that is missing here."""
+        server = self.server
+        interest = server.interest_of(sender)
         if interest is None:
             return
-        lacking = tier.asks and self._want_offered(frame.offer, sender, now_us)
-        tier.compared(frame, sender, now_us)
-        if _covers(frame.have, tier.offers(interest)) and not (lacking and sender in self._newcomers):
+        if includes(frame.have, server.offers(interest)) and not (lacking and sender in self._newcomers):
             self._in_step[sender] = self.store.version
             self._newcomers.pop(sender, None)
         if frame.stable:
             self.writer.heard(self._as_far_as_here(frame.stable, self.writer.stable))
         if frame.reply:
-            tier.send((sender,), self.digest(interest, frame.offer, reply=False))
+            server.send((sender,), self.digest(interest, frame.offer, reply=False))
 
-    def _as_far_as_here(self, stable: Mapping[str, int], known: Mapping[str, int]) -> dict[str, int]:
+    def is_newcomer(self, peer: str) -> bool:
+        return peer in self._newcomers
+
+    def _as_far_as_here(self, stable: Marks, known: Marks) -> dict[str, int]:
         """What others say everybody has: those who had it may be gone, and whoever came since not count among them."""
-        tier = self.tier
-        news = {stream: n for stream, n in stable.items() if n > known.get(stream, 0)}
-        front = self.reader.front
-        here = tier.done({stream: front.get(stream, 0) for stream in news if tier.interest.concerns(stream)})
-        return {stream: min(n, here.get(stream, n)) for stream, n in news.items()}
-
-    def _want_offered(self, offer: Mapping[str, int], sender: str, now_us: int) -> bool:
-        """Whether anything of it is missing here."""
-        tier, lacking = self.tier, False
-        front, patience_us = self.reader.front, tier.settings.patience_us
-        if offer.items() <= front.items():  # the usual case, and the quickest to see
-            return False
-        beyond = tier.interest.among({stream: n for stream, n in offer.items() if n > front.get(stream, 0)})
-        for mark in beyond.items():
-            self.losses.has(mark, sender)
-        for mark in self._missing(beyond):
-            lacking = True
-            self.wants.offered(mark, sender, now_us, patience_us=patience_us)
-        return lacking
-
-    def want_passed(self, frame: Digest, sender: str, now_us: int) -> None:
-        """Ask every peer for messages that a newcomer has behind it and does not offer.
-
-        A newcomer that began behind a message cannot give it. Where local views let this process compare with that
-        newcomer only, nobody else would tell of the message. Example: A lacks p:3; N began behind p:3, and A compares
-        with N alone. N's digest says `have` p:3 and does not offer it: A asks all until p:3 comes, or is known to be
-        gone."""
-        tier = self.tier
-        if not tier.asks or sender not in self._newcomers:
-            return
-        front, patience_us = self.reader.front, tier.settings.patience_us
-        offer = frame.offer
-        passed = {s: n for s, n in frame.have.items() if n > max(front.get(s, 0), offer.get(s, 0))}
-        for mark in self._missing(tier.interest.among(passed)):
-            self.wants.want(mark, sender_of(mark[0]), None, now_us, patience_us=patience_us)
-
-    def _missing(self, beyond: Mapping[str, int]) -> Iterator[Mark]:
-        """What is missing up to these numbers: of all of them together not more than can be asked for at once."""
-        tier, left = self.tier, AHEAD
-        for stream, n in beyond.items():
-            numbers = self.reader.offered(stream, n)[: max(left, 1)]
-            left -= len(numbers)
-            for mark in [(stream, k) for k in numbers]:
-                if tier.is_missing(mark):
-                    yield mark
+        server = self.server
+        news = beyond(stable, known)
+        return bounded(news, server.done(self.past.reached(server.interest.among(news))))
 
 
-def _covers(have: Mapping[str, int], offer: Mapping[str, int]) -> bool:
-    if have == offer:  # the usual case, and the quickest to see
-        return True
-    for stream, n in offer.items():
-        if have.get(stream, 0) < n:
-            return False
-    return True
+def bounded(marks: Marks, bounds: Marks) -> dict[str, int]:
+    """`marks`, in streams that have a bound no newer than that.
+
+    >>> bounded({"p": 3, "q": 2}, {"p": 1})
+    {'p': 1, 'q': 2}
+    """
+    return {stream: min(n, bounds.get(stream, n)) for stream, n in marks.items()}

@@ -1,8 +1,10 @@
-"""What cannot be had (PROTOCOLS s3.1, s3.6): who says so, whom to ask then, and when it is given up.
+"""Messages that cannot be had any more (PROTOCOLS s3.1, s3.6): who says so, whom to ask then, and when to give up.
 
-A deadline bounds the wait of what has one. For what has none: a message that can no longer come from its sender, or was
-let go of because everybody had it, is said to be gone by whoever is asked for it; after `grace_us`, when everybody who
-could have it lacks it, it is given up: nothing waits without a bound.
+A message with a deadline waits for its causes until then. One without would wait for ever for a cause that is gone: so
+whoever is asked for that cause says that it is gone there, once its sender has left or once everybody had it and it was
+let go of. When all processes that could have the cause have said so, and `grace_us` has passed, the cause is given up:
+no message waits without a bound. Example: S holds q:2, which needs p:1; p crashed before anybody had p:1. Brokers A and
+B say that p:1 is gone there; S gives p:1 up and delivers q:2.
 """
 
 from __future__ import annotations
@@ -17,24 +19,24 @@ from antecede.core.order.reader import AHEAD
 from antecede.core.repair.asking import TRIES_UNTIMED, Want
 
 if TYPE_CHECKING:
-    from antecede.core.roles.tier import Tier
+    from antecede.core.roles.receiver import Receiver
 
 __all__ = ["Losses"]
 
 
 class Losses:
     __slots__ = (
-        "_doomed", "_given_up", "_heard_us", "_lacks", "_lost", "_named", "inbox", "reader", "tier", "wants", "writer"
+        "_doomed", "_heard_us", "_lacks", "_lost", "_named", "inbox", "reader", "receiver", "wants", "writer"
     )  # fmt: skip
 
-    def __init__(self, tier: Tier) -> None:
-        self.tier = tier
-        self.inbox, self.reader, self.wants, self.writer = tier.inbox, tier.reader, tier.wants, tier.writer
+    def __init__(self, receiver: Receiver) -> None:
+        self.receiver = receiver
+        self.inbox, self.reader, self.wants = receiver.inbox, receiver.reader, receiver.wants
+        self.writer = receiver.writer
         self._lacks: dict[Mark, set[str]] = {}
-        """Who has said that it cannot be had there."""
-        self._given_up: set[Mark] = set()
+        """Processes that have said that a message is gone there."""
         self._lost: set[str] = set()
-        """The messages those marks mean: given up in one stream, a message is lost in all."""
+        """The messages that were given up: in one stream, and so in all."""
         self._heard_us: dict[Mark, int] = {}
         """When somebody first said that a mark cannot be had there, although its sender is in view."""
         self._doomed: set[str] = set()
@@ -51,22 +53,22 @@ class Losses:
         self._doomed.clear()
 
     def has(self, mark: Mark, peer: str) -> None:
-        """It got it after all."""
+        """A process that said that a message is gone there has got it after all."""
         if mark in self._lacks:
             self._lacks[mark].discard(peer)
 
     def whom_to_ask(self, mark: Mark, want: Want) -> Sequence[str]:
-        """Whoever seems to have it first (perhaps a relay that is in none of its groups), then the others in turn, but
-        nobody who has said that it cannot be had there."""
-        tier, hint = self.tier, want.hint
-        sources = tier.sources(mark)
+        """The processes to ask for a message, in turn: first the one that seems to have it (perhaps a relay in none of
+        its groups), and none that has said that it is gone there."""
+        receiver, hint = self.receiver, want.hint
+        sources = receiver.sources(mark)
         if hint in sources:
             first = sources.index(hint)
             sources = [*sources[first:], *sources[:first]]
-        elif want.tries < TRIES_UNTIMED and hint in tier.members and tier.interest_of(hint) is not None:
+        elif want.tries < TRIES_UNTIMED and receiver.may_ask(hint):
             sources = [hint, *sources]
         if not sources and want.tries < 8 * TRIES_UNTIMED:  # somebody may have it by another of its groups
-            sources = [peer for peer in tier.peers() if peer in tier.members and not tier.serves(peer)]
+            sources = receiver.others_to_ask()
         lacking = self._lacks.get(mark, ())
         return [source for source in sources if source not in lacking] or sources
 
@@ -76,44 +78,43 @@ class Losses:
         missing = reader.missing(stamp)
         while lost := [mark for mark in missing if id_of_mark(mark) in self._lost] if self._lost else []:
             for mark in lost:
-                self._given_up.add(mark)
-                reader.skipped((mark,), None)
+                reader.give_up((mark,), None)
             missing = reader.missing(stamp)
         return missing
 
     # -- giving up -------------------------------------------------------------------------------------------------
 
     def on_gone(self, frame: Gone, sender: str, now_us: int) -> None:
-        tier = self.tier
+        receiver = self.receiver
         for envelope in frame.headers:
             deadline = envelope.message.deadline_us
             if deadline is not None and now_us > deadline:
-                tier.skip_expired(tier.arrived(envelope), sender, now_us)
+                receiver.skip_expired(receiver.arrived(envelope), sender, now_us)
         for stream, _, n in frame.lacks:
-            if tier.reads_only and (stream, n) not in self.wants.wants:
+            if receiver.reads_only and (stream, n) not in self.wants.wants:
                 self._lacks.setdefault((stream, n), set()).add(sender)
         for stream, _, n in frame.lacks:
             self._lacked_by((stream, n), sender, now_us)
         self._named = None
-        tier.want_blocked(sender, now_us)
+        receiver.want_blocked(sender, now_us)
 
     def _lacked_by(self, mark: Mark, peer: str, now_us: int) -> None:
         """Give a mark up once its sender has been gone, or it was said to be, for `grace_us`, and everybody who could
         have it lacks it."""
-        tier = self.tier
-        want = self.wants.wants.get(mark)
-        if want is None or not want.endless or not tier.is_missing(mark):
+        receiver = self.receiver
+        want = self.wants.get(mark)
+        if want is None or not want.endless or not receiver.is_missing(mark):
             return
-        left = tier.absent_since(mark, want.since_us)
+        left = receiver.absent_since(mark, want.since_us)
         if left is None:
             left = self._heard_us.setdefault(mark, now_us)
-        if now_us < left + tier.settings.grace_us and id_of_mark(mark) not in self._doomed:
+        if now_us < left + receiver.settings.grace_us and id_of_mark(mark) not in self._doomed:
             return
         lacking = self._lacks.setdefault(mark, set())
         if peer not in lacking:
             lacking.add(peer)
             self.wants.hurry(mark, now_us)
-        sources = tier.sources(mark)
+        sources = receiver.sources(mark)
         if not sources or not all(source in lacking for source in sources):
             return  # where there are none it is `orphaned`
         if any(earlier in self.wants.wants for earlier in self._unknown_before(mark)):
@@ -124,14 +125,14 @@ class Losses:
     def _lacked_elsewhere(self, mark: Mark, hint: str, now_us: int) -> bool:
         """In each stream others of its sender may stand before it, of which nothing is known; they go with it. So all
         that is missing of its sender must have been asked for first: whatever stands there has come then."""
-        tier = self.tier
+        receiver = self.receiver
         if self.reader.dense or is_loose(mark[0]) or self._known(mark) is not None:
             return True
         self._doomed.update(map(id_of_mark, (*self._unknown_before(mark), mark)))
         over = True
         for named in self._named_of(series_of(mark[0])):
             one = (named[0], min(named[1], mark[1]))  # what comes after it does not go with it
-            if one[0] == mark[0] or not tier.is_missing(one) or id_of_mark(one) in self._lost:
+            if one[0] == mark[0] or not receiver.is_missing(one) or id_of_mark(one) in self._lost:
                 continue
             if not self._everybody_lacks(named) and not self._everybody_lacks(one):
                 self.wants.want(one, hint, None, now_us, patience_us=0)
@@ -140,47 +141,47 @@ class Losses:
 
     def _everybody_lacks(self, mark: Mark) -> bool:
         """And so what may stand before it, in a sparse stream: all of that was asked for with it."""
-        return self._lacks.get(mark, set()).issuperset(self.tier.sources(mark))
+        return self._lacks.get(mark, set()).issuperset(self.receiver.sources(mark))
 
     def _named_of(self, series: str) -> Iterable[Mark]:
         """What held messages name of one sender. Those that are delivered meanwhile name nothing that is missing."""
         if self._named is None:
             self._named = {}
-            concerns = self.tier.interest.concerns
-            for held in self.inbox.held.values():
-                for mark in (*held.envelope.stamp.needs, *held.envelope.stamp.covers.items()):
+            concerns = self.receiver.interest.concerns
+            for stamp in [envelope.stamp for envelope in self.inbox.envelopes()]:
+                for mark in (*stamp.needs, *stamp.covers.items()):
                     if concerns(mark[0]):
                         self._named.setdefault(series_of(mark[0]), {})[mark] = None
         return self._named.get(series, ())
 
     def orphaned(self, mark: Mark, now_us: int) -> int | None:
         """Nobody is left to ask: when to look again; None: not at all."""
-        tier = self.tier
+        receiver = self.receiver
         want = self.wants.wants[mark]
-        left = tier.absent_since(mark, want.since_us)
+        left = receiver.absent_since(mark, want.since_us)
         if left is None or not want.endless:
             return None  # whoever comes into view makes it wanted again
-        if now_us < left + tier.settings.grace_us:
-            return left + tier.settings.grace_us
+        if now_us < left + receiver.settings.grace_us:
+            return left + receiver.settings.grace_us
         over, self._named = self._lacked_elsewhere(mark, want.hint, now_us), None
         if not over:
-            return now_us + tier.settings.retry_us
+            return now_us + receiver.settings.retry_us
         self._give_up(mark, now_us)
         return None
 
     def _give_up(self, mark: Mark, now_us: int) -> None:
-        tier = self.tier
+        receiver = self.receiver
         overtaken = self._overtaken(series_of(mark[0]))
         for one in (*self._unknown_before(mark), mark):
             self._let_go(one, self._known(one), claim=one == mark or one[1] > overtaken)
         self.writer.gave_up(mark)
         self.inbox.settle(now_us)
-        tier.want_blocked(None, now_us)
+        receiver.want_blocked(None, now_us)
 
     def _overtaken(self, series: str) -> int:
         """Up to where a sender's messages may have been overtaken here, at a deadline, in one of their groups: of those
         nobody knows whether they went to another, and are lost, or somebody has them."""
-        if not self.tier.settings.deadlines:
+        if not self.receiver.settings.deadlines:
             return 0
         front = self.reader.front
         return max((n for stream, n in front.items() if series_of(stream) == series), default=0)
@@ -189,19 +190,19 @@ class Losses:
         """Of a message of which nothing is known nobody can say which of its sender's came before it to its group,
         unless every number stands for one. All were asked for with it, for at least `grace_us`; those that did not
         come, and are not asked for on their own account, are as lost as it is."""
-        tier = self.tier
+        receiver = self.receiver
         stream, n = mark
         if is_loose(stream) or self.reader.dense or self._known(mark) is not None:
             return []  # they are asked for by themselves
-        before = [(stream, k) for k in range(max(self.reader.front.get(stream, 0), n - AHEAD) + 1, n)]
-        if tier.reads_only:  # its brokers have passed all of that: they say which of it cannot be had
-            sources = set(tier.sources(mark))
+        before = [(stream, k) for k in range(max(self.reader.upto(stream), n - AHEAD) + 1, n)]
+        if receiver.reads_only:  # its brokers have passed all of that: they say which of it cannot be had
+            sources = set(receiver.sources(mark))
             before = [m for m in before if sources <= self._lacks.get(m, set())]
-        return [m for m in before if tier.is_missing(m) and id_of_mark(m) not in self.inbox.seen]
+        return [m for m in before if receiver.is_missing(m) and id_of_mark(m) not in self.inbox.seen]
 
     def _let_go(self, mark: Mark, known: Stamp | None, *, claim: bool) -> None:
         """All of its marks at once: a message is in several streams, and one mark left would hold its successors."""
-        tier = self.tier
+        receiver = self.receiver
         message_id = id_of_mark(mark)
         marks = {mark: None}
         marks.update((want, None) for want in self.wants.wants if id_of_mark(want) == message_id)
@@ -211,13 +212,11 @@ class Losses:
             self.wants.drop(one)
             self._lacks.pop(one, None)
             self._heard_us.pop(one, None)
-            self._given_up.add(one)
-        passed = tier.role == "subscriber" and tier.settings.deadlines  # perhaps by its broker, at a deadline
-        if claim and not passed and message_id not in self._lost:
-            tier.say(Discard(message_id, "gone"))
+        if claim and not receiver.passed_by_others() and message_id not in self._lost:
+            receiver.say(Discard(message_id, "gone"))
         self._lost.add(message_id)
         self._doomed.discard(message_id)
-        self.reader.skipped(tuple(marks), known)
+        self.reader.give_up(tuple(marks), known)
 
     def _known(self, mark: Mark) -> Stamp | None:
         """What is known of a message that is not here."""
@@ -225,16 +224,7 @@ class Losses:
 
     # -- what was given up -----------------------------------------------------------------------------------------
 
-    def gave_up(self, mark: Mark) -> bool:
-        return mark in self._given_up
-
-    def is_over(self, mark: Mark) -> bool:
-        """It was given up here, and nothing that is known to precede it is waited for any more: whoever is told so
-        passes all of that with it."""
-        known = self._known(mark)
-        return mark in self._given_up and (known is None or self.reader.blocker(known) is None)
-
     def settled(self, streams: Mapping[str, int]) -> None:
         """Of what everybody has, nobody asks any more which of it was given up."""
-        self._given_up = {mark for mark in self._given_up if mark[1] > streams.get(mark[0], 0)}
-        self._lost = set(map(id_of_mark, self._given_up))
+        self.reader.settled(streams)
+        self._lost = set(map(id_of_mark, self.reader.given_up))

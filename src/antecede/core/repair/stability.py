@@ -1,12 +1,13 @@
 """When everybody has a message for good (PROTOCOLS s3.6, Stability): then, and not before, the Store may let go of it.
 
-A process has *done* what lies behind it and behind whoever it serves: a subscriber that lacks a message, or a client
-that has not acknowledged it, holds it back (trap 4). A stream is stable up to where everybody in view that carries its
-group has done; who left holds nothing back. What has been stable for `grace_us` is *settled*: until then a client of a
-broker that crashed may turn up elsewhere without it (H13), and a newcomer that is in nobody's view yet may lack it. So
-who comes into view meanwhile begins the wait anew. A message is let go of when all its streams are settled.
+A process has *done* a message that lies behind it and behind the subscribers and clients it serves (trap 4). A stream
+is stable up to the number that all carriers of its group in view have done; who left counts no more. A message
+that has been stable for `grace_us` is *settled*: before that, a client of a broker that crashed may turn up elsewhere
+without it (H13), and a newcomer that is in nobody's view yet may lack it. So a carrier that comes into view meanwhile
+begins the wait anew. A message is let go of when all its streams are settled. Example: A and B carry G and have done
+p@G:7; Bob, B's client, has acknowledged p:5 only, so B says 5, and p@G is stable up to 5.
 
-This is for what has no deadline. What has one is let go of when it expires.
+This is for messages without a deadline. One with a deadline is let go of when it expires.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from antecede.core.message import cut_of, raise_to, split_id
+from antecede.core.marks import Marks, cut_of, join, put, tops_of
 
 if TYPE_CHECKING:
-    from antecede.core.roles.tier import Tier
+    from antecede.core.roles.server import Server
 
 __all__ = ["LOOKS", "Stability"]
 
@@ -26,27 +27,47 @@ LOOKS = 8
 
 
 class Stability:
-    __slots__ = ("_laggards", "_looked_us", "_since", "confirmed", "over", "settled", "tier")
+    __slots__ = (
+        "_laggards",
+        "_looked_us",
+        "_since",
+        "confirmed",
+        "let_go",
+        "past",
+        "server",
+        "settled",
+        "store",
+        "writer",
+    )
 
-    def __init__(self, tier: Tier) -> None:
-        self.tier = tier
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.past, self.store, self.writer = server.past, server.store, server.writer
         self.confirmed: dict[str, dict[str, int]] = {}
-        """Per process, what it says to have done."""
+        """Per process, the marks that it says it has done."""
         self.settled: dict[str, int] = {}
         """Per stream: up to here everybody has had everything for `grace_us`."""
-        self.over: dict[str, int] = {}
-        """Per stream: the newest that was let go of, or precedes what was. It may be kept for other groups, but whoever
-        begins behind what follows it could not tell their order."""
+        self.let_go: dict[str, int] = {}
+        """Per stream: the newest message that was let go of, or precedes one that was. Such a message may still be kept
+        for other groups; but a newcomer that begins behind one that follows it could not tell their order."""
         self._since: dict[str, list[tuple[int, int]]] = {}
         """Per stream: (n, since when it was seen to be stable up to there), not settled yet."""
         self._looked_us: int | None = None
         self._laggards: dict[str, int] = {}
         """Per stream, the place among its carriers where somebody was found, or is looked for, who lags."""
 
+    @property
+    def cuts(self) -> bool:
+        """Whether an Order goes by what is stable."""
+        return self.writer.cuts
+
     # -- what others say -------------------------------------------------------------------------------------------
 
     def confirm(self, peer: str, done: Mapping[str, int]) -> None:
-        raise_to(self.confirmed.setdefault(peer, {}), done)
+        join(self.confirmed.setdefault(peer, {}), done)
+
+    def done_by(self, peer: str) -> Marks:
+        return self.confirmed.get(peer, {})
 
     def forget(self, peer: str) -> None:
         self.confirmed.pop(peer, None)
@@ -54,7 +75,7 @@ class Stability:
     def stable(self, stream: str, mine: int | None) -> int | None:
         """Up to where everybody has done; `mine`: this process itself, if it carries the stream. None: nobody does."""
         self._laggards[stream] = 0
-        done = [self._done(name, stream) for name in self.tier.carriers(stream)]
+        done = [self._done(name, stream) for name in self.server.carriers(stream)]
         if mine is not None:
             done.append(mine)
         return min(done, default=None)
@@ -67,7 +88,7 @@ class Stability:
             return False
         if mine is not None and mine <= level:
             return True
-        carriers = self.tier.carriers(stream)
+        carriers = self.server.carriers(stream)
         for at in range(place, len(carriers)):
             if self._done(carriers[at], stream) <= level:
                 self._laggards[stream] = at
@@ -81,7 +102,7 @@ class Stability:
         return max(before, self.stable(stream, mine) or 0)
 
     def _done(self, name: str, stream: str) -> int:
-        return self.confirmed.get(name, {}).get(stream, 0)
+        return self.done_by(name).get(stream, 0)
 
     def retire(self, marks: Mapping[str, int]) -> None:
         """Of these nobody speaks any more, unless something newer comes."""
@@ -97,20 +118,20 @@ class Stability:
 
     def look(self, now_us: int) -> None:
         """Once in a while: what has settled, and may go."""
-        tier = self.tier
-        tier.store.forget_gone(now_us)
-        pause_us = max(tier.settings.round_us, tier.settings.grace_us // LOOKS)
-        if not tier.store.lasting or (self._looked_us is not None and now_us < self._looked_us + pause_us):
+        server, store = self.server, self.store
+        store.forget_gone(now_us)
+        pause_us = max(server.settings.round_us, server.settings.grace_us // LOOKS)
+        if not store.lasting or (self._looked_us is not None and now_us < self._looked_us + pause_us):
             return
         self._looked_us = now_us
-        streams = list(tier.store.index)
-        front, concerns = tier.reader.front, tier.interest.concerns
-        mine = tier.done({stream: front.get(stream, 0) for stream in streams if concerns(stream)})
+        streams = list(store.index)
+        concerns = server.interest.concerns
+        mine = server.done(self.past.reached(stream for stream in streams if concerns(stream)))
         settled = [stream for stream in streams if self._settles(stream, mine.get(stream), now_us)]
         for stream in settled:
             self._let_go(stream, now_us)
         if settled:
-            tier.losses.settled(self.settled)
+            server.settled(self.settled)
 
     def _settles(self, stream: str, mine: int | None, now_us: int) -> bool:
         since = self._since.get(stream, [])
@@ -124,7 +145,7 @@ class Stability:
             if stable > (since[-1][0] if since else self.settled.get(stream, 0)):
                 since.append((stable, now_us))
                 self._since[stream] = since
-        while since and now_us >= since[0][1] + self.tier.settings.grace_us:
+        while since and now_us >= since[0][1] + self.server.settings.grace_us:
             self.settled[stream] = since.pop(0)[0]
         if not since:
             self._since.pop(stream, None)
@@ -132,31 +153,31 @@ class Stability:
 
     def _let_go(self, stream: str, now_us: int) -> None:
         """In the order in which it was taken in; what is also addressed to others waits for them."""
-        store, last = self.tier.store, self.settled[stream]
+        store, last = self.store, self.settled[stream]
         gone = []
-        for n, envelope in store.index.get(stream, {}).items():
+        for n, envelope in store.kept_of(stream):
             if n > last:
                 break
             if envelope.message.deadline_us is None and all(self._is_over(*mark) for mark in envelope.stamp.own):
                 gone.append(envelope)
         for envelope in gone:
             store.let_go(envelope)
-            raise_to(self.over, self.tier.interest.among(envelope.stamp.covers))
-            raise_to(self.over, dict(envelope.stamp.own))
+            join(self.let_go, self.server.interest.among(envelope.stamp.covers))
+            put(self.let_go, envelope.stamp.own)
             store.add_gone(envelope, now_us)
 
     def _is_over(self, stream: str, n: int) -> bool:
         if n <= self.settled.get(stream, 0):
             return True
-        return not self.tier.interest.concerns(stream) and not self.tier.carriers(stream)
+        return not self.server.interest.concerns(stream) and not self.server.carriers(stream)
 
     # -- for newcomers ---------------------------------------------------------------------------------------------
 
-    def cut(self, group: str, begun: tuple[str, ...]) -> tuple[str, ...]:
-        """What a newcomer to a group begins behind, as message ids: where this process itself did (`begun`), and what
-        it has let go of."""
-        tops = {**dict(map(split_id, begun)), **self.tier.forgotten()}
-        for stream, n in self.over.items():
+    def cut(self, group: str, begun: tuple[str, ...], forgotten: Marks) -> tuple[str, ...]:
+        """The cut at which a newcomer to a group begins: this process's own (`begun`), what it says of senders that it
+        has forgotten, and what it has let go of."""
+        tops = {**tops_of(begun), **forgotten}
+        for stream, n in self.let_go.items():
             sender, _, of = stream.partition("@")
             if of == group and n > tops.get(sender, 0):
                 tops[sender] = n

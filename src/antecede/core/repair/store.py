@@ -1,7 +1,9 @@
-"""What was delivered or sent here and is kept to answer requests: until it expires, then its header for a while.
+"""The messages that a process keeps to answer requests: each until it expires, then its header for a while.
 
-A header (stamp and deadline, no payload) lets an asker stop waiting for what can no longer be had. Messages without a
-deadline stay until they are stable (`stability.py`), and their headers longer: who comes back late is told of them.
+A header (stamp and deadline, no payload) lets an asker stop waiting for a message that can no longer be had. A message
+without a deadline stays until it is settled (`stability.py`), and its header longer: a client that comes back late is
+told of it. Example: p:1 expires at 10 s; B drops its payload then, and answers requests for p:1 with the header until
+`grace_us` later.
 """
 
 from __future__ import annotations
@@ -73,6 +75,20 @@ class Store:
 
     def __len__(self) -> int:
         return len(self.by_id)
+
+    def __contains__(self, message_id: str) -> bool:
+        return message_id in self.by_id
+
+    def __iter__(self) -> Iterator[Envelope]:
+        """In the order in which messages were taken in."""
+        return iter(self.by_id.values())
+
+    def get(self, message_id: str) -> Envelope | None:
+        return self.by_id.get(message_id)
+
+    def remembered(self) -> list[Envelope]:
+        """Headers of messages that were let go of because everybody had them."""
+        return [header for header, _ in self.gone.values()]
 
     def add(self, envelope: Envelope) -> None:
         message = envelope.message
@@ -159,6 +175,10 @@ class Store:
         if known is not None:
             self.collected += 1
             self.out.append(Collect(envelope.message.id))
+
+    def kept_of(self, stream: str) -> Iterable[tuple[int, Envelope]]:
+        """Numbers and messages of one stream, in the order in which they were taken in."""
+        return self.index.get(stream, {}).items()
 
     def kept_headers(self) -> list[Envelope]:
         """Headers of what expired not long ago, in the order in which it did."""

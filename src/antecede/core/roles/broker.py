@@ -1,8 +1,9 @@
 """A broker: one of those that carry groups, publishing to them and serving subscribers (001, 003).
 
-Among brokers it behaves like a member that gets only its own groups. Whatever it delivers or publishes it forwards, as
-its Order projects it, to the subscribers that want it; they are peers of its digests too, and ask it for what they
-miss. It leaves `hop_us` for that last step. How a broker begins that comes back empty is decided in `joining.py`.
+Among brokers a broker behaves like a member that gets only the messages of its own groups. It forwards every message
+that it delivers or publishes, as its Order projects it, to the subscribers that want it; they get its digests too, and
+ask it for messages that they miss. It leaves `hop_us` of each deadline for that last step. How a broker begins that
+comes back empty is decided in `begin/joining.py`.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.message import Envelope, Mark, Message
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.publishing import compose
-from antecede.core.roles.tier import Parts, Tier
+from antecede.core.roles.carrier import Carrier
+from antecede.core.roles.process import Parts
 from antecede.core.spread.multicast import Multicast
 
 __all__ = ["Broker", "BrokerBase"]
 
 
-class BrokerBase(Tier):
+class BrokerBase(Carrier):
     """What every broker does among brokers: carry groups, answer, join by snapshot."""
 
     role = "broker"
@@ -57,28 +59,28 @@ class BrokerBase(Tier):
         return self._carriers.get(group, ())
 
     def peers(self) -> Sequence[str]:
-        """All brokers: what went to several groups may be had from brokers of any of them."""
+        """All brokers: a message of several groups may be had from the brokers of any of them."""
         return self.all_brokers
 
     def equals(self) -> Sequence[str]:
         return self.all_brokers
 
     def neighbours(self) -> Sequence[str]:
-        """In every group the next broker that carries it: what went to several groups may be had from any of them."""
+        """In every group the next broker that carries it: a message of several groups may be had in any of them."""
         found = (next_after(self.name, names) for names in self._carriers.values())
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
     def sources(self, mark: Mark) -> Sequence[str]:
-        """Who carries its group, then the others, who may have it by another of its groups: all of them before a
-        message is given up, failing the first where there are deadlines and no time to lose."""
+        """The brokers that carry the group of a missing message; then the others, which may have it by another of its
+        groups: all of them are asked before a message is given up, unless a deadline leaves no time for that."""
         carriers = self.carrying(group_of(mark[0]))
         if carriers and (len(carriers) == len(self.all_brokers) or self._has_no_time(mark)):
             return carriers
         return (*carriers, *(name for name in self.all_brokers if name not in carriers))
 
     def _has_no_time(self, mark: Mark) -> bool:
-        """Whether, where there are deadlines, one ends the wait for it, or its sender can still send it."""
-        want = self.wants.wants.get(mark)
+        """Whether, where there are deadlines, one ends the wait for a message, or its sender can still send it."""
+        want = self.wants.get(mark)
         lasting = want is not None and want.endless and self.absent_since(mark, want.since_us) is not None
         return self.settings.deadlines and not lasting
 
@@ -130,10 +132,14 @@ class BrokerBase(Tier):
             self.on_other(frame, sender, now_us)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
-        """Frames of the tier below."""
+        """A frame of a subscriber or client."""
+
+    def forgotten(self) -> Mapping[str, int]:
+        """What a cut must say of senders that this broker has forgotten."""
+        return {}
 
     def origins_for(self, interest: Interest) -> Origins:
-        """Where this broker itself began, as message ids, beyond `cut()`."""
+        """Per group, the cut at which this broker itself began, as message ids: it may not be in `cut()`."""
         begun = self.joining.origins
         return tuple((group, cut) for group, (_, cut) in begun.items() if cut and interest.concerns_group(group))
 
@@ -163,6 +169,10 @@ class Broker(BrokerBase):
         self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
 
+    def subscribers(self) -> list[str]:
+        """All in view, attached here or not."""
+        return [name for name, peer in self.members.items() if peer.role == "subscriber"]
+
     # -- what a Spread asks for ------------------------------------------------------------------------------------
 
     def relay(self, to: tuple[str, ...], envelope: Envelope) -> None:
@@ -184,7 +194,7 @@ class Broker(BrokerBase):
         if self.spread.at_us is not None and now_us >= self.spread.at_us:
             self.spread.hold(now_us)
 
-    # -- the tier below --------------------------------------------------------------------------------------------
+    # -- subscribers -----------------------------------------------------------------------------------------------
 
     def viewed(self, now_us: int) -> None:
         super().viewed(now_us)
@@ -231,7 +241,7 @@ class Broker(BrokerBase):
     def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
         done = dict(have)
         for name, (_, interest) in self.links.items():
-            confirmed = self.stability.confirmed.get(name, {})
+            confirmed = self.stability.done_by(name)
             for stream in done:
                 if interest.concerns(stream):
                     done[stream] = min(done[stream], confirmed.get(stream, 0))
@@ -251,9 +261,9 @@ class Broker(BrokerBase):
             self._settle_streams(frame.done or frame.have)
 
     def _settle_streams(self, streams: Mapping[str, int]) -> None:
-        """A stream is stable up to what everybody who carries its group has done, this broker included."""
+        """A stream is stable up to the number that all carriers of its group have done, this broker included."""
         known, beyond = self.writer.stable, self.stability.beyond
-        mine = self.done({stream: self.reader.front.get(stream, 0) for stream in self.interest.among(streams)})
+        mine = self.done(self.past.reached(self.interest.among(streams)))
         self.writer.heard({stream: beyond(stream, n, known.get(stream, 0)) for stream, n in mine.items()})
 
     def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:

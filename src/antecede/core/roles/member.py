@@ -12,15 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from antecede.core.effects import Effect, Join, Send
 from antecede.core.frames import Data, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, next_after
-from antecede.core.message import Envelope, Mark, Message, cut_of, raise_to, split_id
+from antecede.core.marks import cut_of, join, tops_of
+from antecede.core.message import Envelope, Mark, Message
 from antecede.core.publishing import compose
-from antecede.core.roles.tier import Parts, Tier
+from antecede.core.roles.carrier import Carrier
+from antecede.core.roles.process import Parts
 from antecede.core.spread.flat import Flat
 
 __all__ = ["Member"]
 
 
-class Member(Tier):
+class Member(Carrier):
     role = "member"
     others: tuple[str, ...] = ()
     _join_at: int | None = None
@@ -29,7 +31,7 @@ class Member(Tier):
     def __init__(self, parts: Parts, spread: Callable[[Member], Flat] = Flat) -> None:
         super().__init__(parts)
         self._began: dict[str, int] = {}
-        """Where it began, as it was told: the newest message of each sender."""
+        """The cut at which this member began: the newest message of each sender."""
         self._blank: set[str] = set()
         self.spread = spread(self)
 
@@ -98,12 +100,13 @@ class Member(Tier):
         """The newest message of each sender that lies behind this member: delivered here, or behind the cut at which
         this member began. A newcomer that takes its snapshot from this member begins behind both."""
         tops = dict(self.tops)
-        raise_to(tops, self._began)
+        join(tops, self._began)
         return cut_of(tops)
 
     def began(self, interest: Interest) -> Mapping[str, int]:
-        """With local views whoever lacks something may compare with newcomers only."""
-        return interest.among(self.reader.cut) if self.settings.view else {}
+        """With local views a member that lacks a message may compare with newcomers only: so they must say what they
+        have behind them and cannot give."""
+        return interest.among(self.past.cut) if self.settings.view else {}
 
     # -- out -------------------------------------------------------------------------------------------------------
 
@@ -122,7 +125,8 @@ class Member(Tier):
         return envelope.message, self.flush(now_us)
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
-        self.rounds.want_passed(frame, sender, now_us)
+        if self.rounds.is_newcomer(sender):
+            self.want_passed(frame.have, frame.offer, now_us)
         self.stability.confirm(sender, frame.done or frame.have)
         self.spread.compared(frame, sender)
 
@@ -141,7 +145,7 @@ class Member(Tier):
             self.out.append(Send((sender,), Snapshot({}, (), blank=True)))
         elif isinstance(frame, Snapshot):
             if not frame.blank:
-                self._began = dict(map(split_id, frame.cut))
+                self._began = tops_of(frame.cut)
                 self.reader.start_at(frame.past)
                 self._join(sender, frame.cut, now_us)
             else:

@@ -17,14 +17,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from antecede.core.effects import Discard, Effect
 from antecede.core.frames import Ranges
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Message, newest_of, series_of
+from antecede.core.marks import newest_of
+from antecede.core.message import Envelope, Message, series_of
 from antecede.core.order.colour import ROUNDS
 from antecede.core.order.matrix import Column, MatrixWriter, place_of
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.publishing import compose
 from antecede.core.repair.answering import in_time
 from antecede.core.roles.broker import Broker
-from antecede.core.roles.tier import Parts
+from antecede.core.roles.process import Parts
 from antecede.core.spread.multicast import Multicast
 from antecede.errors import InputError
 
@@ -154,7 +155,7 @@ class RoundBroker(Broker):
             return super().interest_of(peer)
         return self._columns[peer]
 
-    # -- the tier below --------------------------------------------------------------------------------------------
+    # -- subscribers -----------------------------------------------------------------------------------------------
 
     def interest_below(self, filters: tuple[str, ...]) -> Interest:
         return self._below.setdefault(filters, Below(filters))
@@ -190,7 +191,7 @@ class RoundBroker(Broker):
         version = (self.store.version, len(self.store))  # what is let go of does not count as new
         if known is None or known[0] != version:
             rounds: dict[str, set[int]] = {}
-            for envelope in self.store.by_id.values():
+            for envelope in self.store:
                 if interest.wants(envelope.message.topics):
                     rounds.setdefault(envelope.message.sender, set()).add(envelope.message.seq)
             known = self._kept[interest.filters] = (version, rounds)

@@ -12,8 +12,8 @@ from antecede.core.frames import Digest, Frame, Request
 from antecede.core.message import Mark
 from antecede.core.order.colour import ROUNDS
 from antecede.core.repair.asking import open_ranges, ranges_of
+from antecede.core.roles.process import Parts
 from antecede.core.roles.subscriber import Subscriber
-from antecede.core.roles.tier import Parts
 
 __all__ = ["RoundSubscriber"]
 
@@ -31,7 +31,7 @@ class RoundSubscriber(Subscriber):
         """By round, where only that is known; of what a summary named exactly that; else all that lies between."""
         named = [mark for mark in marks if mark[0] == ROUNDS or mark[1] in self._lacks.get(mark[0], ())]
         others = [mark for mark in marks if mark not in named]
-        return Request((*ranges_of(named), *open_ranges(others, self.reader.front, self.inbox.marks)))
+        return Request((*ranges_of(named), *open_ranges(others, self.past.front, self.past.held)))
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         for stream, mask in frame.done.items():

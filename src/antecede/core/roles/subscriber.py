@@ -1,13 +1,16 @@
 """A subscriber of one or more brokers (001, 003): receives, asks its brokers for what is missing, publishes nothing.
 
-It begins at a causal cut, and a cut is one broker's past: the first broker it names carries all it wants. (The pasts of
-several brokers do not fit together: what one has delivered may follow something that another has not.) The others are
-further sources; each counts from the moment its own past covers that cut. A move is a leave and a join at a new cut.
+A subscriber begins at a causal cut, and a cut is one broker's past: the first broker it names carries all it wants.
+(The pasts of several brokers do not fit together: what A has delivered may follow something that B has not.) The other
+brokers are further sources; each counts from the moment its own past covers that cut. A move is a leave and a join at a
+new cut. Example: S names A, then B. A answers with the cut p:3, B with p:2: S begins behind p:3, and takes nothing from
+B before B has p:3.
 
-So is a change of filters: what lies before the new cut is not owed, in the groups it keeps neither. Whatever it has
-delivered must lie behind that cut too: of a new group it does not know what came before. A broker that does not get
-there in a bounded time is taken for the groups that are kept, and nothing else is promised. From then on one broker is
-its only source: what another one sent for other filters may still be under way, and says nothing of the new groups.
+A change of filters is a leave and a join too: messages before the new cut are not owed, not even in the groups that the
+subscriber keeps. All messages that it has delivered must lie behind the new cut: of a new group it does not know what
+came before them. A broker whose past does not get there in a bounded time is taken for the groups that are kept, and
+nothing else is promised. From then on one broker is the only source: messages that another broker sent for the old
+filters may still be under way, and say nothing of the new groups.
 """
 
 from __future__ import annotations
@@ -17,10 +20,13 @@ from typing import TypeGuard
 
 from antecede.core.begin.cut import Cuts
 from antecede.core.effects import Discard, Effect, Leave, Send
-from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame
+from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Gone
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Mark, Message, split_id
-from antecede.core.roles.tier import Parts, Tier
+from antecede.core.marks import Marks, beyond
+from antecede.core.message import Envelope, Mark, Message
+from antecede.core.repair.comparing import bounded
+from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Receiver
 from antecede.core.spread.forwarding import Forwarding
 from antecede.core.topics import matches
 from antecede.errors import InputError
@@ -30,7 +36,7 @@ __all__ = ["Subscriber"]
 ATTACH_TRIES = 16
 
 
-class Subscriber(Tier):
+class Subscriber(Receiver):
     role = "subscriber"
     attachment = 0
     _changed = False
@@ -44,10 +50,10 @@ class Subscriber(Tier):
         self._start: dict[str, int] = {}
         self._cuts = Cuts()
         self._passed = Cuts()
-        """Behind which it began at earlier brokers, where the cut of this one falls short of that."""
+        """The cuts at which it began at earlier brokers, where the cut of this broker falls short of them."""
         self._begun = False
         self._known: tuple[str, ...] = ()
-        """What it wanted when it last began: all it has delivered is in order among these."""
+        """The filters it had when it last began: all messages that it has delivered are in order among these."""
         self.forwarding = Forwarding(self) if parts.settings.forward else None
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
@@ -120,16 +126,18 @@ class Subscriber(Tier):
             self._join(sender, frame, now_us)
 
     def _falls_short(self, broker: str, reply: Attached) -> bool:
-        """After a move: a cut below the one it began at before would promise what it has long passed over."""
-        return any(reply.start.get(s, 0) < n for s, n in self.reader.cut.items() if self._carries(broker, s))
+        """After a move: a cut below the one at which it began before would promise messages passed long ago."""
+        cut = self.past.cut
+        return any(reply.start.get(stream, 0) < n for stream, n in cut.items() if self._carries(broker, stream))
 
     def _is_patient(self) -> bool:
-        """What expired, or was lost for good, may never reach the new broker, so it is waited for a bounded time only;
-        then what was passed over is behind the record of the new cut too."""
+        """Whether to wait for the new broker to have the old cut. Messages that expired, or were lost, may never
+        reach it, so it is waited for a bounded time only; then the record of the new cut names the old one too."""
         return self._tries <= (ATTACH_TRIES if self.settings.deadlines else 16 * ATTACH_TRIES)
 
     def _covers_all(self, broker: str, reply: Attached) -> bool:
-        """With a new group: whether all it has delivered lies behind that cut (and so all that precedes it there)."""
+        """With a new group: whether all messages that it has delivered lie behind that cut, and so all that precede
+        them there."""
         kept = tuple(f for f in self.interest.filters if f in self._known)
         if kept == self.interest.filters or not self.tops:
             return True
@@ -183,13 +191,13 @@ class Subscriber(Tier):
         return self.flush(now_us)
 
     def _leave(self) -> None:
-        """What is held or wanted belongs to what is over."""
+        """Messages that are held or asked for belong to the attachment that ends."""
         if self._joined:
             self.out.append(Leave(self.interest.filters))
             self.out.append(Send(tuple(self._joined), Detach(self.attachment)))
         self._joined = {}
         self.inbox.clear()
-        self.wants.wants.clear()
+        self.wants.clear()
 
     def viewed(self, now_us: int) -> None:
         if self.forwarding is not None:
@@ -200,19 +208,19 @@ class Subscriber(Tier):
 
     # -- who is there ----------------------------------------------------------------------------------------------
 
-    def peers(self) -> Sequence[str]:
-        return list(self._joined)
-
     def sources(self, mark: Mark) -> Sequence[str]:
         return [broker for broker in self._joined if self._carries(broker, mark[0])]
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
-        """Without a broker that could have it nothing can be said to be gone."""
+        """Without a broker that could have a message, it cannot be said to be gone."""
         alone = all(broker not in self.members for broker in self.sources(mark))
         return None if alone else super().absent_since(mark, wanted_us)
 
-    def interest_of(self, peer: str) -> Interest | None:
-        return self.interest if peer in self._joined else None
+    def may_ask(self, peer: str) -> bool:
+        return peer in self.members and peer in self._joined
+
+    def others_to_ask(self) -> Sequence[str]:
+        return [broker for broker in self._joined if broker in self.members]
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -222,8 +230,10 @@ class Subscriber(Tier):
         elif sender in self._joined:
             if isinstance(frame, Data):  # perhaps sent before it wanted something else
                 self.take_wanted(frame.envelopes, sender, now_us)
-            else:
-                self.common(frame, sender, now_us)
+            elif isinstance(frame, Digest):
+                self._on_digest(frame, sender, now_us)
+            elif isinstance(frame, Gone):
+                self.losses.on_gone(frame, sender, now_us)
         elif self._is_gossip(frame) and not self._changed:
             if self._begun:  # anybody's gossip may reach it; its own broker's cut says where it began
                 self.take_wanted(frame.envelopes, sender, now_us)
@@ -235,6 +245,22 @@ class Subscriber(Tier):
                 if sender in self._wanted:
                     self.attachment += 1  # it may be slow, and must not end what begins when that one is in view again
         return self.flush(now_us)
+
+    def _on_digest(self, frame: Digest, sender: str, now_us: int) -> None:
+        """A broker offers what it keeps, and may ask how far this subscriber has come."""
+        writer = self.writer
+        self.want_offered(frame.offer, sender, now_us)
+        self.compared(frame, sender, now_us)
+        if frame.stable:
+            news = beyond(frame.stable, writer.stable)
+            writer.heard(bounded(news, self.past.reached(self.interest.among(news))))
+        if frame.reply:
+            behind = self.past.reached(frame.offer)
+            have = self.haves(self.past.with_held(behind, frame.offer), behind)
+            if writer.cuts:
+                self.send((sender,), Digest({}, have, behind, dict(writer.stable)))
+            else:
+                self.send((sender,), Digest({}, have, {} if have is behind else behind))
 
     def _is_gossip(self, frame: Frame) -> TypeGuard[Data]:
         settings = self.settings
@@ -249,13 +275,17 @@ class Subscriber(Tier):
         self.forwarding.came(new.values(), now_us)
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
+        """A digest came (what else is read in it)."""
         self.writer.forget(now_us)
 
-    def keep(self, envelope: Envelope, now_us: int) -> None:
+    def haves(self, have: Marks, behind: Marks) -> Marks:
+        """What this subscriber does not lack, corrected where it knows of gaps."""
+        return have
+
+    def delivered(self, envelope: Envelope, now_us: int) -> None:
         """A subscriber answers nobody: nothing is kept but how far it has come."""
-        sender, seq = split_id(envelope.message.id)
-        if seq > self.tops.get(sender, 0):
-            self.tops[sender] = seq
+        self.learn(envelope)
+        self.past.note(envelope.message)
 
     def publish(
         self,

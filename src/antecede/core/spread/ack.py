@@ -36,11 +36,17 @@ class Unheard:
         self.at_us = at_us
         self.tries = 0
 
+    def heard_by(self, peer: str) -> bool:
+        """Whether everybody has acknowledged it, now that `peer` has."""
+        self.who.discard(peer)
+        return not self.who
+
 
 class Acks(Flat):
     def __init__(self, member: Member) -> None:
         super().__init__(member)
-        member.rounds.steady = False
+        self.rounds = member.rounds
+        self.rounds.steady = False
         self._unheard: dict[str, Unheard] = {}
         self._waiting: deque[Envelope] = deque()
         """Published, and not sent before one that is on its way has been heard of by all."""
@@ -59,7 +65,7 @@ class Acks(Flat):
     def forward(self, envelope: Envelope, now_us: int) -> None:
         """Of one that is gone: nobody else will send it to those who lack it."""
         if envelope.message.sender not in self.member.members:
-            self.member.rounds.begin(now_us)
+            self.rounds.begin(now_us)
 
     def arrived(self, envelopes: Sequence[Envelope], sender: str, now_us: int) -> None:
         """Repeats are acknowledged too: the first acknowledgement may have been lost."""
@@ -82,10 +88,8 @@ class Acks(Flat):
 
     def _heard(self, message_id: str, peer: str) -> None:
         unheard = self._unheard.get(message_id)
-        if unheard is not None:
-            unheard.who.discard(peer)
-            if not unheard.who:
-                del self._unheard[message_id]
+        if unheard is not None and unheard.heard_by(peer):
+            del self._unheard[message_id]
 
     def viewed(self, now_us: int) -> None:
         """Nobody waits for those who are gone; newcomers began at a cut, and compare."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from antecede.core.frames import Data
+from antecede.core.frames import Data, Digest
 from antecede.core.message import Envelope
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.repair.answering import in_time
@@ -84,8 +84,8 @@ class Forwarding:
 
     def _pull(self) -> None:
         one = self.subscriber
-        brokers = one.peers()
+        brokers = one.others_to_ask()
         if brokers:
             broker = brokers[self._asked % len(brokers)]
             self._asked += 1
-            one.send((broker,), one.rounds.digest(one.interest, {}, reply=True))
+            one.send((broker,), Digest({}, {}, reply=True))  # a subscriber has nothing to offer

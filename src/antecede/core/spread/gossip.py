@@ -1,4 +1,4 @@
-"""Gossip push (001 s2.2, 004 GB1-GB2 and GS1-GS2): each round what is new goes to `fanout` drawn peers of each tier.
+"""Gossip push (001 s2.2, 004 GB1-GB2, GS1-GS2): each round news goes to `fanout` brokers and as many subscribers.
 
 A message of one's own leaves at once, for it is published at the beginning of a round; what came from others goes on
 at the next beginning. Each is pushed in `times` rounds by everybody who has it: once is *forward once*, a whole
@@ -28,6 +28,7 @@ class Gossip(Multicast):
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
         settings = broker.settings
+        self.clock, self.local = broker.clock, broker.local
         self.times = settings.times
         self.below = (
             ViewBelow(broker.dice, size=settings.view_below, renewed=settings.renewed) if settings.view_below else None
@@ -46,7 +47,7 @@ class Gossip(Multicast):
         if times > 0:
             self._hot[envelope.message.id] = (envelope, times)
             if self.at_us is None:
-                self.at_us = self.broker.clock.next_us(now_us)
+                self.at_us = self.clock.next_us(now_us)
 
     def hold(self, now_us: int) -> None:
         self.at_us = None
@@ -60,7 +61,7 @@ class Gossip(Multicast):
         broker, message = self.broker, envelope.message
         fanout = broker.settings.fanout
         others = [name for name in broker.carriers_of(message.topics) if name != message.sender]
-        to = tuple(broker.local.draw(broker.local.within(others), fanout))
+        to = tuple(self.local.draw(self.local.within(others), fanout))
         if to:
             broker.relay(to, envelope)
         for interest, names in self._below(message, now_us):
@@ -72,9 +73,9 @@ class Gossip(Multicast):
         fanout = broker.settings.fanout
         routes = broker.routes(message.topics)
         if self.below is not None:
-            self.below.update([name for name, peer in broker.members.items() if peer.role == "subscriber"])
+            self.below.update(broker.subscribers())
             found: dict[tuple[str, ...], tuple[Interest, list[str]]] = {}
-            for name in self.below.draw(fanout, broker.clock.round_at(now_us)):
+            for name in self.below.draw(fanout, self.clock.round_at(now_us)):
                 interest = broker.links[name][1] if name in broker.links else self._said_of(name)
                 if interest.wants(message.topics):
                     found.setdefault(interest.filters, (interest, []))[1].append(name)

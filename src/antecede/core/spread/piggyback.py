@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from antecede.core.frames import Digest
+from antecede.core.marks import join
 from antecede.core.message import Envelope
 from antecede.core.repair.answering import in_time
 from antecede.core.spread.flat import Flat
@@ -54,10 +55,7 @@ class Piggyback(Flat):
         self._had = {peer: had for peer, had in self._had.items() if peer in self.member.members}
 
     def _note(self, peer: str, has: Mapping[str, int]) -> None:
-        had = self._had.setdefault(peer, {})
-        for stream, n in has.items():
-            if n > had.get(stream, 0):
-                had[stream] = n
+        join(self._had.setdefault(peer, {}), has)
 
     def _forget(self, now_us: int) -> None:
         """What everybody has, and what has expired."""

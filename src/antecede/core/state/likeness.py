@@ -65,7 +65,7 @@ ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("Store", "_tick"): lambda store, tick: None,
     ("Inbox", "seen"): lambda inbox, seen: tuple(sorted(seen)),  # when they came decides when they are forgotten
     # Where no graph is cut by it, it only decides what is let go of after `grace_us`: no small scenario is so long.
-    ("Stability", "confirmed"): lambda stability, told: told if getattr(stability.tier.writer, "cuts", False) else None,
+    ("Stability", "confirmed"): lambda stability, told: told if stability.cuts else None,
     ("Stability", "_since"): lambda stability, since: None,
     ("Stability", "_looked_us"): lambda stability, at_us: None,  # when it looks again, not what it sees
     ("Store", "version"): lambda store, version: version > 0,
@@ -78,9 +78,9 @@ ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("Unacked", "place"): lambda one, place: None,  # they stand in this order
     ("Outbox", "_published"): lambda outbox, published: None,
     ("Outbox", "_due"): lambda outbox, due: None,  # when each is due it says itself
-    ("Tier", "settings"): lambda tier, settings: None,  # the same for ever
+    ("Process", "settings"): lambda process, settings: None,  # the same for ever
     ("Solicitation", "settings"): lambda wants, settings: None,
-    ("Tier", "_interests"): lambda tier, known: None,
+    ("Process", "_interests"): lambda process, known: None,
     ("VectorWriter", "_leaves"): _caught_up,
     ("VectorWriter", "_tips"): _caught_up,
     ("VectorWriter", "_unread"): _caught_up,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from antecede.core.content import read_fields
+from antecede.core.message import split_id
 from antecede.core.topics import matches, split_filter
 from antecede.core.where import parse_where
 from antecede.spark.auditing.cover import closure
@@ -39,6 +40,8 @@ class Control(NamedTuple):
     guard_us: int | None = None
     peer: str | None = None
     reason: str | None = None
+    let_go: Sequence[str] | None = None
+    """What else its cut says: `A@:17`, the first 17 messages that broker A let go of."""
 
 
 @dataclass(slots=True)
@@ -47,6 +50,7 @@ class Membership:
     peer: str | None
     joined: int
     cut: tuple[int, ...]
+    let_go: tuple[str, ...] = ()
     ended: int | None = None
     """Step of the `leave` or `crash` that ended it."""
 
@@ -103,8 +107,8 @@ class Attendance:
             if row.kind == "join":
                 mine.first_join = row.step if mine.first_join < 0 else mine.first_join
                 mine.bounds.append(row.step)
-                cut = tuple(row.cut or ())
-                mine.memberships += [Membership(f, row.peer, row.step, cut) for f in row.groups or ()]
+                cut, let_go = tuple(row.cut or ()), tuple(row.let_go or ())
+                mine.memberships += [Membership(f, row.peer, row.step, cut, let_go) for f in row.groups or ()]
                 if row.guard_us is not None:
                     mine.guards.append((row.step, row.guard_us))
             elif row.kind == "leave":
@@ -232,7 +236,7 @@ class Debts:
 
         return self._shared(("filter", filter), make)
 
-    def _behind(self, cut: tuple[int, ...]) -> Ints:
+    def _behind(self, cut: tuple[int, ...], let_go: tuple[str, ...]) -> Ints:
         def make() -> Ints:
             members = self.messages.find(np.array(cut, np.int64).view(np.uint64))
             behind = closure(self.messages.graph, members[members >= 0])
@@ -241,14 +245,18 @@ class Debts:
             # A cut that names one hides its sender's earlier ones.
             for place in np.flatnonzero(np.isin(loose, members)):
                 behind[loose[np.searchsorted(publisher, publisher[place]) : place]] = True
+            for name in let_go:
+                broker, count = split_id(name)
+                first = np.array(self.messages.about.get("collected", {}).get(broker, ())[:count], np.int64)
+                behind[first[first >= 0]] = True
             return behind
 
-        return self._shared(("cut", cut), make)
+        return self._shared(("cut", cut, let_go), make)
 
     def _owes(self, member: Membership, messages: Ints) -> Ints:
         owed = self._matching(member.filter)[self.messages.set[messages]] & ~self.own[messages]
         if member.cut:
-            owed &= ~self._behind(member.cut)[messages]
+            owed &= ~self._behind(member.cut, member.let_go)[messages]
         return np.asarray(owed)
 
     def at(self, messages: Ints, steps: Ints) -> Ints:

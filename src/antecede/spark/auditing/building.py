@@ -4,7 +4,8 @@
     build     pieces          -> tables of messages on the shelf, counts    (one task a domain)
 
 Decided in this file: deliveries are told too only of domains where somebody publishes without naming causes, since
-there they are the causes; and a domain whose rows contradict each other is refused with the reason.
+there they are the causes, and what brokers let go of only where a cut speaks of it; and a domain whose rows contradict
+each other is refused with the reason.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from antecede.core.message import COLLECTED
 from antecede.errors import InputError
 from antecede.spark.auditing import telling
 from antecede.spark.auditing.history import Told, run_messages
@@ -55,7 +59,7 @@ def tell(read: Source, scratch: str, with_deliveries: bool) -> Callable[[Any], B
                     telling.add_roles(seen.setdefault(domain, {}), name, role)
                 parts = {"publications": telling.publications(rows), "controls": telling.controls(rows)}
                 if with_deliveries:
-                    parts["heard"] = telling.heard(rows)
+                    parts |= {"heard": telling.heard(rows), "collected": telling.collected(rows)}
                 else:
                     found += [(domain, "fault", json.dumps(f).encode()) for f in telling.faults(rows)]
                 found += [(domain, what, piece(part)) for what, part in parts.items() if part.num_rows]
@@ -99,12 +103,14 @@ def build_one(
             text = f"process {name} has the role {roles[name]!r}: a process is a {', '.join(ROLES)}, and stays it"
             results.add("quarantine", domain, process=name, text=text)
     told: Told = telling.gather(
-        all_opened(whole, "publications"), all_opened(whole, "controls"), roles, all_opened(whole, "heard")
-    )
+        all_opened(whole, "publications"), all_opened(whole, "controls"), roles, all_opened(whole, "heard"),
+        all_opened(whole, "collected"),
+    )  # fmt: skip
     named = {row.peer for rows in told.controls.values() for row in rows if row.peer is not None}
     shelf.leave_who(domain, {*roles, *named})
     free = told.publications.column("after").null_count
-    if free and not with_deliveries and not shelf.asked_again(domain):
+    let_go = any(row.let_go for rows in told.controls.values() for row in rows)
+    if (free or let_go) and not with_deliveries and not shelf.asked_again(domain):
         shelf.ask_again(domain)
         results.add("again", domain, messages=free)
         return
@@ -122,6 +128,10 @@ def build_one(
         "exempt": sorted({*settings["exempt"], *exempt_of(scenario, recipe)}),
         "controls": {name: [list(row) for row in rows] for name, rows in told.controls.items()},
         "asked": "subscriber" in roles.values(),
+        "collected": {
+            name + COLLECTED: messages.find(np.array(keys, np.int64).view(np.uint64)).tolist()
+            for name, keys in (told.collected if let_go else {}).items()
+        },
     }
     for process, step, message, reason in aside:
         results.add("quarantine", domain, process=process, step=step, message=message, text=reason)

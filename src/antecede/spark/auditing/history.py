@@ -51,6 +51,8 @@ class Told:
     """Every process that has a row."""
     heard: tuple[list[str], Ints, Ints, Ints] | None = None
     """Deliveries at those who name no causes: names, number of the name, step, key."""
+    collected: dict[str, list[int]] = field(default_factory=dict)
+    """What each broker let go of, as keys, in its order; only where a cut speaks of it."""
 
 
 def controls_of(told: Told) -> dict[str, Attendance]:

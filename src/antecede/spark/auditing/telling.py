@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from antecede.core.message import COLLECTED
 from antecede.core.topics import selected
 from antecede.spark.auditing.attendance import CONTROL, Control
 from antecede.spark.auditing.chunks import Coded, integers
@@ -24,8 +25,10 @@ from antecede.trace.record import KINDS, RETAINED, odd_reason
 __all__ = [
     "CONTROLS",
     "HEARD",
+    "LET_GO",
     "ROLES",
     "add_roles",
+    "collected",
     "controls",
     "faults",
     "gather",
@@ -48,10 +51,14 @@ CONTROLS = schema_of(
     guard_us=pa.int64(),
     peer=pa.string(),
     reason=pa.string(),
+    let_go=pa.list_(pa.string()),
     where=pa.string(),
 )
 ROLES = schema_of(process=pa.string(), role=pa.string())
 HEARD = schema_of(process=pa.string(), step=pa.int64(), key=pa.int64())
+
+LET_GO = COLLECTED + ":"
+"""In what a cut says of messages that a broker let go of (`A@:17`); in no id."""
 
 NAMES_A_MESSAGE = ("publish", "arrive", "deliver", "discard", "collect")
 
@@ -111,7 +118,24 @@ def controls(table: Any) -> pa.Table:
     columns = {name: mine.column(name) for name in names}
     columns["time_us"] = time_us(mine)
     columns["cut"] = key_lists(mine.column("cut"))
+    columns["let_go"] = let_go_of(mine)
     return shaped(columns, CONTROLS)
+
+
+def let_go_of(table: Any) -> Any:
+    """What cuts say of messages that brokers let go of: of the column `let_go` where there is one."""
+    if "let_go" in table.column_names:
+        return table.column("let_go")
+    cuts = table.column("cut").to_pylist()
+    found = [[name for name in cut or () if LET_GO in name] or None for cut in cuts]
+    return pa.array(found, pa.list_(pa.string()))
+
+
+def collected(table: Any) -> pa.Table:
+    """What brokers let go of: cuts may say how many of it lie behind, and name no message."""
+    mine = of_kinds(table, ("collect",))
+    mine = mine.filter(pc.is_valid(mine.column("message")))
+    return shaped({"process": mine.column("process"), "step": mine.column("step"), "key": keys(mine)}, HEARD)
 
 
 def roles(table: Any) -> dict[str, str]:
@@ -171,7 +195,11 @@ def odd_reasons(kind: Coded, reason: Coded) -> Ints:
 
 
 def gather(
-    told: Iterable[pa.Table], rows: Iterable[pa.Table], seen: dict[str, str], deliveries: Iterable[pa.Table]
+    told: Iterable[pa.Table],
+    rows: Iterable[pa.Table],
+    seen: dict[str, str],
+    deliveries: Iterable[pa.Table],
+    let_go: Iterable[pa.Table] = (),
 ) -> Told:
     """All that was told of one run, from all tasks."""
     by_process: dict[str, list[Control]] = {}
@@ -190,4 +218,9 @@ def gather(
         key = listening.column("key").to_numpy().view(np.uint64)
         ears = (process.words, process.codes, listening.column("step").to_numpy(), key)
     table = pa.concat_tables(publications) if publications else PUBLICATION.empty_table()
-    return Told(table, by_process, seen, ears)
+    gone: dict[str, list[tuple[int, int]]] = {}
+    for part in let_go:
+        for process, step, key in zip(*(part.column(name).to_pylist() for name in HEARD.names), strict=True):
+            gone.setdefault(process, []).append((step, key))
+    in_order = {process: [key for _, key in sorted(found)] for process, found in gone.items()}
+    return Told(table, by_process, seen, ears, in_order)

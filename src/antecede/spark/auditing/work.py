@@ -186,7 +186,7 @@ class Traces(ABC):
         return built, totals
 
     def _build(self, engine: Engine, scratch: str, deliveries: bool) -> Any:
-        frame, read = self.telling(engine, ("publish", *CONTROL, *(("deliver",) if deliveries else ())))
+        frame, read = self.telling(engine, ("publish", *CONTROL, *(("deliver", "collect") if deliveries else ())))
         pieces = engine.mapped(frame, building.tell(read, scratch, deliveries), PIECE)
         return engine.kept(engine.mapped(engine.by_domain(pieces), building.build(scratch, self.settings), RESULT))
 

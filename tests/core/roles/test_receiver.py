@@ -1,10 +1,9 @@
-"""What members, brokers and subscribers share: wanting, asking, waking, and what the view changes."""
+"""The receiving half: what is missing, and whom it asks for that."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from antecede.core.entries import INTERESTS
 from antecede.core.frames import Data, Request
 from antecede.core.machine import Peer
 from tests.core.kit import flat, frame_to, grouped, machine, sent, told, view_of
@@ -46,44 +45,6 @@ def test_the_budget_is_the_deadline_less_the_guard() -> None:
         assert bool(sent(one.wake(10), Request)) == asked, "a trip takes 4"
 
 
-def test_the_earliest_timer_is_the_next_wake() -> None:
-    one = member(patience_us=50, round_us=10**9)
-    assert one.next_wake() is None
-    one.receive(Data((flat("B:2", {"B": 1}, deadline_us=90),)), "B", 0)
-    assert one.next_wake() == 50
-    one.receive(Data((flat("C:2", {"C": 1}, deadline_us=30),)), "C", 0)
-    assert one.next_wake() == 30
-    assert told(one.wake(30)) == ["deliver C:2 deadline"]
-
-
-def test_what_expires_is_collected_in_whole_rounds() -> None:
-    one = member("A", round_us=100, clock_bound_us=5)
-    one.publish(("G1",), b"", 0, deadline_us=120)
-    one.rounds.at_us = None
-    assert one.next_wake() == 200
-    assert told(one.wake(199)) == [] and told(one.wake(200)) == ["collect A:1"]
-    assert one.next_wake() is None
-
-
-def test_a_view_with_somebody_new_looks_at_all_that_is_held_again() -> None:
-    one = member("A B", deadlines=True)
-    one.receive(Data((flat("B:1", {"D": 1}, deadline_us=9_000_000),)), "B", 0)
-    one.view({"A": Peer("A", "member", ("G1",))}, 10)
-    for now in range(10, 1_000, 10):
-        one.wake(now)
-    assert not one.wants.wants, "nobody is there who could have it"
-    assert "request to B" in told(one.view({name: Peer(name, "member", ("G1",)) for name in "ABD"}, 1_000))
-
-
-def test_whoever_leaves_is_remembered_until_it_is_back() -> None:
-    one = member("A B")
-    everybody = dict(one.members)
-    one.view({"A": everybody["A"]}, 70)
-    assert one.departed == {"B": 70}
-    one.view(everybody, 80)
-    assert one.departed == {}
-
-
 def test_sparse_requests_are_open_between_what_lies_behind_and_what_is_held() -> None:
     broker = machine("cbcast", "A", "broker", "G1")
     broker.view(view_of({"A": "G1", "B": "G1"}), 0)
@@ -100,18 +61,3 @@ def test_a_message_is_asked_for_once_though_it_has_a_mark_in_each_group() -> Non
     broker.start(0)
     needs = [("C@G1", 1), ("C@G2", 1)]
     assert told(broker.receive(Data((grouped("C:2", needs=needs),)), "B", 0))[0] == "ask B for C:1"
-
-
-def test_the_cut_names_the_newest_delivered_per_sender() -> None:
-    one = member()
-    one.receive(Data((flat("C:1"), flat("B:1"), flat("B:2", {"B": 1}), flat("D:2", {"D": 1}))), "B", 0)
-    assert one.cut() == ("B:2", "C:1")
-
-
-def test_filters_of_those_who_left_are_forgotten() -> None:
-    one = member("A B")
-    for n in range(3 * INTERESTS):
-        one.known_interest((f"room/{n}",))
-    assert (
-        one.known_interest(("room/1",)) is one.known_interest(("room/1",)) and len(one._interests._known) <= INTERESTS
-    )

@@ -1,0 +1,245 @@
+"""The receiving half of a process: it takes messages in, and fetches what is missing or gives it up.
+
+Whatever comes goes through the Inbox, which writes the past (`order/past.py`). Decided here is what is then missing
+and asked for (`repair/asking.py`): causes of held messages, what peers offer, and what unordered messages name as the
+one before them. What cannot be had any more is given up (`repair/giving_up.py`). Its role says whom a message may be
+had from, and what happens to a message that was delivered.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+
+from antecede.core.effects import Ask, Discard, Effect, Send
+from antecede.core.frames import Frame, Request
+from antecede.core.machine import Peer
+from antecede.core.marks import Marks, beyond
+from antecede.core.message import Envelope, Mark, id_of_mark, is_loose, sender_of
+from antecede.core.order.reader import AHEAD
+from antecede.core.repair.asking import open_ranges, ranges_of
+from antecede.core.repair.giving_up import Losses
+from antecede.core.roles.process import Parts, Process
+
+__all__ = ["Receiver"]
+
+
+class Receiver(Process, ABC):
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        settings = parts.settings
+        self.reader, self.asks, self.reads_only = parts.reader, parts.asks, parts.reads_only
+        self.arrived = self.reader.arrived if self.reads_only else self.writer.arrived
+        """What came, as this process reads it."""
+        self.guard_us = parts.guard_us
+        self.inbox = parts.inbox(
+            parts.reader, self.out, self.delivered, guard_us=parts.guard_us, memory_us=settings.memory_us
+        )
+        self.wants = parts.asking(settings)
+        self.losses = Losses(self)
+
+    # -- what it asks its role -------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def delivered(self, envelope: Envelope, now_us: int) -> None:
+        """A message was delivered."""
+
+    @abstractmethod
+    def sources(self, mark: Mark) -> Sequence[str]:
+        """Who may have a mark, in a fixed order."""
+
+    @abstractmethod
+    def may_ask(self, peer: str) -> bool:
+        """Whether a process in view answers requests of this one."""
+
+    def others_to_ask(self) -> Sequence[str]:
+        """Who may have a message by another of its groups, when none of its sources is left."""
+        return ()
+
+    def looks_back(self) -> bool:
+        """Whether the one before an unordered message is asked for. Where nobody compares, it may be lost for good."""
+        return True
+
+    def passed_by_others(self) -> bool:
+        """Whether what is given up here may have been overtaken, at a deadline, where this process has it from."""
+        return self.settings.deadlines
+
+    # -- view ------------------------------------------------------------------------------------------------------
+
+    def view(self, members: Mapping[str, Peer], now_us: int) -> list[Effect]:
+        self.look_round(members, now_us)
+        return self.flush(now_us)
+
+    def look_round(self, members: Mapping[str, Peer], now_us: int) -> None:
+        for name in self.members:
+            if name not in members:
+                self.departed[name] = now_us
+        for name in members:
+            self.departed.pop(name, None)
+            self.unseen.pop(name, None)
+        self.members = dict(members)
+        self.losses.ask_anew()
+        self.viewed(now_us)
+        self.want_again(now_us)
+
+    def viewed(self, now_us: int) -> None:
+        """The view changed (roles add what they do then)."""
+
+    # -- in --------------------------------------------------------------------------------------------------------
+
+    def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
+        """Messages came, from `hint`: whoever sent them is asked first for what they need."""
+        accept, arrived = self.inbox.accept, self.arrived
+        for envelope in envelopes:
+            accept(arrived(envelope), now_us)
+            self.want_before(envelope, hint, now_us)
+        if self.inbox.blocked:
+            self.want_blocked(hint, now_us)
+
+    def take_wanted(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
+        """What came as far as it is addressed to this process; the rest is let go of, and said so."""
+        wants = self.interest.wants
+        self.out += [Discard(e.message.id, "foreign") for e in envelopes if not wants(e.message.topics)]
+        self.take([e for e in envelopes if wants(e.message.topics)], hint, now_us)
+
+    def skip_expired(self, envelope: Envelope, hint: str, now_us: int) -> None:
+        """A header came from the peer `hint`, and the message's deadline has passed: the message is skipped. What is
+        sent from now on need not name the message, even where a node of it came along: so the Writer lets go of what
+        has expired first."""
+        self.writer.expire(now_us)
+        self.inbox.skip(envelope, "expired", now_us)
+        self.want_before(envelope, hint, now_us)
+
+    def is_missing(self, mark: Mark) -> bool:
+        return self.past.lacks(mark)
+
+    def learn(self, envelope: Envelope) -> None:
+        """A message was delivered: what this process publishes from now on follows it, unless it is unordered."""
+        if envelope.message.order != "none":
+            self.writer.learn(envelope)
+
+    # -- what is wanted --------------------------------------------------------------------------------------------
+
+    def want_again(self, now_us: int) -> None:
+        """There is somebody new to ask: look at all that is held once more."""
+        if self.inbox.held:
+            self.inbox.look_again()
+            self.want_blocked(None, now_us)
+
+    def want_blocked(self, hint: str | None, now_us: int) -> None:
+        """Causes of messages that began to wait, or wait for another one now."""
+        blocked = self.inbox.take_blocked()
+        if self.asks:
+            marks, guard_us, wants = self.inbox.marks, self.inbox.guard_us, self.wants
+            for held in blocked:
+                if held.gone:
+                    continue
+                message = held.envelope.message
+                until = None if message.deadline_us is None else message.deadline_us - guard_us
+                for mark in self.losses.missing(held.envelope.stamp):
+                    if mark[1] not in marks.get(mark[0], ()):
+                        wants.want(mark, hint or message.sender, until, now_us, patience_us=self.settings.patience_us)
+            if self.reader.freed:
+                self.inbox.settle(now_us)
+                self.want_blocked(hint, now_us)
+
+    def want_before(self, envelope: Envelope, hint: str, now_us: int) -> None:
+        """What an unordered message names as the one before it is not waited for, but must not stay away either (unless
+        it may be lost for good: see `looks_back`). Below one that has no deadline it is asked for until it comes or is
+        known to be gone: until then nobody is in step."""
+        if envelope.message.order == "none" and self.asks and self.looks_back():
+            patience_us, own = self.settings.patience_us, envelope.stamp.own
+            lasting = envelope.message.deadline_us is None or self.wants.any_endless(own)  # so is what led to it
+            for stream, n in envelope.stamp.covers.items():
+                if self.interest.concerns(stream):
+                    numbers = self.reader.offered(stream, n) if lasting else (n,)
+                    for mark in [(stream, k) for k in numbers if k <= n]:
+                        if self.past.lacks(mark):
+                            self.wants.want(mark, hint, None, now_us, patience_us=patience_us, backed=lasting)
+
+    def want_offered(self, offer: Marks, sender: str, now_us: int) -> bool:
+        """What a peer offers in a digest; whether anything of it is missing here."""
+        patience_us, lacking = self.settings.patience_us, False
+        if not self.asks or self.past.is_at(offer):
+            return False
+        newer = self.interest.among(beyond(offer, self.past.front))
+        for mark in newer.items():
+            self.losses.has(mark, sender)
+        for mark in self._missing(newer):
+            lacking = True
+            self.wants.offered(mark, sender, now_us, patience_us=patience_us)
+        return lacking
+
+    def want_passed(self, have: Marks, offer: Marks, now_us: int) -> None:
+        """Ask every peer for messages that a newcomer has behind it (`have`) and does not offer.
+
+        A newcomer that began behind a message cannot give it. Where local views let this process compare with that
+        newcomer only, nobody else would tell of the message. Example: A lacks p:3; N began behind p:3, and A compares
+        with N alone. N's digest says `have` p:3 and does not offer it: A asks all until p:3 comes, or is known to be
+        gone."""
+        if self.asks:
+            front = self.past.front
+            passed = {s: n for s, n in have.items() if n > max(front.get(s, 0), offer.get(s, 0))}
+            for mark in self._missing(self.interest.among(passed)):
+                self.wants.want(mark, sender_of(mark[0]), None, now_us, patience_us=self.settings.patience_us)
+
+    def _missing(self, newer: Marks) -> Iterator[Mark]:
+        """What is missing up to these numbers: of all of them together not more than can be asked for at once."""
+        left = AHEAD
+        for stream, n in newer.items():
+            numbers = self.reader.offered(stream, n)[: max(left, 1)]
+            left -= len(numbers)
+            for mark in [(stream, k) for k in numbers]:
+                if self.past.lacks(mark):
+                    yield mark
+
+    # -- asking ----------------------------------------------------------------------------------------------------
+
+    def asked(self, marks: list[Mark]) -> tuple[str, ...]:
+        """Which messages marks mean, each once (a message has a mark in each of its groups)."""
+        return tuple(dict.fromkeys(map(id_of_mark, marks)))
+
+    def request(self, marks: list[Mark]) -> Frame:
+        dense = [mark for mark in marks if not is_loose(mark[0])] if self.reader.dense else []
+        sparse = [mark for mark in marks if is_loose(mark[0])] if self.reader.dense else marks
+        above, held = self.reader.above, self.inbox.marks
+        here = {stream: {*above.get(stream, ()), *held.get(stream, ())} for stream, _ in sparse}
+        ranges = (*ranges_of(dense), *open_ranges(sparse, self.reader.front, here))
+        return Request(ranges, self.wants.any_endless(marks))
+
+    def _ask(self, now_us: int) -> None:
+        asks = self.wants.due(now_us, self.is_missing, self.losses.whom_to_ask, self.losses.orphaned)
+        for peer, marks in asks.items():
+            self.out += [Ask(peer, self.asked(marks)), Send((peer,), self.request(marks))]
+
+    # -- time ------------------------------------------------------------------------------------------------------
+
+    def wake(self, now_us: int) -> list[Effect]:
+        self.inbox.wake(now_us)
+        if self.inbox.blocked:
+            self.want_blocked(None, now_us)
+        self.woken(now_us)
+        return self.flush(now_us)
+
+    def woken(self, now_us: int) -> None:
+        """Timers of a role."""
+
+    def next_wake(self) -> int | None:
+        best = self.inbox.next_due()
+        for at in (self.wants.next_ask(), self.own_wake()):
+            if at is not None and (best is None or at < best):
+                best = at
+        return best
+
+    def own_wake(self) -> int | None:
+        """When a role wants to be woken."""
+        return None
+
+    def flush(self, now_us: int) -> list[Effect]:
+        """Ask for what is due and hand the effects to the driver."""
+        ask = self.wants.next_ask()
+        if ask is not None and ask <= now_us:
+            self._ask(now_us)
+        effects = self.out[:]
+        self.out.clear()
+        return effects

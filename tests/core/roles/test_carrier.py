@@ -1,0 +1,28 @@
+"""A carrier's halves together: one timer, one view."""
+
+from __future__ import annotations
+
+from antecede.core.frames import Data
+from antecede.core.machine import Peer
+from tests.core.kit import flat, told
+from tests.core.roles.test_receiver import member
+
+
+def test_a_view_with_somebody_new_looks_at_all_that_is_held_again() -> None:
+    one = member("A B", deadlines=True)
+    one.receive(Data((flat("B:1", {"D": 1}, deadline_us=9_000_000),)), "B", 0)
+    one.view({"A": Peer("A", "member", ("G1",))}, 10)
+    for now in range(10, 1_000, 10):
+        one.wake(now)
+    assert not one.wants.wants, "nobody is there who could have it"
+    assert "request to B" in told(one.view({name: Peer(name, "member", ("G1",)) for name in "ABD"}, 1_000))
+
+
+def test_the_earliest_timer_is_the_next_wake() -> None:
+    one = member(patience_us=50, round_us=10**9)
+    assert one.next_wake() is None
+    one.receive(Data((flat("B:2", {"B": 1}, deadline_us=90),)), "B", 0)
+    assert one.next_wake() == 50
+    one.receive(Data((flat("C:2", {"C": 1}, deadline_us=30),)), "C", 0)
+    assert one.next_wake() == 30
+    assert told(one.wake(30)) == ["deliver C:2 deadline"]

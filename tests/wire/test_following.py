@@ -1,0 +1,109 @@
+"""Stamps that follow from another one of their frame: not written, the same when read, refused where there is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from antecede.core import frames as f
+from antecede.core.entries import Entries
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Message
+from antecede.core.order.numbered import Log
+from antecede.core.order.vector import VectorWriter
+from antecede.errors import RemoteProtocolError
+from antecede.wire import decode, encode, measure
+from antecede.wire import following as module
+from tests.wire.strategies import plain
+
+TABLE = Entries({"chat/#": ("A",), "news/#": ("A",)})
+
+
+def talk(bursts: int = 3, each: int = 16, first: int = 1) -> list[Envelope]:
+    """Three clients publish in turn, some to a second group; each delivers all before it publishes again."""
+    writers = {name: VectorWriter(name, flat=False, groups=TABLE) for name in ("c1", "c2", "c3")}
+    for writer in writers.values():
+        writer.rank = 70_000
+    said: list[Envelope] = []
+    seqs = dict.fromkeys(writers, first - 1)
+    for _ in range(bursts):
+        for name, writer in writers.items():
+            for n in range(each):
+                seqs[name] += 1
+                topic = "news/1" if n == 3 and name == "c2" else f"chat/{n}"
+                message = Message(name, seqs[name], (topic,), b"x" * 9, 80_000_000 + n if n % 3 == 0 else None)
+                said.append(Envelope(message, writer.stamp(message, None)))
+            for other in writers.values():
+                if other is not writer:
+                    for envelope in said[-each:]:
+                        other.learn(envelope)
+    return said
+
+
+def frames(said: list[Envelope], size: int = 32) -> list[f.Items]:
+    log = Log(1, Interest(("chat/#", "news/#")), {}, (), plain=False)
+    for envelope in said:
+        log.append(envelope)
+    items = log.due()
+    return [f.Items(1, tuple(items[start : start + size])) for start in range(0, len(items), size)]
+
+
+def test_of_a_burst_only_the_first_stamp_is_written_and_all_come_back() -> None:
+    sent = frames(talk(first=1_000_000))
+    for frame in sent:
+        assert plain(decode(encode(frame))) == plain(frame)
+        assert measure(frame)[0] == len(encode(frame))
+    control = sum(measure(frame)[1] for frame in sent) / sum(len(frame.items) for frame in sent)
+    assert control <= 16, control
+    flags = module.following([item.envelope for item in sent[0].items])
+    assert flags[:16] == [False, *[True] * 15], flags
+    assert sum(flags) >= 26
+
+
+def test_an_item_out_of_turn_or_whose_causes_differ_is_written_whole() -> None:
+    said = talk(bursts=1)
+    items = list(frames(said)[0].items)
+    swapped = f.Items(1, (items[5], items[3], items[4], items[20], items[7]))
+    lone = f.Item(items[6].index, 1 << 700, items[6].envelope)
+    far = f.Item(items[7].index + 5_000, 3, items[7].envelope, gone=True)
+    for frame in (swapped, f.Items(1, (items[5], lone, far)), f.Grown(1, 2, 3, ("c1:1",), tuple(items[4:9]))):
+        back = decode(encode(frame))
+        expected = frame
+        if any(item.gone for item in frame.items):  # what is gone comes without its payload
+            expected = decode(encode(f.Items(1, frame.items)))
+        assert plain(back) == plain(expected)
+        assert measure(frame)[0] == len(encode(frame))
+
+
+def test_to_brokers_every_stamp_is_written() -> None:
+    said = tuple(talk(bursts=1))
+    back = decode(encode(f.Data(said)))
+    assert isinstance(back, f.Data) and plain(back) == plain(f.Data(said))
+    assert all(envelope.wire is not None for envelope in back.envelopes)
+
+
+def test_what_follows_from_none_is_refused() -> None:
+    frame = frames(talk(bursts=1))[0]
+    encoded = encode(f.Items(1, frame.items[4:6]))
+    assert encoded.count(module.FOLLOWS) == 1
+    alone = encode(f.Items(1, frame.items[4:5]))
+    stamp = bytes(frame.items[4].envelope.wire[4])  # type: ignore[index]
+    with pytest.raises(RemoteProtocolError, match="follows from none"):
+        decode(alone.replace(stamp, module.FOLLOWS))
+    with pytest.raises(RemoteProtocolError, match="follows from none"):
+        module.read_next_after((1, 1 << module.SPAN), 2)
+    with pytest.raises(RemoteProtocolError, match="follows from none"):
+        module.read_next_after((5, 0), 5)
+
+
+def test_a_stamp_that_was_not_written_says_the_same_when_looked_at() -> None:
+    said = talk(bursts=2)
+    for frame in frames(said):
+        back = decode(encode(frame))
+        assert isinstance(back, f.Items)
+        for item, read in zip(frame.items, back.items, strict=True):
+            stamp, other = item.envelope.stamp, read.envelope.stamp
+            assert other.reaches_out() == stamp.reaches_out()
+            assert (other.covers, set(other.needs)) == (stamp.covers, set(stamp.needs))
+            assert (other.own, other.rank) == (stamp.own, stamp.rank)
+            with pytest.raises(AttributeError):
+                other.nothing  # type: ignore[attr-defined]  # noqa: B018
