@@ -101,7 +101,8 @@ def _page(bodies: Sequence[Body], missing: Sequence[str]) -> str:
         "Written by `antecede lab keep`; [lab.md](../lab.md) says what a claim is and how verdicts come about.",
         "",
         "Everything is counted in the simulators' own time and drawn from fixed seeds: the same command gives the same "
-        "table on any machine, whatever else runs there. The load says only how busy the machine was.",
+        "table on any machine, whatever else runs there. The load says only how busy the machine was "
+        "(-: not noted).",
         "",
         *([f"Not measured: {', '.join(missing)}.", ""] if missing else []),
         "| claim | place | verdict | design | seeds | load |",
@@ -181,7 +182,7 @@ def _capital(text: str) -> str:
 
 def _seeds(body: Body) -> str:
     """How many runs a point has."""
-    runs = sorted({row["runs"] for row in body["table"] if "runs" in row})
+    runs = sorted({row["runs"] for row in body["table"] if row.get("runs")})
     return "-" if not runs else f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
 
 
