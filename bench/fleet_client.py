@@ -20,6 +20,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.fleet import topic_of
 
 import antecede
-from antecede.errors import AntecedeError
+from antecede.errors import AntecedeError, EnvironmentFault
 from antecede.live.client import Client
 from antecede.live.inbox import Fate, Inbox
 
+CALLS = 10
+"""How often brokers are called before a client gives up."""
 SAVE_EVERY = 20
 """Messages from one saved frontier to the next."""
 
@@ -89,7 +92,8 @@ class Worker:
         options = {key: order[key] for key in ("queue", "overflow") if key in order}
         heard = self.journal.left_out if self.journal is not None else None
         named = {"name": order["name"], "records": order.get("records")}
-        async with antecede.connect(*order["addresses"], **named, on_fate=heard) as node:
+        async with contextlib.AsyncExitStack() as stack:
+            node = await self.connected(stack, lambda: antecede.connect(*order["addresses"], **named, on_fate=heard))
             since = self.journal.frontier if self.journal is not None else None
             async with node.subscribe(*order["filters"], since=since, **{"queue": 1_000_000, **options}) as inbox:
                 if self.journal is not None and self.journal.frontier is None:
@@ -106,6 +110,16 @@ class Worker:
                     self.journal.save(inbox.frontier)
                 self.tell(node, inbox)
         say({"ended": True})
+
+    async def connected(self, stack: contextlib.AsyncExitStack, connect: Callable[[], Client]) -> Client:
+        """On a machine that is busy with all others of a campaign, brokers may answer later than `connect` waits."""
+        for tries_left in reversed(range(CALLS)):
+            try:
+                return await stack.enter_async_context(connect())
+            except EnvironmentFault:
+                if not tries_left:
+                    raise
+        raise AssertionError
 
     async def obey(self) -> None:
         loop = asyncio.get_running_loop()

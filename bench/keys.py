@@ -1,13 +1,15 @@
 """Authorised traffic under attack: two brokers with keys, and what each attack does to the latency of others.
 
-    python bench/keys.py [--seconds 8] [--connections 500] [--only NAME]...
+    python bench/keys.py [--seconds 3] [--pairs 5] [--connections 500] [--only NAME]...
 
-A publisher at one broker sends a hundred messages a second to a subscriber at the other, over TLS and sealed datagrams.
-First in peace, before and after; then while another process attacks: connections that say nothing, a byte a second,
-tokens that are none, wrong, expired, revoked, or of another topic, datagrams forged, altered and replayed, and a client
-that floods as fast as it can. Printed: median and 99th percentile of publish to delivery, how often each attack was
-refused and for what, messages that did not come (there must be none). A p99 above twice that in peace ends with 1. The
-attacker shares the machine: on two cores part of what it costs is its own CPU.
+A publisher at one broker sends a hundred messages a second to a subscriber at the other, over TLS and sealed
+datagrams. Seconds in peace and seconds in which another process attacks take turns, so that whatever else the machine
+does falls on both: connections that say nothing, a byte a second, tokens that are none, wrong, expired, revoked, or
+of another topic, datagrams forged, altered and replayed, and a client that floods as fast as it can. Printed, of each
+attack: median and 99th percentile of publish to delivery in peace and under it (of the turns' percentiles the median,
+which one hiccup of the machine does not move), how often it was refused and for what, messages that did not come
+(there must be none), and the load of the machine. A p99 above twice that in peace ends with 1. The attacker shares
+the machine: on two cores part of what it costs is its own CPU.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+import os
 import random
 import socket
 import statistics
@@ -37,7 +40,8 @@ from bench.tables import Table, show
 
 from antecede.errors import AntecedeError
 from antecede.live.address import parse_address
-from antecede.live.client import connect
+from antecede.live.client import Client, connect
+from antecede.live.inbox import Inbox
 from antecede.live.keys import store
 from antecede.live.keys.refusals import Refusals
 from antecede.live.keys.sealing import Sealing
@@ -139,29 +143,44 @@ ATTACKS: dict[str, Callable[[World], Awaitable[None]]] = {
 # -- authorised traffic ----------------------------------------------------------------------------------------------
 
 
-async def load(world: World, seconds: float) -> tuple[list[float], int]:
-    """Latencies in milliseconds, and how many did not come."""
+async def turns(world: World, seconds: float, pairs: int, attacker: list[str]) -> list[tuple[list[float], int]]:
+    """Latencies in milliseconds and how many did not come: in peace, under attack, in peace, ..."""
     token, urls = world.tokens["load"], world.told["urls"]
-    late_ms: list[float] = []
+    results: list[tuple[list[float], int]] = []
     async with (
         connect(urls[0], tls=world.ca, token=token) as ann,
         connect(urls[1], tls=world.ca, token=token) as bob,
         bob.subscribe("load/#", queue=10_000) as inbox,
     ):
         await asyncio.sleep(0.5)
-        count = int(RATE * seconds)
+        for _ in range(pairs):
+            results.append(await load(ann, inbox, seconds))
+            process = subprocess.Popen(attacker, stderr=subprocess.DEVNULL)
+            try:
+                await asyncio.sleep(1.5)
+                results.append(await load(ann, inbox, seconds))
+            finally:
+                process.kill()
+                process.wait()
+            await asyncio.sleep(1)
+    return results
 
-        async def take() -> None:
-            while len(late_ms) < count:
-                sent_s = struct.unpack("<d", (await inbox.get(20)).payload)[0]
-                late_ms.append((time.monotonic() - sent_s) * 1000)
 
-        taking, began_s = asyncio.create_task(take()), time.monotonic()
-        for n in range(count):
-            ann.publish_nowait("load/1", struct.pack("<d", time.monotonic()))
-            await asyncio.sleep(max(0.0, began_s + (n + 1) / RATE - time.monotonic()))
-        with contextlib.suppress(TimeoutError):
-            await taking
+async def load(ann: Client, inbox: Inbox, seconds: float) -> tuple[list[float], int]:
+    late_ms: list[float] = []
+    count = int(RATE * seconds)
+
+    async def take() -> None:
+        while len(late_ms) < count:
+            sent_s = struct.unpack("<d", (await inbox.get(20)).payload)[0]
+            late_ms.append((time.monotonic() - sent_s) * 1000)
+
+    taking, began_s = asyncio.create_task(take()), time.monotonic()
+    for n in range(count):
+        ann.publish_nowait("load/1", struct.pack("<d", time.monotonic()))
+        await asyncio.sleep(max(0.0, began_s + (n + 1) / RATE - time.monotonic()))
+    with contextlib.suppress(TimeoutError):
+        await taking
     return late_ms, count - len(late_ms)
 
 
@@ -177,22 +196,22 @@ def refusals(world: World) -> dict[str, int]:
     return totals
 
 
-def row(name: str, world: World, seconds: float, attacker: list[str] | None) -> dict[str, Any]:
+def row(name: str, world: World, seconds: float, pairs: int, attacker: list[str]) -> dict[str, Any]:
     before = refusals(world)
-    process = None if attacker is None else subprocess.Popen(attacker, stderr=subprocess.DEVNULL)
-    try:
-        if process is not None:
-            time.sleep(1.5)
-        late_ms, lost = asyncio.run(load(world, seconds))
-    finally:
-        if process is not None:
-            process.kill()
-            process.wait()
+    results = asyncio.run(turns(world, seconds, pairs, attacker))
     after = refusals(world)
     why = {reason: count - before.get(reason, 0) for reason, count in after.items() if count > before.get(reason, 0)}
+    p50s, p99s = (
+        [
+            statistics.median(statistics.quantiles(late_ms, n=100)[at] for late_ms, _ in results[turn::2])
+            for turn in (0, 1)
+        ]
+        for at in (49, 98)
+    )
     return {
-        "under": name, "p50 ms": statistics.median(late_ms), "p99 ms": statistics.quantiles(late_ms, n=100)[98],
-        "lost": lost, "refused": ", ".join(f"{reason} {count:,}" for reason, count in sorted(why.items())),
+        "under": name, "p50 in peace": p50s[0], "p50 ms": p50s[1], "p99 in peace": p99s[0], "p99 ms": p99s[1],
+        "times": p99s[1] / p99s[0], "lost": sum(lost for _, lost in results), "load": os.getloadavg()[0],
+        "refused": ", ".join(f"{reason} {count:,}" for reason, count in sorted(why.items())),
     }  # fmt: skip
 
 
@@ -231,7 +250,8 @@ def started(directory: Path, name: str, join: list[str], log: Path) -> tuple[sub
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--connections", type=int, default=500)
     parser.add_argument("--only", action="append", choices=[*ATTACKS])
     parser.add_argument("--attack", help=argparse.SUPPRESS)
@@ -252,20 +272,17 @@ def main() -> int:
             told |= {"urls": [first, second], "http": [http, other]}
             (directory / "told.json").write_text(json.dumps(told), "utf-8")
             world = World(told)
-            table: Table = [row("peace", world, given.seconds, None)]
+            table: Table = []
             for name in given.only or ATTACKS:
                 attacker = [sys.executable, __file__, "--attack", name, "--told", str(directory / "told.json")]
-                table.append(row(name, world, given.seconds, attacker))
-                time.sleep(1)
-            table.append(row("peace again", world, given.seconds, None))
+                table.append(row(name, world, given.seconds, given.pairs, attacker))
             leaked = [n for n, one in told["tokens"].items() if one and one in (directory / "B.log").read_text("utf-8")]
         finally:
             for process in processes:
                 process.terminate()
                 process.wait(20)
     show(f"{RATE} messages a second through two brokers with keys, {given.connections} silent connections", table)
-    calm_ms = max(table[0]["p99 ms"], table[-1]["p99 ms"])
-    worse = [one["under"] for one in table[1:-1] if one["p99 ms"] > 2 * calm_ms]
+    worse = [one["under"] for one in table if one["times"] > 2]
     lost = sum(one["lost"] for one in table)
     print(f"\np99 more than doubled under: {', '.join(worse) or 'none'}; lost: {lost}")
     print(f"tokens in the log: {', '.join(leaked) or 'none'}")

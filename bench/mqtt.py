@@ -2,16 +2,19 @@
 
     python bench/mqtt.py cpu [--messages 5000 --subscribers 4]
     python bench/mqtt.py damaged [--packets 100000 --connections 8]
+    python bench/mqtt.py js --modules node_modules [--messages 300]      (npm install mqtt; node)
 
 `cpu` runs a broker of each kind in a process of its own, publishes with paho at QoS 0 and 1 to subscribers of paho, and
 divides what that process used by the deliveries. `damaged` sends packets with flipped bits, cut and stretched, over few
 connections, while an honest client goes on; it says how many were refused, how memory grew and what that client saw.
-Exit 1 if something was lost.
+`js` has mqtt.js over WebSocket and native clients talk through two brokers: questions of one kind are answered by the
+other, everybody reads all, and the records are judged. Exit 1 if something was lost, came twice or out of order.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import select
@@ -20,6 +23,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,9 +33,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import mqtt5
 
+from antecede.live.client import connect
 from antecede.live.mqtt.packets import Breach, Reader
+from antecede.trace.check import check
 from tests.live.mqtt.damage import damaged
-from tests.live.mqtt.harness import Paho, until
+from tests.live.mqtt.harness import Paho, brokers, until
 
 
 def free_port() -> int:
@@ -174,16 +180,83 @@ def hostile(packets: int, connections: int) -> int:
     return 0 if alive and came == [b"%d" % n for n in range(published)] else 1
 
 
+TALK = """
+const mqtt = require("mqtt"), [urls, count] = [process.argv.slice(1, 3), Number(process.argv[3])], seen = [[], []];
+const clients = urls.map((url) => mqtt.connect(url, { protocolVersion: 5, reconnectPeriod: 0 }));
+let ready = 0;
+clients.forEach((client, n) => {
+  client.on("connect", () => client.subscribe("talk/#", { qos: 1 }, () => { if (++ready == 2) console.log("ready"); }));
+  client.on("message", (topic, payload) => {
+    const text = payload.toString();
+    seen[n].push(text);
+    if (n == 1 && text.startsWith("native ")) client.publish("talk/js", "answer to " + text, { qos: 1 });
+    if (n == 0 && text == "go") for (let i = 0; i < count; i++) client.publish("talk/js", "js " + i, { qos: i % 3 });
+    if (seen.every((one) => one.length == 4 * count + 1)) setTimeout(() => {
+      process.stdout.write(JSON.stringify(seen), () => process.exit(0)); }, 500);
+  });
+});
+"""
+"""Two clients, one at each broker: the first publishes when it is told to, the second answers native questions."""
+
+
+def js(modules: str, messages: int) -> int:
+    total = 4 * messages + 1
+
+    async def native(url: str, records: str) -> list[str]:
+        """A native client that asks, answers, and reads all."""
+        async with (
+            connect(url, name="nat", records=records) as here,
+            here.subscribe("talk/#", queue=total, own=True) as inbox,
+        ):
+            await here.publish("talk/native", b"go")
+            for n in range(messages):
+                here.publish_nowait("talk/native", b"native %d" % n, within=60)
+            seen = list[str]()
+            while len(seen) < total:
+                seen.append((await inbox.get(20)).payload.decode())
+                if seen[-1].startswith("js "):
+                    here.publish_nowait("talk/native", f"answer to {seen[-1]}".encode(), within=60)
+            return seen
+
+    with tempfile.TemporaryDirectory() as records:
+        with brokers(2, records=Path(records)) as two:
+            urls = ["ws://{}:{}/mqtt".format(*(one.pages.address or ())) for one in two.brokers]
+            script = ["node", "-e", TALK, *urls, str(messages)]
+            with subprocess.Popen(script, stdout=subprocess.PIPE, env={**os.environ, "NODE_PATH": modules}) as node:
+                assert node.stdout is not None and node.stdout.readline() == b"ready\n", "node: npm install mqtt"
+                began_s = time.monotonic()
+                orders = [two.call(native(two.brokers[0].url, records)), *json.loads(node.communicate(timeout=60)[0])]
+                took_s = time.monotonic() - began_s
+        findings = check(records).findings
+    twice = sum(len(one) - len(set(one)) for one in orders)
+    missing = sum(total - len(set(one)) for one in orders)
+    early = 0
+    for order in orders:
+        place = {text: n for n, text in enumerate(order)}
+        early += sum(
+            place[text] < place[text.removeprefix("answer to ")] for text in order if text.startswith("answer")
+        )
+        for kind in ("js", "native"):
+            own = [int(text.split()[1]) for text in order if text.startswith(f"{kind} ")]
+            early += own != sorted(own)
+    print(f"mqtt.js at two brokers and a native client, {total} messages to each of the three in {took_s:.1f} s:")
+    print(f"missing {missing}, twice {twice}, out of order {early}, findings of the oracle {len(findings)}")
+    return 1 if missing or twice or early or findings else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("cpu", "damaged"))
-    parser.add_argument("--messages", type=int, default=5_000)
+    parser.add_argument("what", choices=("cpu", "damaged", "js"))
+    parser.add_argument("--messages", type=int, help="5,000, or 300 each for js")
+    parser.add_argument("--modules", default="node_modules", help="where npm has put mqtt")
     parser.add_argument("--subscribers", type=int, default=4)
     parser.add_argument("--packets", type=int, default=100_000)
     parser.add_argument("--connections", type=int, default=8)
     told = parser.parse_args()
     if told.what == "cpu":
-        return cpu(told.messages, told.subscribers)
+        return cpu(told.messages or 5_000, told.subscribers)
+    if told.what == "js":
+        return js(str(Path(told.modules).resolve()), told.messages or 300)
     return hostile(told.packets, told.connections)
 
 

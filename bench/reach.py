@@ -18,13 +18,15 @@ from antecede.sim.metrics import measure
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
 
-NAMES = ("graph", "pull", "rounds", "colour", "colour-eager", "home", "solicit")
+NAMES = ("graph", "pull", "rounds", "rounds --forward", "colour", "colour-eager", "home", "solicit")
 
 
 def scenario(recipe: str, subscribers: int, seed: int) -> Scenario:
-    flat, lives = RECIPES[recipe].flat, RECIPES[recipe].deadlines == "lifetime"
+    facts = RECIPES[recipe.partition(" ")[0]]
+    flat, lives = facts.flat, facts.deadlines == "lifetime"
     return Scenario(
-        recipe=recipe, seed=seed, brokers=4, subscribers=subscribers, messages=10, rate=20, loss=0.05, homes=1,
+        recipe=recipe.partition(" ")[0], forward=recipe.endswith("--forward"), seed=seed,
+        brokers=4, subscribers=subscribers, messages=10, rate=20, loss=0.05, homes=1,
         delay_ms=(5, 15), groups="" if flat else "G1=A,B,C,D", deadline_ms=None if lives else (600, 600),
     )  # fmt: skip
 
@@ -41,7 +43,7 @@ def main() -> int:
             rows = [measure(simulate(scenario(recipe, subscribers, seed))) for seed in range(given.seeds)]
             violations += sum(row["violations"] for row in rows)
             reach, p95_ms = statistics.fmean(row["reach"] for row in rows), max(row["p95_ms"] for row in rows)
-            print(f"{subscribers:>6} {recipe:<14} reach {reach:.3f}, 95 % within {p95_ms:.0f} ms", flush=True)
+            print(f"{subscribers:>6} {recipe:<17} reach {reach:.3f}, 95 % within {p95_ms:.0f} ms", flush=True)
     return 1 if violations else 0
 
 

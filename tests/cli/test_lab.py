@@ -35,6 +35,16 @@ def test_run_leaves_a_page_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFix
     assert [claim["claim"] for claim in body["claims"]] == ["acks", "atomic"] and body["claims"][0]["failed"] == 0
 
 
+def test_results_can_be_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["lab", "run", "atomic", "--quick", "--master", "none", "--out", str(tmp_path / "run")]
+    assert main(words) == 0
+    assert main(["lab", "keep", str(tmp_path / "run"), str(tmp_path / "kept")]) == 0
+    said = capsys.readouterr().out
+    assert "1 claims, 1 of the quick design" in said and "Not measured: late, " in said
+    assert main(["lab", "keep", str(tmp_path / "run"), str(tmp_path / "kept"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["claims"] == 1
+
+
 def test_one_cell_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "run", "convergence", "--quick", "--cell", "3"]) == 0
     assert json.loads(capsys.readouterr().out)["row"]["correct"] > 100
@@ -47,6 +57,7 @@ def test_one_cell_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
         (["run"], "needs a name"),
         (["run", "nonsense"], "There is no claim 'nonsense'"),
         (["all", "acks"], "takes no names"),
+        (["keep", "runs/lab"], "and then where to keep it"),
         (["list", "--seeds", "1"], "at least 2"),
         (["run", "acks", "--cell", "999"], "--cell I"),
     ],

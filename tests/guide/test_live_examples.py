@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from examples import auction, chat, watch_party
+from examples import auction, chat, sensor_grid, watch_party
 
 
 def table(text: str) -> list[list[str]]:
@@ -31,3 +31,11 @@ def test_in_the_auction_all_see_the_same_winner_and_no_price_falls(capsys: pytes
     assert auction.main() == 0
     sold, _, *rows = table(capsys.readouterr().out)
     assert {row[1] for row in rows} == {sold[-1]} and all(int(row[2]) > 0 for row in rows)
+
+
+def test_in_the_sensor_grid_no_result_counts_a_reading_without_its_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sensor_grid.main() == 0
+    *_, total, _, _, rhea, rolf = table(capsys.readouterr().out)
+    assert total[0] == str(len(sensor_grid.GRIDS) * sensor_grid.SENSORS * sensor_grid.STEPS)
+    for row in (rhea, rolf):
+        assert row[2] == row[6] == "0" and int(row[3]) >= 4 and row[4] == row[5] and int(row[1]) > 25

@@ -13,7 +13,7 @@ import pytest
 
 from antecede.live.broker import Broker
 from antecede.live.config import load
-from antecede.live.serve import NEW_OBJECTS, collecting_rarely, serve
+from antecede.live.serve import NEW_OBJECTS, OLDER, collecting_rarely, serve
 
 
 def test_a_signal_stops_it_and_another_reads_its_settings_again(
@@ -47,5 +47,5 @@ def test_a_signal_stops_it_and_another_reads_its_settings_again(
 def test_garbage_is_looked_for_rarely_while_a_broker_runs_and_as_before_afterwards() -> None:
     before, frozen = gc.get_threshold(), gc.get_freeze_count()
     with collecting_rarely():
-        assert gc.get_threshold()[0] == NEW_OBJECTS and gc.get_freeze_count() > frozen
+        assert gc.get_threshold() == (NEW_OBJECTS, *OLDER) and gc.get_freeze_count() > frozen
     assert gc.get_threshold() == before and gc.get_freeze_count() == 0

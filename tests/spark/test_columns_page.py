@@ -43,6 +43,7 @@ def written() -> dict[str, Any]:
     from antecede.spark.order.written import ASIDE
     from antecede.spark.readings import Interest, Plan
     from antecede.spark.tables import frames
+    from antecede.spark.topics.reading import live_schema
     from antecede.trace.record import arrow_schema
 
     results: Any = RESULT if isinstance(RESULT, pa.Schema) else pa.schema(RESULT)
@@ -54,12 +55,13 @@ def written() -> dict[str, Any]:
         "fused": of_arrow(fused),
         "findings": [(name, dict(of_arrow(results))[name]) for name in FINDING],
         "trace": of_arrow(arrow_schema()),
+        "live": [(field.name, field.dataType.simpleString()) for field in live_schema()],
         "held": of_ddl(HELD),
         "manifest": [field.name for field in fields(Manifest)],
     }
 
 
-@pytest.mark.parametrize("name", ["ordered", "quarantine", "fused", "findings", "trace", "held", "manifest"])
+@pytest.mark.parametrize("name", ["ordered", "quarantine", "fused", "findings", "trace", "live", "held", "manifest"])
 def test_the_page_says_what_is_written(name: str) -> None:
     told: Any = page()[name]
     if name == "manifest":

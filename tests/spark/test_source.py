@@ -36,7 +36,7 @@ def as_tuples(frame: DataFrame) -> list[tuple[Any, ...]]:
         ({"path": "x", "bad": "quarantine"}, "go together"),
         ({"path": "x", "quarantine": "q"}, "go together"),
         ({"path": "s3://x/y"}, "is not a mounted path"),
-        ({"address": "antecede://127.0.0.1:7400"}, "not possible yet"),
+        ({"address": "antecede://127.0.0.1:7400"}, "has no option address"),
     ],
 )
 def test_options_that_cannot_work_are_one_sentence(options: dict[str, str], words: str) -> None:

@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["lab"]
 
 Option = typer.Option
-ACTIONS = ("list", "run", "all")
+ACTIONS = ("list", "run", "all", "keep")
 
 
 def lab(
-    action: Annotated[str, typer.Argument(metavar="list|run|all", help="List the claims, run some, or all.")],
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="Claims to run.")] = None,
+    action: Annotated[
+        str, typer.Argument(metavar="list|run|all|keep", help="List the claims, run some or all, keep results.")
+    ],
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME...", help="Claims to run; keep: DIR of a run..., then where to.")
+    ] = None,
     quick: Annotated[bool, Option("--quick", help="Few seeds and points: minutes; more is undecided.")] = False,
     seeds: Annotated[
         int | None, Option(help="Seeds per point. [500 vectorised, 20 event-driven; quick: 100, 4]")
@@ -47,9 +51,10 @@ def lab(
     antecede lab list
     antecede lab run log-rounds --quick --out runs/lab
     antecede lab all --quick --out runs/lab      (report.html is the page to open)
+    antecede lab keep runs/lab runs/quick docs/results   (small; the first run that has a claim counts)
     """
     if action not in ACTIONS:
-        raise InputError(f"antecede lab cannot {action!r}: it can list, run NAME... or all.")
+        raise InputError(f"antecede lab cannot {action!r}: it can list, run NAME..., all or keep DIR... WHERE.")
     if seeds is not None and seeds < 2:
         raise InputError(f"--seeds is {seeds}: an interval needs at least 2.")
     from antecede.lab.claim import Effort
@@ -63,6 +68,9 @@ def lab(
         raise InputError("antecede lab run needs a name: `antecede lab list` shows them, `antecede lab all` runs all.")
     if action == "all" and names:
         raise InputError("antecede lab all takes no names: use `antecede lab run`.")
+    if action == "keep":
+        _keep([Path(name) for name in names or ()], [claim.name for claim in all_claims()], as_json)
+        return
     claims = all_claims() if action == "all" else [claim_named(name) for name in names or ()]
     if cell is not None:
         _one(claims, effort, cell)
@@ -81,6 +89,21 @@ def _list(claims: list[Claim], effort: Effort, as_json: bool) -> None:
         print(f"{claim.name:<15} {claim.place}")
         print(textwrap.indent(textwrap.fill(claim.asks, 76), "    "))
     print("\nRun one, here and in seconds to minutes:\n  antecede lab run log-rounds --quick --master none")
+
+
+def _keep(paths: list[Path], names: list[str], as_json: bool) -> None:
+    from antecede.report.kept import keep
+
+    if len(paths) < 2:
+        raise InputError("antecede lab keep needs the directory of a run, or several, and then where to keep it.")
+    kept = keep(paths[:-1], paths[-1], names)
+    if as_json:
+        print(json.dumps({"page": str(kept.page), "claims": kept.claims, "quick": kept.quick, "missing": kept.missing,
+                          "bytes": kept.size}))  # fmt: skip
+        return
+    print(f"{kept.claims} claims, {len(kept.quick)} of the quick design, {kept.size / 1e6:.1f} MB: {kept.page}")
+    if kept.missing:
+        print(f"Not measured: {', '.join(kept.missing)}.")
 
 
 def _one(claims: list[Claim], effort: Effort, number: int) -> None:

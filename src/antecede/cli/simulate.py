@@ -85,6 +85,9 @@ def simulate(
     view_below: Annotated[
         int | None, Spreads(help="Brokers gossip to a view of so many of all subscribers. [to their own]")
     ] = None,
+    forward: Annotated[
+        bool | None, Spreads("--forward", help="Subscribers pass it on once to others that want the same (rounds).")
+    ] = None,
     renewed: Annotated[float | None, Spreads(help="Share of that view that is replaced each round. [0.5]")] = None,
     times: Annotated[int | None, Spreads(help="Rounds in which a message is pushed, in gossip. [1]")] = None,
     turns: Annotated[

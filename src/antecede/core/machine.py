@@ -62,6 +62,9 @@ class Settings:
     view_below: int = 0
     """Gossip goes to so many subscribers of all there are, wherever they are attached; 0: to a broker's own. Raising it
     costs memory, spreads evener."""
+    forward: bool = False
+    """Whether subscribers pass on what they got, once, to others that want the same, where it is gossiped. Costs
+    copies."""
     renewed: float = 0.5
     """Which share of that view is replaced each round. Raising it costs knowing more of those who come and go."""
     view: int = 0

@@ -10,15 +10,21 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from antecede.lab.matrices import path_of
 from antecede.sim.causes import Chains, run_chains
+from antecede.sim.dice import stream
 from antecede.sim.epidemic import Epidemic, broadcast
+from antecede.sim.layout import broker_names
 from antecede.sim.metrics import delays_ms, measure, most_kept, quantile
+from antecede.sim.network import Latency, read_latency
 from antecede.sim.run import Run, simulate
 from antecede.sim.scenario import Scenario
 from antecede.sim.sweep import judge
 from antecede.trace.check import check
 
-__all__ = ["attaching", "causes", "drawn", "events", "measured", "nothing", "paired", "spread"]
+__all__ = [
+    "attaching", "causes", "distances", "drawn", "events", "interests", "measured", "nothing", "paired", "spread",
+]  # fmt: skip
 
 Row = dict[str, Any]
 
@@ -145,6 +151,58 @@ def drawn(knobs: Mapping[str, Any], seed: int) -> Row:
         "inversions": judged.verdicts.get("inversion", 0),
         "undelivered": judged.verdicts.get("undelivered", 0) + judged.verdicts.get("stuck", 0),
         "other": sum(n for name, n in judged.verdicts.items() if name not in ("inversion", "undelivered", "stuck")),
+    }
+
+
+def interests(knobs: Mapping[str, Any], seed: int) -> Row:
+    """One event-driven run in which subscribers change their filters: pairs of a message and who wants it, pairs of a
+    message and who wanted its group once and not any more (`lapsed`), and copies that reached those."""
+    run = _run(knobs, seed)
+    rows = sorted(run.rows, key=lambda row: (row[14], row[1], row[3]))
+    below = {row[1] for row in rows if row[2] == "subscriber"}
+    changes = [row for row in rows if row[1] in below and row[5] in ("join", "leave") and row[7]]
+    after: dict[int, set[str]] = {}
+    """What is wanted from a change on: whoever leaves to begin anew wants already what it joins next."""
+    next_join: dict[str, set[str]] = {}
+    for row in reversed(changes):
+        if row[5] == "join":
+            next_join[row[1]] = set(row[7])
+        after[id(row)] = next_join.get(row[1], set())
+    wants: dict[str, set[str]] = {}
+    once: dict[str, set[str]] = {}
+    lapsed: set[tuple[str, str]] = set()
+    wanted = in_vain = 0
+    for row in rows:
+        if id(row) in after:
+            wants[row[1]] = after[id(row)]
+            once.setdefault(row[1], set()).update(row[7], after[id(row)])
+        elif row[5] == "publish":
+            groups = set(row[7])
+            wanted += sum(bool(mine & groups) for mine in wants.values())
+            lapsed |= {(row[6], name) for name, mine in once.items() if mine & groups and not wants[name] & groups}
+        elif row[5] == "arrive":
+            in_vain += (row[6], row[1]) in lapsed
+    return {"wanted": max(1, wanted), "lapsed": len(lapsed), "copies_in_vain": in_vain}
+
+
+def distances(knobs: Mapping[str, Any], seed: int) -> Row:
+    """One event-driven run of brokers over a matrix of round trips (`matrix`: which): how far copies go, and who has
+    it in time."""
+    path = path_of(str(knobs["matrix"]))
+    run = _run({**knobs, "latency": str(path)}, seed)
+    report = check(run.rows, scenario=run.body())
+    latency = Latency(read_latency(path), broker_names(run.scenario.brokers), stream(run.scenario.seed, "hosts"))
+    site = latency.sites(run.scenario.sites)
+    ways = [(row[15], row[1]) for row in run.rows if row[5] == "arrive" and row[15]]
+    pairs = max(1, report.pairs)
+    return {
+        "pairs": report.pairs,
+        "way_ms": _mean([latency.one_way_us(a, b) / 1000 for a, b in ways]),
+        "crossing": _mean([float(site[a] != site[b]) for a, b in ways]),
+        "undelivered": 1 - report.fates["delivered"] / pairs,
+        "violations": sum(report.counts.values()),
+        "p50_ms": quantile(list(delays_ms(run).values()), 0.5),
+        "copies_per_pair": len(ways) / pairs,
     }
 
 

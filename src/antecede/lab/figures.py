@@ -1,13 +1,14 @@
 """How figures look: one style for all, readable in black and white, and what is written beside them.
 
-Decided here: series differ by marker and line, not by colour alone; bands are 95 % intervals; a figure is saved as PNG
-and SVG, with its tidy table as CSV.
+Decided here: above each figure stands what it shows, so that it can be read by itself; series differ by marker and
+line, not by colour alone; bands are 95 % intervals; a figure is saved as PNG and SVG, with its tidy table as CSV.
 """
 
 from __future__ import annotations
 
 import csv
 import math
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,15 @@ SETTINGS: Any = {
     "figure.constrained_layout.use": True, "legend.frameon": False, "axes.axisbelow": True,
 }  # fmt: skip
 
+LETTERS_PER_INCH = 11
+"""Of a headline: so many fit."""
+LINE_INCH = 0.19
+CROWD = 5
+"""More ticks than this get smaller letters."""
 
-def figure(size: tuple[float, float], draw: Callable[[Any], None]) -> Any:
-    """A figure in the style of the house; `draw` fills it. Nothing of a screen is needed."""
+
+def figure(size: tuple[float, float], draw: Callable[[Any], None], headline: str = "") -> Any:
+    """A figure in the style of the house; `draw` fills it, `headline` stands above. Nothing of a screen is needed."""
     try:
         import matplotlib
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -39,8 +46,11 @@ def figure(size: tuple[float, float], draw: Callable[[Any], None]) -> Any:
     except ImportError:
         raise EnvironmentFault("Figures need matplotlib, which is not installed: pip install 'antecede[lab]'") from None
     with matplotlib.rc_context(SETTINGS):
-        made = Figure(figsize=size)
+        lines = textwrap.wrap(headline, int(size[0] * LETTERS_PER_INCH))
+        made = Figure(figsize=(size[0], size[1] + LINE_INCH * len(lines)))
         FigureCanvasAgg(made)
+        if lines:
+            made.suptitle("\n".join(lines), x=0.012, ha="left", fontsize=10, fontweight="bold")
         draw(made)
         made.canvas.draw()
     return made
@@ -87,6 +97,8 @@ def ticks_at(axes: Any, table: Table, x: str) -> None:
     points = sorted({row[x] for row in table})
     axes.set_xticks(points, [f"{point:,g}" for point in points])
     axes.minorticks_off()
+    if len(points) > CROWD:
+        axes.tick_params(axis="x", labelsize=7)
 
 
 def bars(axes: Any, table: Table, x: str, y: str, by: str, *, names: Callable[[Any], str] = str) -> None:

@@ -2,7 +2,7 @@
 
 Decided here: what lies in the directory of a claim. `cells.jsonl` and `cells.parquet` (every cell), `table.csv`,
 `figure.png`, `figure.svg`, `result.json` (the verdict and everything the report needs). With failed cells the verdict
-is `undecided` and says so, whatever the rest shows.
+is `undecided` and says so, whatever the rest shows. `load.json` says how busy the machine was when cells were measured.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +67,10 @@ def run_claim(
     cells = claim.cells(effort)
     again = command_of(claim, effort)
     sweep = Sweep(directory, claim.measure, cells, root=ROOT, replay=lambda number: f"{again} --cell {number}")
+    before = sweep.measured()
     rows = sweep.run(spark, clock=clock, resume=resume, progress=progress).to_pylist()
+    if before < len(cells):
+        (directory / "load.json").write_text(f"{os.getloadavg()[1]:.2f}\n", encoding="utf-8")
     failed = [row for row in rows if row["error"]]
     table = claim.table([row for row in rows if not row["error"]]) if len(failed) < len(rows) else []
     if failed:
@@ -74,7 +78,8 @@ def run_claim(
     else:
         verdict = claim.rule(table)
     if table:
-        made = figure(claim.size, lambda drawing: claim.draw(drawing, table))
+        headline = f"{claim.place}: {claim.asks}"
+        made = figure(claim.size, lambda drawing: claim.draw(drawing, table), headline)
         save(made, directory, table)
     result = Result(claim, verdict, table, len(rows), failed, directory)
     _write(result, effort)
@@ -97,11 +102,17 @@ def _write(result: Result, effort: Effort) -> None:
         "word": result.verdict.word,
         "effort": dataclasses.asdict(effort),
         "cells": result.cells,
+        "load": _load(result.directory / "load.json"),
         "failed": [{"error": row["error"], "replay": row["replay"]} for row in result.failed],
         "command": command_of(claim, effort),
         "table": [{name: _plain(value) for name, value in row.items()} for row in result.table],
     }
     (result.directory / "result.json").write_text(json.dumps(body, indent=1) + "\n", encoding="utf-8")
+
+
+def _load(file: Path) -> float | None:
+    """Of the five minutes before the last cell was measured; None: nobody wrote it down."""
+    return float(file.read_text("utf-8")) if file.is_file() else None
 
 
 def _plain(value: Any) -> Any:

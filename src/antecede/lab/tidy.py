@@ -53,7 +53,7 @@ def summarise(rows: Iterable[Row], by: Sequence[str], values: Sequence[str]) -> 
 
 
 def difference(
-    rows: Iterable[Row], by: Sequence[str], which: str, ours: str, theirs: str, value: str
+    rows: Iterable[Row], by: Sequence[str], which: str, ours: Any, theirs: Any, value: str
 ) -> Table:  # fmt: skip
     """Per point the mean of ours - theirs over seeds that both have: `difference`, with `_low` and `_high`."""
     table: Table = []

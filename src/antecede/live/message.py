@@ -8,7 +8,6 @@ mistake gets one sentence before anything has changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Protocol, runtime_checkable
@@ -61,8 +60,7 @@ def _no_causes(message_id: str) -> tuple[str, ...]:
     return ()
 
 
-@dataclass(slots=True, frozen=True, eq=False)
-class Message:
+class Message(msgspec.Struct, frozen=True, eq=False, gc=False):
     """One delivered message. Immutable."""
 
     id: str
@@ -72,8 +70,12 @@ class Message:
     sent_us: int | None
     """When it was sent, on the cluster's clock; None: its sender did not say."""
     deadline_us: int | None
-    headers: Mapping[str, Value] = field(default_factory=dict)
-    _causes: Callable[[str], tuple[str, ...]] = field(default=_no_causes, repr=False)
+    headers: Mapping[str, Value] = msgspec.field(default_factory=dict)
+    _causes: Callable[[str], tuple[str, ...]] = _no_causes
+
+    def __repr__(self) -> str:
+        shown = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name != "_causes"]
+        return f"Message({', '.join(shown)})"
 
     @property
     def sent_at(self) -> datetime | None:

@@ -30,6 +30,9 @@ log = logging.getLogger("antecede.broker")
 
 NEW_OBJECTS = 20_000
 """Between two looks for garbage (Python: 700). Raising it costs memory where somebody makes cycles after all."""
+OLDER = (50, 100)
+"""Looks at what is new for one at what is older, and of those for one at everything (Python: 10, 10). What a broker
+stores grows old, and a look at everything costs as much as is stored. Raising it costs memory likewise."""
 
 
 @contextlib.contextmanager
@@ -38,7 +41,7 @@ def collecting_rarely() -> Iterator[None]:
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(NEW_OBJECTS, *before[1:])
+    gc.set_threshold(NEW_OBJECTS, *OLDER)
     try:
         yield
     finally:

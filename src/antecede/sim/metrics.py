@@ -173,8 +173,9 @@ def _receivers(run: Run) -> set[str]:
 
 
 def _throughput(run: Run) -> float | None:
-    """Deliveries per second at receivers that did not sleep."""
-    awake = _receivers(run).difference(run.naps, (row[1] for row in run.rows if row[5] == "crash"))
+    """Deliveries per second at receivers that did not sleep; where everybody did, at all of them."""
+    there = _receivers(run).difference(row[1] for row in run.rows if row[5] == "crash")
+    awake = there.difference(run.naps) or there
     moments = [row[14] for row in run.rows if row[5] == "deliver" and row[1] in awake]
     begin_us = min((row[14] for row in run.rows if row[5] == "publish"), default=0)
     if not moments or max(moments) <= begin_us:

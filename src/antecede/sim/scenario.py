@@ -154,6 +154,9 @@ class Scenario:
     view_below: int = 0
     """Brokers gossip to so many subscribers drawn from all there are (001 s3, 004 GS1); 0: to their own. Raising it
     costs memory, spreads evener."""
+    forward: bool = False
+    """Subscribers pass on what they got, once, to `fanout` of a view of their own (of `view_below`; 0: of all) that
+    want the same, and compare with a broker in every round. Costs copies and digests, buys reach."""
     renewed: float = 0.5
     """Which share of such a view is replaced each round."""
     near: float = 0.0
@@ -306,6 +309,7 @@ class Scenario:
             times=self.times,
             view_below=self.view_below,
             renewed=self.renewed,
+            forward=self.forward,
             view=self.view,
             near=self.near,
             patience_us=high - low,
@@ -347,15 +351,16 @@ class Scenario:
             raise InputError(
                 f"Recipe {self.recipe} has no rounds to take turns in: --turns goes with rounds and colour."
             )
-        if (self.times > 1 or self.view_below) and facts.spread != "gossip":
+        if (self.times > 1 or self.view_below or self.forward) and facts.spread != "gossip":
             raise InputError(
-                f"Recipe {self.recipe} does not gossip: --times and --view-below go with rounds or --spread gossip."
+                f"Recipe {self.recipe} does not gossip: --times, --view-below and --forward go with rounds or "
+                "--spread gossip."
             )
-        if self.view_below and facts.deadlines != "lifetime":
+        if (self.view_below or self.forward) and facts.deadlines != "lifetime":
             # A broker that gave up a lost message sends what follows it to subscribers whose own broker has not.
             raise InputError(
-                f"In recipe {self.recipe} one broker may give up a message and another not: --view-below goes "
-                "with lifetimes (rounds)."
+                f"In recipe {self.recipe} one broker may give up a message and another not: --view-below and --forward "
+                "go with lifetimes (rounds)."
             )
         if self.window and self.recipe != "ackcast":
             raise InputError(f"Recipe {self.recipe} waits for no acknowledgements: --window goes with ackcast.")

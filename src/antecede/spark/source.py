@@ -11,9 +11,9 @@ Options of reading:
 - `bad`: `fail` (the first thing that cannot be read is an error) or `quarantine` (it is left out and noted)
 - `quarantine`: the folder for those notes; `bad.bad_files` reads them
 - `split_rows`: about how many rows a task reads
-- `address`: kept free for live brokers
 
-Those of writing are in `sink.py`.
+Those of writing are in `sink.py`. With the option `brokers` the same format reads and writes live topics: what that
+means is decided in `topics/reading.py` and `topics/writing.py`.
 """
 
 from __future__ import annotations
@@ -45,6 +45,10 @@ from antecede.spark.rows import as_spark_batch, trace_schema
 from antecede.spark.sink import Target, Written, commit_batch, target_of, write_files
 from antecede.spark.stretches import Stretch, pack, read_stretch
 from antecede.spark.tail import TableTail, Tail, TraceTail
+from antecede.spark.topics.reading import READING as LIVE_READING
+from antecede.spark.topics.reading import LiveReader, LiveSettings, live_schema, live_settings
+from antecede.spark.topics.writing import WRITING as LIVE_WRITING
+from antecede.spark.topics.writing import LiveBatchWriter, LiveStreamWriter, LiveTarget, live_target
 
 __all__ = ["FORMAT", "AntecedeSource"]
 
@@ -52,7 +56,7 @@ FORMAT = "antecede"
 SPLIT_ROWS = 262_144
 """Rows of a task: a task costs about 30 ms whatever it does, and this many take about a second."""
 
-READING = ("path", "max_rows", "bad", "quarantine", "split_rows", "address")
+READING = ("path", "max_rows", "bad", "quarantine", "split_rows")
 WRITING = ("path", "partition_by", "checkpointlocation")
 """Spark hands the last one on; it is not ours."""
 
@@ -85,10 +89,8 @@ def refuse_unknown(options: Any, known: Sequence[str]) -> None:
 
 def reading(options: Any) -> Settings:
     refuse_unknown(options, READING)
-    if options.get("address") is not None:
-        raise InputError("reading from brokers at an address is not possible yet: give the path of their records")
     if not options.get("path"):
-        raise InputError('format antecede needs a path: .load("DIR")')
+        raise InputError('format antecede needs a path: .load("DIR"), or the option brokers for live topics')
     bad, folder = options.get("bad", "fail"), options.get("quarantine")
     if bad not in ("fail", "quarantine"):
         raise InputError(f"option bad is {bad!r}: give fail or quarantine")
@@ -102,6 +104,11 @@ def reading(options: Any) -> Settings:
         str(local_path(folder)) if folder else None,
         is_table(root),
     )
+
+
+def live_reading(options: Any) -> LiveSettings:
+    refuse_unknown(options, LIVE_READING)
+    return live_settings(options, whole_number(options, "max_rows", None))
 
 
 class Work(InputPartition):
@@ -230,7 +237,14 @@ class AntecedeSource(DataSource):
     def name(cls) -> str:
         return FORMAT
 
+    @property
+    def live(self) -> bool:
+        return self.options.get("brokers") is not None
+
     def schema(self) -> StructType:
+        if self.live:
+            live_reading(self.options)
+            return live_schema()
         settings = reading(self.options)
         root = Path(settings.root)
         if settings.table:
@@ -243,17 +257,29 @@ class AntecedeSource(DataSource):
         return trace_schema()
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        if self.live:
+            raise InputError("live topics have no end: read them as a stream, with spark.readStream")
         return BatchReader(reading(self.options), schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        if self.live:
+            return LiveReader(live_reading(self.options), schema)
         return StreamReader(reading(self.options), schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        if self.live:
+            return LiveBatchWriter(self.live_target(schema, overwrite))
         return BatchWriter(self.target(schema, overwrite))
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:
+        if self.live:
+            return LiveStreamWriter(self.live_target(schema, overwrite))
         return StreamWriter(self.target(schema, overwrite))
 
     def target(self, schema: StructType, overwrite: bool) -> Target:
         refuse_unknown(self.options, WRITING)
         return target_of(self.options.get("path"), self.options.get("partition_by"), schema, overwrite)
+
+    def live_target(self, schema: StructType, overwrite: bool) -> LiveTarget:
+        refuse_unknown(self.options, LIVE_WRITING)
+        return live_target(self.options, schema, overwrite)

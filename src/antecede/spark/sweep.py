@@ -133,6 +133,10 @@ class Sweep:
                     progress(Progress(len(done), len(self.cells), failed, (clock() - begun) / measured * len(left)))
         return self._table(done)
 
+    def measured(self) -> int:
+        """How many cells are in the file already."""
+        return len(self._resume()) if self.path.exists() else 0
+
     def _wave(
         self, spark: SparkSession | None, wave: list[int], parts: int
     ) -> list[tuple[int, str | None, str | None]]:

@@ -138,15 +138,19 @@ def batch_row(envelopes: Sequence[Envelope], bare: bool = False, brief: bool = F
     return list(heads), list(tables), refs, notes, stamps, payloads
 
 
-_recent: tuple[tuple[Envelope, ...], Raw] = ((), Raw(pack(([], [], [], [], [], []))))
+Packed: TypeAlias = tuple[Raw, int, int]
+"""A batch, its bytes and, of those, control bytes."""
+
+_recent: tuple[tuple[Envelope, ...], Packed] = ((), (Raw(pack(([], [], [], [], [], []))), 7, 0))
 
 
-def packed_batch(envelopes: tuple[Envelope, ...]) -> Raw:
+def packed_batch(envelopes: tuple[Envelope, ...]) -> Packed:
     """`batch_row`, brief, packed. A broker hands the same batch to one subscriber after the other: the last is kept."""
     global _recent
     known, packed = _recent
     if known != envelopes:  # envelopes compare by identity
-        packed = Raw(pack(batch_row(envelopes, brief=True)))
+        data = pack(batch_row(envelopes, brief=True))
+        packed = Raw(data), len(data), batch_size(envelopes, brief=True)[1]
         _recent = envelopes, packed
     return packed
 

@@ -211,7 +211,7 @@ def _items_batch(frame: Items | Grown) -> BatchRow | Raw:
     """What is gone travels as a header: its payload is dropped."""
     envelopes = tuple([item.envelope for item in frame.items])
     if not any(item.gone for item in frame.items):
-        return packed_batch(envelopes)
+        return packed_batch(envelopes)[0]
     row = batch_row(envelopes, brief=True)
     payloads = row[-1]
     for place, item in enumerate(frame.items):
@@ -245,6 +245,15 @@ def _items(row: tuple[ItemsRow, BatchRow]) -> Items:
         last[series] = index, bits
         items.append(Item(index, bits, envelope, place in absent))
     return Items(attachment, tuple(items))
+
+
+def _items_rows(frame: Items) -> tuple[Raw, BatchRow | Raw]:
+    """Whoever sends the frame asks what it weighs as soon as it is encoded: by then that is known."""
+    own, batch = pack(_items_row(frame)), _items_batch(frame)
+    if isinstance(batch, Raw):
+        _, size, control = packed_batch(tuple([item.envelope for item in frame.items]))
+        frame.size, frame.control = 3 + len(own) + size, len(own) + control
+    return Raw(own), batch
 
 
 def _items_size(frame: Items | Grown) -> tuple[int, int]:
@@ -353,7 +362,7 @@ _kind(
     tuple[Number, MapRow, IdsRow, list[tuple[str, IdsRow]]],
     lambda r: Attached(r[0], _map(r[1]), read_ids(r[2]), tuple((group, read_ids(own)) for group, own in r[3])),
 )
-_kind(31, Items, lambda f: (_items_row(f), _items_batch(f)), tuple[ItemsRow, BatchRow], _items)
+_kind(31, Items, _items_rows, tuple[ItemsRow, BatchRow], _items)
 _kind(10, Top, lambda f: (f.attachment, f.top, f.low) if f.low else (f.attachment, f.top), tuple[Number, ...], _top)
 _kind(
     11,

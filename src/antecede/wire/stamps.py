@@ -213,7 +213,8 @@ def read_stamp(
 ) -> Stamp:
     numbers = row.covers
     if numbers:
-        numbers = tuple(accumulate(numbers))
+        if len(numbers) > 1:
+            numbers = tuple(accumulate(numbers))
         if min(numbers) < 0 or max(numbers) > MAX_NUMBER:
             raise RemoteProtocolError("a counter lies outside 0..2^63-1")
     shape = _shape_of(row, layout_raw, own_streams, spare)
@@ -222,7 +223,10 @@ def read_stamp(
     own: tuple[Mark, ...] = ()
     own_streams, form = shape.own_streams, row.own
     if form == OWN_SEQ:
-        own = tuple([(stream, message.seq) for stream in own_streams])
+        if len(own_streams) == 1:  # the usual case
+            own = ((own_streams[0], message.seq),)
+        else:
+            own = tuple([(stream, message.seq) for stream in own_streams])
     elif form == OWN_SENDER:
         own = ((message.series, message.seq),)
     elif form == OWN_TOPICS:

@@ -1,4 +1,4 @@
-"""The rule of `one_sender`: flipped by its table alone."""
+"""The rule of `one-sender`: flipped by its table alone."""
 
 from __future__ import annotations
 

@@ -191,9 +191,10 @@ class Paho:
         properties = Properties(PacketTypes.DISCONNECT)
         for name, value in values.items():
             setattr(properties, name, value)
-        before = len(self.disconnects)
+        before, was_connected = len(self.disconnects), self.client.is_connected()
         self.client.disconnect(properties=properties)
-        until(lambda: len(self.disconnects) > before, 2)
+        if was_connected:
+            until(lambda: len(self.disconnects) > before, 2)
         self.client.loop_stop()
 
     def vanish(self) -> None:

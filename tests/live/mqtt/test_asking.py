@@ -19,6 +19,22 @@ def test_what_is_published_after_suback_comes_and_after_unsuback_does_not(one: B
         assert sub.got(2) == [b"1", b"2"] and sub.quiet() == [b"1", b"2"]
 
 
+def test_a_new_filter_of_a_session_brings_nothing_that_was_published_before_it(one: Brokers) -> None:
+    with Paho(one.port()).connect() as sub, Paho(one.port()).connect() as pub:
+        sub.subscribe("early/other")
+        sub.publish("early/elsewhere", b"so that it is attached", 1)
+        pub.publish("early/other", b"wanted all the while", 1)
+        assert sub.got(1) == [b"wanted all the while"]
+        pub.publish("early/a", b"before", 1)
+        pub.publish("early/kept", b"kept", 1, retain=True)
+        sub.subscribe("early/+")
+        pub.publish("early/a", b"after", 1)
+        assert sub.got(3)[1:] == [b"kept", b"after"]
+        assert [message.retain for message in sub.messages] == [False, True, False]
+        assert len(sub.quiet()) == 3
+        pub.publish("early/kept", b"", 1, retain=True)
+
+
 def test_overlapping_filters_send_one_message_with_all_their_identifiers(one: Brokers) -> None:
     with Paho(one.port()).connect() as sub, Paho(one.port()).connect() as plain:
         sub.subscribe("over/#", qos=1, identifier=2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import time
 
 import mqtt5
@@ -99,3 +101,37 @@ def test_packets_sent_right_after_connect_wait_for_connack(one: Brokers) -> None
         )
         kinds = {type(raw.read()) for _ in range(4)}
         assert kinds == {mqtt5.ConnAckPacket, mqtt5.SubAckPacket, mqtt5.PubAckPacket, mqtt5.PublishPacket}
+
+
+class Reset(asyncio.Transport):
+    """A connection that the other side has reset, before this side was told."""
+
+    def write(self, data: object) -> None: ...
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    def abort(self) -> None: ...
+
+
+def test_a_connect_is_answered_when_the_connection_before_it_was_reset(one: Brokers) -> None:
+    with Raw(one.port()) as first, Raw(one.port()) as second:
+        first.connect("reset")
+        before = one.door().sessions["reset"].connection
+        assert before is not None
+        before._transport = Reset()
+        assert second.connect("reset", clean_start=False).reason_code == 0
+        assert before.over
+
+
+def test_who_waits_for_connack_is_closed_when_admitting_fails(one: Brokers, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object) -> None:
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr(one.door(), "_session", broken)
+    with Raw(one.port()) as raw:
+        raw.send(mqtt5.ConnectPacket("waits", clean_start=True))
+        assert raw.read(5) is None

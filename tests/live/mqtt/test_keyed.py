@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 
-from antecede.live.keys import store
+from antecede.live.keys import door, store
 from tests.live.keys.keyed import Keyed
 from tests.live.mqtt.harness import Brokers, Paho, until
 
@@ -73,6 +74,23 @@ def test_who_speaks_no_tls_is_not_heard(keyed: tuple[Keyed, Brokers]) -> None:
     assert until(lambda: paho.disconnects)
     paho.client.loop_stop()
     assert not paho.connacks
+
+
+def test_connections_that_say_nothing_crowd_out_themselves(
+    keyed: tuple[Keyed, Brokers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(door, "WAITING", 8)
+    keys, running = keyed
+    protection = running.brokers[0].protection
+    assert protection is not None
+    silent = [socket.create_connection(("127.0.0.1", running.port())) for _ in range(20)]
+    try:
+        with client(keyed, keys.token("ann", publish=("room/#",))).connect() as ann:
+            ann.publish("room/1", b"goes on", 1)
+        assert protection.refusals.counts[door.CROWDED] >= 12
+    finally:
+        for one in silent:
+            one.close()
 
 
 def test_revoked_while_connected(keyed: tuple[Keyed, Brokers]) -> None:

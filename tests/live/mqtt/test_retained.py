@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
 
@@ -40,6 +41,17 @@ def test_what_has_expired_is_not_kept() -> None:
     store.learned(kept("a", 1, 1, due_us=100), 1)
     assert len(list(store.matching(["t"], 100))) == 1
     assert not list(store.matching(["+"], 101)) and not store.by_topic
+
+
+def test_whoever_publishes_last_replaces_what_is_retained_also_a_client_that_was_sent_nothing() -> None:
+    with brokers(2) as two, Paho(two.port(0)).connect() as busy:
+        for n in range(30):  # so that its messages have a high rank
+            busy.publish("last/other", b"%d" % n, 1)
+        for n, body in enumerate((b"first", b"", b"second", b"third")):
+            with contextlib.nullcontext(busy) if n < 2 else Paho(two.port(n % 2)).connect() as pub:
+                pub.publish("last/1", body, 1, retain=True)
+            for door in (two.door(0), two.door(1)):
+                assert until(lambda door=door, body=body: door.retained.by_topic["last/1"].told.body == body), body  # type: ignore[misc]
 
 
 def test_a_retained_message_is_sent_to_who_comes_later(one: Brokers) -> None:

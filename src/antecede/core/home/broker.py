@@ -339,7 +339,7 @@ class HomeBroker(BrokerBase):
                 if not is_loose(stream):
                     lowest[stream] = min(n, lowest.get(stream, n))
         tops = self._all_tops()
-        for envelope in (*self.store, *self.store.kept_headers()):
+        for envelope in (*self.store, *self.store.kept_headers()) if lowest else ():
             message, covers = envelope.message, {**envelope.stamp.covers, **dict(envelope.stamp.own)}
             if message.order != "none" and any(covers.get(stream, 0) >= n for stream, n in lowest.items()):
                 tops[message.sender] = min(message.seq - 1, tops.get(message.sender, 0))

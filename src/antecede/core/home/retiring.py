@@ -346,7 +346,7 @@ class Naming:
 
     def learned(self, envelope: Envelope) -> Envelope:
         """As this client remembers a message that it delivered."""
-        return strip(envelope, self._retired)
+        return strip(envelope, self._retired) if self._retired else envelope
 
     def recalled(self, stamps: Sequence[Stamp]) -> list[Stamp]:
         """Stamps of earlier messages, as causes now: of streams that are in this client's past no more nothing is

@@ -16,6 +16,7 @@ filters may still be under way, and say nothing of the new groups.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from antecede.core.begin.cut import Cuts
 from antecede.core.effects import Discard, Effect, Leave, Send
@@ -26,6 +27,7 @@ from antecede.core.message import Envelope, Mark, Message
 from antecede.core.repair.comparing import bounded
 from antecede.core.roles.process import Parts
 from antecede.core.roles.receiver import Receiver
+from antecede.core.spread.forwarding import Forwarding
 from antecede.core.topics import matches
 from antecede.errors import InputError
 
@@ -52,6 +54,7 @@ class Subscriber(Receiver):
         self._begun = False
         self._known: tuple[str, ...] = ()
         """The filters it had when it last began: all messages that it has delivered are in order among these."""
+        self.forwarding = Forwarding(self) if parts.settings.forward else None
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []
@@ -197,6 +200,8 @@ class Subscriber(Receiver):
         self.wants.clear()
 
     def viewed(self, now_us: int) -> None:
+        if self.forwarding is not None:
+            self.forwarding.viewed()
         waits = [b for b in self._wanted if b in self.members and b not in self._joined]
         if self._attach_at is None and waits and (self._begun or waits[0] == self._wanted[0]):
             self._send_attach(now_us)
@@ -229,10 +234,10 @@ class Subscriber(Receiver):
                 self._on_digest(frame, sender, now_us)
             elif isinstance(frame, Gone):
                 self.losses.on_gone(frame, sender, now_us)
-        elif self.settings.view_below and isinstance(frame, Data) and not self._changed:
-            if self._begun:  # any broker's gossip may reach it; its own broker's cut says where it began
+        elif self._is_gossip(frame) and not self._changed:
+            if self._begun:  # anybody's gossip may reach it; its own broker's cut says where it began
                 self.take_wanted(frame.envelopes, sender, now_us)
-        else:
+        elif not isinstance(frame, Detach):  # of a subscriber that took gossip for something it once asked for
             if self._begun:
                 self.out += [Discard(message.id, "foreign") for message in frame.messages()]
             if sender not in self._wanted or self._attach_at is None:  # none of ours, or we cannot begin
@@ -256,6 +261,18 @@ class Subscriber(Receiver):
                 self.send((sender,), Digest({}, have, behind, dict(writer.stable)))
             else:
                 self.send((sender,), Digest({}, have, {} if have is behind else behind))
+
+    def _is_gossip(self, frame: Frame) -> TypeGuard[Data]:
+        settings = self.settings
+        return isinstance(frame, Data) and (settings.view_below > 0 or settings.forward)
+
+    def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
+        if self.forwarding is None or self._changed:  # stamps are made for what it asked for first, and said of it
+            super().take(envelopes, hint, now_us)
+            return
+        new = {e.message.id: e for e in envelopes if e.message.id not in self.inbox.seen}
+        super().take(envelopes, hint, now_us)
+        self.forwarding.came(new.values(), now_us)
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         """A digest came (what else is read in it)."""
@@ -285,8 +302,14 @@ class Subscriber(Receiver):
     # -- time ------------------------------------------------------------------------------------------------------
 
     def own_wake(self) -> int | None:
-        return self._attach_at
+        gossip_us = None if self.forwarding is None else self.forwarding.at_us
+        if gossip_us is None or self._attach_at is None:
+            return self._attach_at if gossip_us is None else gossip_us
+        return min(gossip_us, self._attach_at)
 
     def woken(self, now_us: int) -> None:
         if self._attach_at is not None and now_us >= self._attach_at:
             self._send_attach(now_us)
+        gossip = self.forwarding
+        if gossip is not None and gossip.at_us is not None and now_us >= gossip.at_us:
+            gossip.hold(now_us)

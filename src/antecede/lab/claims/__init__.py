@@ -11,10 +11,11 @@ __all__ = ["MODULES", "all_claims", "claim_named"]
 
 MODULES = (
     "late", "responsiveness", "properties", "drift", "piggyback", "memory",  # 000, 002
-    "overhead", "views", "log_rounds", "safety", "steps", "convergence", "certainty", "atomic",  # 001
-    "redundancy", "fanout", "minimum",  # 003
-    "near", "scalar", "one_sender", "perturbed", "management", "moves", "acks", "broadcast", "in_time",  # 004
-    "deliverable", "home", "repairs",  # ours
+    "overhead", "views", "partial_views", "log_rounds", "safety", "steps", "convergence", "certainty", "atomic",  # 001
+    "redundancy", "pull_cost", "lost_interest", "fanout", "minimum",  # 003
+    "near", "distance", "scalar", "one_sender", "perturbed", "perturb_readings", "management", "moves", "small_memory",
+    "acks", "broadcast", "in_time",  # 004
+    "deliverable", "growth", "home", "readings", "repairs",  # ours
 )  # fmt: skip
 
 

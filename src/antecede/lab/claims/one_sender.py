@@ -60,7 +60,7 @@ def draw(figure: Any, table: Table) -> None:
 
 
 CLAIM = Claim(
-    name="one_sender",
+    name="one-sender",
     papers="004",
     place="004, s1",
     sentence="But, from brokers to subscribers, because all messages are based on P/S using gossip protocols and "

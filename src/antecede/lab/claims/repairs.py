@@ -93,7 +93,7 @@ def draw(figure: Any, table: Table) -> None:
             right.plot(*zip(*seen, strict=True), mark, color=colour, markerfacecolor="none", markersize=6, label=name)
     right.set(xlabel="violations per 1,000 pairs", xscale="symlog", xlim=(0, None))
     if right.lines:
-        figure.legend(loc="outside upper right", ncols=7)
+        figure.legend(loc="outside lower center", ncols=7)
     for ax in (left, right):
         ax.grid(axis="y", visible=False)
 

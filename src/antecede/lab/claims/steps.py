@@ -88,7 +88,7 @@ def draw(figure: Any, table: Table) -> None:
     right.set(xscale="log", xlabel="subscribers", ylabel="copies and requests per subscriber", ylim=(0, None))
     ticks_at(right, table, "subscribers")
     handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper")
+    figure.legend(handles, labels, loc="outside right center")
 
 
 CLAIM = Claim(

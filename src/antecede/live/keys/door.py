@@ -14,12 +14,12 @@ import socket
 import ssl
 from collections import Counter
 from collections.abc import Callable
+from typing import Any, Protocol
 
 from antecede.live.keys.refusals import Refusals
 from antecede.live.keys.tls import HANDSHAKE_S
-from antecede.live.session import Session
 
-__all__ = ["CROWDED", "NO_TLS", "SILENT", "Door"]
+__all__ = ["CROWDED", "NO_TLS", "SILENT", "Comer", "Door"]
 
 HELLO_S = 10.0
 """Seconds from connecting to a welcome."""
@@ -34,6 +34,20 @@ GREET_S = 0.008
 SILENT, CROWDED, NO_TLS = "silent connection", "too many silent connections", "no TLS"
 
 
+class Comer(Protocol):
+    """What is made for a connection on which somebody has spoken: a protocol of asyncio."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it has shown who it is."""
+        ...
+
+    @property
+    def is_open(self) -> bool: ...
+
+    def abort(self) -> None: ...
+
+
 class _Coming:
     __slots__ = ("connection", "host", "session", "task", "timer")
 
@@ -41,14 +55,14 @@ class _Coming:
         self.host = host
         self.connection: socket.socket | None = connection
         """Until somebody has spoken on it and a transport has it."""
-        self.session: Session | None = None
+        self.session: Comer | None = None
         self.task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
 
 
 class Door:
     def __init__(
-        self, listener: socket.socket, tls: ssl.SSLContext, make: Callable[[], Session], refusals: Refusals
+        self, listener: socket.socket, tls: ssl.SSLContext, make: Callable[[], Comer], refusals: Refusals
     ) -> None:
         """`listener`: listens already and does not block."""
         self._listener, self._tls, self._make, self._refusals = listener, tls, make, refusals
@@ -103,10 +117,10 @@ class Door:
         one.connection = None
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            _, session = await asyncio.get_running_loop().connect_accepted_socket(
-                self._make, connection, ssl=self._tls, ssl_handshake_timeout=HANDSHAKE_S
+            make: Any = self._make
+            _, one.session = await asyncio.get_running_loop().connect_accepted_socket(
+                make, connection, ssl=self._tls, ssl_handshake_timeout=HANDSHAKE_S
             )
-            one.session = session
         except (ssl.SSLError, ConnectionError, OSError) as fault:
             connection.close()
             if one in self._coming:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from antecede.core.machine import Settings
 from antecede.core.membership.news import News
-from antecede.live.keys.door import Door
+from antecede.live.keys.door import Comer, Door
 from antecede.live.keys.guard import Guard
 from antecede.live.keys.limits import Limits
 from antecede.live.keys.refusals import Refusals
@@ -42,7 +42,7 @@ class Protection:
 
     # -- what the network asks for ---------------------------------------------------------------------------------
 
-    def door(self, listener: socket.socket, make: Callable[[], Session]) -> Door:
+    def door(self, listener: socket.socket, make: Callable[[], Comer]) -> Door:
         return Door(listener, self.keys.door(), make, self.refusals)
 
     @property

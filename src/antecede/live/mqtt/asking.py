@@ -1,8 +1,9 @@
 """SUBSCRIBE and UNSUBSCRIBE of one session: what is granted, and when that is said.
 
 Decided here: SUBACK is sent once the home broker has said where the new filters begin, so that whatever is published
-after it comes; a filter that only other brokers carry sends the client there; retained copies are due then, unless the
-options of the subscription say otherwise.
+after it comes; what the broker had delivered before it does not come by a new filter, though the broker may still have
+it; a filter that only other brokers carry sends the client there; retained copies are due then, unless the options of
+the subscription say otherwise.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import mqtt5
 
+from antecede.core.topics import matches
 from antecede.core.where import parse_where
 from antecede.errors import AntecedeError, InputError
 from antecede.live.message import selecting
@@ -46,6 +48,7 @@ class Asking:
         assert connection is not None
         connection.ids = connection.ids or asks_for_ids(packet.user_properties)
         granted, copies, reason = list[str](), list[str](), ""
+        past = self._past([one.pattern for one in packet.topic_filters])
         where = where_in(packet.user_properties)
         for one in packet.topic_filters:
             code = refusal_of(one.pattern)
@@ -77,9 +80,25 @@ class Asking:
         suback = mqtt5.SubAckPacket(packet.packet_id, codes, reason_str=connection.words(reason)).write()
         new = not any(session.seat.is_owed((subscriptions.by_filter[one].selecting,)) for one in granted)
         self._asked.append(Asked(tuple(granted), copies, suback, new))
+        session.past.update(one for one, topic in past.items() if any(matches(filter, topic) for filter in granted))
         if granted:
             self._want()
         self.look()
+
+    def _past(self, filters: list[str]) -> dict[str, str]:
+        """What the broker has delivered and still has, of these filters and none before: ids and topics. A machine that
+        has filters already, or publishes, is sent such messages too (GROW); an MQTT client did not ask for them."""
+        session = self._session
+        new = [one for one in filters if one not in session.subscriptions.by_filter]
+        if not new or not session.seat.attached:
+            return {}
+        past: dict[str, str] = {}
+        for message in session.seat.stored():
+            topic = message.topics[0]
+            is_new = any(matches(one, topic) for one in new)
+            if is_new and session.subscriptions.wanted(session.door.told(message)) is None:
+                past[message.id] = topic
+        return past
 
     def unsubscribe(self, packet: mqtt5.UnsubscribePacket) -> None:
         session, codes = self._session, mqtt5.UnsubAckReasonCode
@@ -108,6 +127,8 @@ class Asking:
                 return
             del self._asked[0]
             session.send(asked.suback)
+            if session.past:
+                session.past &= session.seat.still_to_come(session.past)
             if asked.copies:
                 seat = session.seat
                 begin = [by_filter[one].selecting for one in asked.copies if one in by_filter]

@@ -9,6 +9,7 @@ WebSocket differ only in the transport that is given.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,15 @@ class MqttConnection(asyncio.Protocol):
                     return
         except Breach as breach:
             self._broken(breach)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it has been admitted, or was: it has shown who it is."""
+        return self.session is not None
+
+    @property
+    def is_open(self) -> bool:
+        return not self.over
 
     def is_over(self) -> bool:
         """Asked anew after whatever was waited for, or done."""
@@ -237,7 +247,8 @@ class MqttConnection(asyncio.Protocol):
             if out:
                 self._transport.write(b"".join(out))
             if self._transport.can_write_eof():
-                self._transport.write_eof()
+                with contextlib.suppress(OSError):  # the other side has reset it, and that is not known here yet
+                    self._transport.write_eof()
 
     def abort(self) -> None:
         self.over = True

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
@@ -20,8 +21,8 @@ import mqtt5
 from antecede.core.message import Message
 from antecede.errors import AntecedeError, EnvironmentFault
 from antecede.live.address import Address, text_of
+from antecede.live.keys.door import Door as Gate
 from antecede.live.keys.rights import Refusal, Rights
-from antecede.live.keys.tls import HANDSHAKE_S
 from antecede.live.mqtt.aliases import MAX_ALIASES, Aliases
 from antecede.live.mqtt.connection import KEEP_ALIVE_S, MqttConnection
 from antecede.live.mqtt.flight import RECEIVE_MAX
@@ -41,6 +42,8 @@ log = logging.getLogger("antecede.mqtt")
 
 MAX_CONNECTIONS = 10_000
 """Connections at once; more are closed at once. Costs memory and descriptors."""
+BACKLOG = 128
+"""Connections that the system holds until they are let in."""
 MAX_CLIENT_ID = 1_024
 """Bytes of a client identifier."""
 FAREWELL_S = 0.5
@@ -59,6 +62,8 @@ class Door:
         self.stopping = False
         self.connections: set[MqttConnection] = set()
         self._server: asyncio.Server | None = None
+        self._gate: Gate | None = None
+        """Where keys are asked for, instead of a server."""
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._told: dict[str, Told] = {}
@@ -68,17 +73,26 @@ class Door:
 
     async def open(self, host: str, port: int) -> None:
         """Port 0: the system chooses."""
-        loop = asyncio.get_running_loop()
+        protection = self.broker.protection
         try:
-            protection = self.broker.protection
-            tls = None if protection is None else protection.keys.door()
-            self._server = await loop.create_server(
-                lambda: MqttConnection(self), host, port, ssl=tls,
-                ssl_handshake_timeout=None if tls is None else HANDSHAKE_S,
-            )  # fmt: skip
+            if protection is None:
+                make = asyncio.get_running_loop().create_server
+                self._server = await make(lambda: MqttConnection(self), host, port)
+                self.address = self._server.sockets[0].getsockname()[:2]
+            else:  # whoever only connects, or trickles, is kept from those who are in as at the broker's own port
+                family = socket.AF_INET6 if ":" in host else socket.AF_INET
+                listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+                listener.setblocking(False)
+                self.address = listener.getsockname()[:2]
+                self._gate = protection.door(listener, lambda: MqttConnection(self))
         except OSError as fault:
             raise EnvironmentFault(f"cannot serve MQTT on port {port}: {fault.strerror or fault}") from None
-        self.address = self._server.sockets[0].getsockname()[:2]
+
+    def _shut(self) -> None:
+        """Let nobody else in."""
+        for way in (self._server, self._gate):
+            if way is not None:
+                way.close()
 
     def opened(self, connection: MqttConnection) -> None:
         self.connections.add(connection)
@@ -93,8 +107,7 @@ class Door:
     async def stop(self) -> None:
         """Tell all clients, and let go of all sessions."""
         self.stopping = True
-        if self._server is not None:
-            self._server.close()
+        self._shut()
         for connection in list(self.connections):
             if connection.session is not None:
                 connection.session.expiry_s = max(1, connection.session.expiry_s)
@@ -112,8 +125,7 @@ class Door:
 
     def abort(self) -> None:
         """Without a word, as if the process had been killed."""
-        if self._server is not None:
-            self._server.close()
+        self._shut()
         for session in self.sessions.values():
             session.over = True
             session.seat.end()
@@ -123,7 +135,7 @@ class Door:
     # -- connecting ------------------------------------------------------------------------------------------------
 
     def connect(self, connection: MqttConnection, packet: mqtt5.ConnectPacket) -> None:
-        self.start(self._connect(connection, packet))
+        self.start(self._answer(connection, packet))
 
     def start(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -134,6 +146,13 @@ class Door:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("a mistake of ours", exc_info=task.exception())
+
+    async def _answer(self, connection: MqttConnection, packet: mqtt5.ConnectPacket) -> None:
+        try:
+            await self._connect(connection, packet)
+        except BaseException:
+            connection.abort()  # or its client would wait for a CONNACK for ever
+            raise
 
     async def _connect(self, connection: MqttConnection, packet: mqtt5.ConnectPacket) -> None:
         connection.problems = packet.request_problem_info

@@ -17,8 +17,9 @@ from antecede.live.mqtt.packets import Breach
 
 __all__ = ["RECEIVE_MAX", "Arrivals", "Arrived", "Departures", "Sent"]
 
-RECEIVE_MAX = 128
-"""Publications of one client that are not settled. Raising it costs memory; lowering it, throughput over long lines."""
+RECEIVE_MAX = 1_024
+"""Publications of one client that are not settled. Raising it costs memory; lowering it, throughput over long lines,
+and clients that do not heed it, as mqtt.js, are closed in the midst of a burst."""
 TOO_MANY = 0x93
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from antecede.core.effects import Dropped, Effect
@@ -50,6 +50,7 @@ class Seat(Connection):
     def __init__(self, broker: Broker, name: str, owner: Owner, token: str = "") -> None:
         super().__init__([broker.address], name, broker.directory, None, Inside(broker), token=lambda: token)
         self._owner = owner
+        self._broker = broker
         self._filters: tuple[str, ...] = ()
         self._own = True
 
@@ -97,6 +98,12 @@ class Seat(Connection):
             (said.topic,), said.content, deadline_us=said.deadline_us, after=said.after, order=said.order
         )
 
+    def outrank(self, kept: Envelope) -> None:
+        """What it publishes next replaces this retained message at every broker, though it was not sent it. (Rank grows
+        along causality; it may grow faster.)"""
+        upper = self.machine.upper
+        upper.rank = max(upper.rank, kept.stamp.rank)
+
     def why_not_publish(self, topic: str, size: int) -> str:
         """Where a token is asked for: why its broker would refuse this; empty: it would not."""
         if 0 < self.limits[0] < size:
@@ -132,14 +139,23 @@ class Seat(Connection):
                 last = place
         return last
 
+    def stored(self) -> Iterable[Message]:
+        """What its broker has delivered and still has."""
+        return (one.message for one in self._broker.machine.store.by_id.values())
+
+    def still_to_come(self, ids: Iterable[str]) -> set[str]:
+        """Those of them that its home has not sent, and will."""
+        machine = self.machine
+        behind = dict(machine.tops)
+        for cut in machine.growing.began():
+            join(behind, dict(map(split_id, cut)))
+        for stream, n in machine.start_marks.items():
+            join(behind, {stream.partition("@")[0]: n})
+        return {one for one in ids if (place := split_id(one))[1] > behind.get(place[0], 0)}
+
     def comes_live(self, message: Message) -> bool:
         """Whether a message that its home has delivered is still to come to this session by its queue."""
-        machine = self.machine
-        series, seq = split_id(message.id)
-        behind = max((n for stream, n in machine.start_marks.items() if stream.partition("@")[0] == series), default=0)
-        cuts = [split_id(one) for cut in machine.growing.began() for one in cut]
-        behind = max([behind, machine.tops.get(series, 0), *(n for sender, n in cuts if sender == series)])
-        return seq > behind
+        return bool(self.still_to_come((message.id,)))
 
     def keeps(self, envelope: Envelope) -> None:
         """A kept copy was handed over: state, and a cause of what follows, unless something before it is still owed."""

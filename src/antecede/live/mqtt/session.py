@@ -23,7 +23,7 @@ from antecede.live.mqtt.asking import Asking
 from antecede.live.mqtt.codes import QOS, named
 from antecede.live.mqtt.connection import MqttConnection
 from antecede.live.mqtt.flight import Arrivals, Departures, Sent
-from antecede.live.mqtt.mapping import Told, outgoing, read
+from antecede.live.mqtt.mapping import Publication, Told, outgoing, read
 from antecede.live.mqtt.packets import Breach
 from antecede.live.mqtt.retained import Kept
 from antecede.live.mqtt.seat import Seat
@@ -66,6 +66,8 @@ class MqttSession:
         """Taken from the machine, or by an earlier life of this session, and not written yet: they go first."""
         self.copies: deque[tuple[int, list[str]]] = deque()
         """Retained copies that are due: after so many messages, of these filters."""
+        self.past: set[str] = set()
+        """Delivered at the broker before the filter was subscribed to that would bring them now: they are not sent."""
         self._kept: deque[Kept] = deque()
         self._copied: dict[str, None] = {}
         self._since: set[str] = set()
@@ -119,7 +121,7 @@ class MqttSession:
     def _publish_will(self, will: mqtt5.Will) -> None:
         try:
             said = read(will, will.topic, will.payload or b"", int(will.qos), self.seat.clock.now_us())
-            self.seat.publish(said)
+            self._publish(said, retain=will.retain)
         except AntecedeError as fault:
             log.warning("the will of %s was not published: %s", self.client_id, fault)
 
@@ -192,7 +194,7 @@ class MqttSession:
             if why := self.seat.why_not_publish(topic, len(said.content)):
                 self._refuse(packet, NOT_AUTHORIZED, why)
                 return
-            message = self.seat.publish(said)
+            message = self._publish(said, retain=packet.retain)
         except AntecedeError as fault:
             self._refuse(packet, TOPIC_INVALID if len(topic) > MAX_TOPIC else REFUSED, str(fault))
             return
@@ -201,6 +203,12 @@ class MqttSession:
             self.arrivals.published(number, message.id)
         if len(self.seat.machine.outbox.unacked) > UNSAFE:
             connection.pause()
+
+    def _publish(self, said: Publication, *, retain: bool) -> Message:
+        kept = self.door.retained.by_topic.get(said.topic) if retain else None
+        if kept is not None:
+            self.seat.outrank(kept.envelope)
+        return self.seat.publish(said)
 
     def _refuse(self, packet: mqtt5.PublishPacket, code: int, text: str) -> None:
         self.door.counts["refused"] += 1
@@ -267,6 +275,9 @@ class MqttSession:
         message, wanted = told.message, self.subscriptions.wanted(told)
         if wanted is None or self._copied.pop(message.id, False) is None:
             return
+        if message.id in self.past:
+            self.past.discard(message.id)
+            return
         if not wanted.own and message.sender == self.seat.name:
             return
         if message.deadline_us is not None and message.deadline_us < self.seat.clock.now_us():
@@ -284,7 +295,7 @@ class MqttSession:
         seen = told.message.id in self._since
         if not self.copies and not self._kept:
             self._since.clear()
-        if wanted is None or seen or self.seat.comes_live(told.message):
+        if wanted is None or seen or (told.message.id not in self.past and self.seat.comes_live(told.message)):
             return
         self._copied[told.message.id] = None
         if len(self._copied) > REMEMBERED:
@@ -353,4 +364,4 @@ class MqttSession:
     def take_all(self) -> list[Message]:
         """All that waits, for another broker to write: they are delivered."""
         taken = self.seat.take(self.seat.waiting) if self.seat.waiting else []
-        return [*(one.message for one in self.line), *taken]
+        return [one for one in (*(one.message for one in self.line), *taken) if one.id not in self.past]

@@ -7,7 +7,7 @@ the end.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -225,8 +225,8 @@ def parts_of(split: Split) -> Iterator[tuple[Any, list[int]]]:
     if silent(file):
         yield Silent(file.name), []
     if file.suffix != ".parquet":
-        for batch in read_batches(file):
-            yield pa.Table.from_batches([batch]), []
+        for batches in some_at_once(read_batches(file)):
+            yield pa.Table.from_batches(batches).unify_dictionaries().combine_chunks(), []
         return
     open_parquet(file).close()
     with sentences(split):
@@ -235,6 +235,21 @@ def parts_of(split: Split) -> Iterator[tuple[Any, list[int]]]:
     with parquet:
         for groups in shares(parquet, split):
             yield parquet, groups
+
+
+def some_at_once(batches: Iterable[Any]) -> Iterator[list[Any]]:
+    """About ROWS_AT_ONCE rows at a time: live processes write a batch each turn, often of a few rows, and a look at a
+    batch costs as much as a look at thousands of rows."""
+    held: list[Any] = []
+    rows = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        if rows >= ROWS_AT_ONCE:
+            yield held
+            held, rows = [], 0
+    if held:
+        yield held
 
 
 def shares(parquet: Any, split: Split) -> Iterator[list[int]]:

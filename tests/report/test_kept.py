@@ -1,0 +1,53 @@
+"""Results that are kept: one page in order, small figures, and what is of the quick design is marked so."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from antecede.errors import InputError
+from antecede.lab.claim import Effort
+from antecede.lab.claims import claim_named
+from antecede.lab.run import run_claim
+from antecede.report.kept import keep
+
+NAMES = ("atomic", "steps", "acks", "home")
+
+
+def run(out: Path, name: str, effort: Effort) -> None:
+    run_claim(claim_named(name), effort, out, None, clock=time.monotonic)
+
+
+def test_the_first_run_that_has_a_claim_counts(tmp_path: Path) -> None:
+    full, quick, target = tmp_path / "full", tmp_path / "quick", tmp_path / "results"
+    run(full, "acks", Effort())
+    for name in ("acks", "atomic", "steps"):
+        run(quick, name, Effort(quick=True, seeds=2))
+    kept = keep([full, quick], target, NAMES)
+    assert kept.claims == 3 and kept.quick == ("atomic", "steps") and kept.missing == ("home",)
+    page = kept.page.read_text("utf-8")
+    assert "| [acks](#acks) | 004" in page and "| default |" in page and "| quick, 2 seeds | 2 |" in page
+    assert page.index("### atomic") < page.index("### steps") < page.index("### acks")
+    assert "Not measured: home." in page and "`antecede lab run steps --quick --seeds 2`" in page
+    for name in ("atomic", "steps", "acks"):
+        assert f"(figures/{name}.png)" in page and (target / "figures" / f"{name}.png").stat().st_size < 60_000
+        assert (target / "tables" / f"{name}.csv").is_file()
+    assert kept.size < 200_000
+
+
+def test_what_was_kept_before_is_replaced_and_nothing_else(tmp_path: Path) -> None:
+    run(tmp_path / "run", "atomic", Effort())
+    target = tmp_path / "results"
+    (target / "figures").mkdir(parents=True)
+    (target / "figures" / "old.png").write_bytes(b"")
+    (target / "mine.md").write_text("mine")
+    keep([tmp_path / "run"], target, NAMES)
+    assert not (target / "figures" / "old.png").exists() and (target / "mine.md").read_text() == "mine"
+
+
+def test_without_a_result_nothing_is_touched(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="There is no result of the lab"):
+        keep([tmp_path], tmp_path / "results", NAMES)
+    assert not (tmp_path / "results").exists()
