@@ -88,7 +88,6 @@ def draw(figure: Any, table: Table) -> None:
             ax = axes[row][column]
             part = [one for one in table if one["costs"] == costs and one["perturbed"] == rate]
             curves(ax, part, "members", "throughput", "what")
-            ax.set(ylim=(0, None))
             if not row:
                 ax.set_title(f"{rate:.0%} perturbed")
             ticks_at(ax, part, "members")
@@ -96,6 +95,7 @@ def draw(figure: Any, table: Table) -> None:
                 ax.set_xlabel("members")
             if not column:
                 ax.set_ylabel(f"{costs}:\ndeliveries per second\nand awake member")
+    axes[0][0].set_ylim(bottom=0)  # once all are drawn, for they share it
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
 
