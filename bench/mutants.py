@@ -56,7 +56,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Reader.start_at", "self.cut[stream] = n", "pass", "the cut is remembered"),
     Mutant("Reader.stale", "cut_off and (not owed)", "cut_off", "what is cut off in one group may be owed in another"),
     # -- vector clocks
-    Mutant("VectorWriter.stamp", "needs.update(dict.fromkeys(leaves))", "pass", "a message needs the leaves of its past"),
+    Mutant("VectorWriter.stamp", "needs.update(dict.fromkeys([leaf for leaf in leaves if leaf[1] <= covers.get(leaf[0], 0)]))", "pass", "a message needs the leaves of its past"),
     Mutant("VectorWriter._take_in", "self._hear_of(mark, group)", "pass", "causes in groups a message is not addressed to are leaves there"),
     Mutant("VectorWriter._take_in", "leaf[1] <= covers.get(leaf[0], 0)", "leaf[1] < covers.get(leaf[0], 0)", "what has a successor is no leaf"),
     Mutant("VectorWriter._take_in", "tips[stamp.own[0]] = stamp", "pass", "what is delivered is past"),

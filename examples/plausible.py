@@ -134,7 +134,7 @@ class PlausibleReader(Reader):
         marks: dict[Mark, None] = {}
         for one in (stamp, *self._skipped_by(stamp)):
             for stream, n in one.needs:
-                over = self.over.get(stream, ())
+                over = self.above.get(stream, ())
                 numbers = range(self.front.get(stream, 0) + 1, n + 1)
                 marks.update(dict.fromkeys((stream, k) for k in numbers if k not in over))
         return list(marks)

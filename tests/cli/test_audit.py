@@ -119,6 +119,16 @@ def test_a_log(tmp_path: Path, engine: str) -> None:
     assert code == 0 and "clean: 0 findings in 2 deliveries" in shown
 
 
+def test_a_table_without_named_columns_and_a_sweep_get_a_cure(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("msg,refs\n1,\n")
+    with pytest.raises(InputError, match=r"log\.csv is a table: name its columns, at least --id"):
+        run(str(tmp_path / "log.csv"))
+    (tmp_path / "sweep").mkdir()
+    (tmp_path / "sweep" / "sweep.jsonl").touch()
+    with pytest.raises(InputError, match=r"its verdicts are in sweep\.jsonl"):
+        run(str(tmp_path / "sweep"))
+
+
 def test_input_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "a.log").touch()
     (tmp_path / "a.csv").touch()

@@ -18,11 +18,12 @@ def test_the_first_three_commands(tmp_path: Path) -> None:
         name, _, url = broker.stdout.readline().partition(" listens on ")
         assert name == "A" and url.startswith("antecede://127.0.0.1:")
         at = url.strip()
-        hint = broker.stdout.readline()
-        assert f"antecede sub 'room/#' --at {at}" in hint
-        assert "antecede pub room/1" in broker.stdout.readline()
+        hints = [broker.stdout.readline() for _ in range(4)]
+        assert hints[1] == f"  antecede sub 'room/#' --at {at.removeprefix('antecede://')}\n"
+        assert hints[3].startswith("  antecede pub room/1") and max(map(len, hints)) <= 81
         with running("sub", "room/#", "--at", at, "--count", "2", "--json", "--records", records) as sub:
             assert sub.stderr is not None and sub.stdout is not None
+            assert sub.stderr.readline().startswith("Waiting for room/#")
             assert "antecede pub room/1" in sub.stderr.readline()
             pub = ("pub", "room/1", "--at", at, "--name", "ann", "--records", records)
             first = antecede(*pub, "where shall we meet?", "--within", "20s", "--header", "lang=en")
@@ -50,7 +51,8 @@ def test_beyond_the_loopback_with_keys(tmp_path: Path) -> None:
     with running("broker", "--listen", "0.0.0.0:0", "--name", "A", "--config", str(settings)) as broker:
         assert broker.stdout is not None and broker.stderr is not None
         url = broker.stdout.readline().split()[-1]
-        assert url.startswith("antecedes://127.0.0.1:") and "--token-file" in broker.stdout.readline()
+        assert url.startswith("antecedes://127.0.0.1:") and broker.stdout.readline().startswith("Next")
+        assert "--token-file" in broker.stdout.readline()
         at = ("--at", url, "--ca", f"{keys}/ca.pem")
         with running("sub", "#", *at, "--token-file", tokens["bob"], "--count", "1") as sub:
             assert sub.stderr is not None and sub.stdout is not None
@@ -93,4 +95,4 @@ def test_a_taken_port_says_so() -> None:
         assert broker.stdout is not None
         url = broker.stdout.readline().split()[-1]
         second = antecede("broker", "--listen", url)
-        assert second.returncode == 2 and "cannot listen" in second.stderr
+        assert second.returncode == 2 and "Name another port" in second.stderr

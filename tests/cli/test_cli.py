@@ -124,3 +124,13 @@ def test_the_shell_completes_commands_and_options(line: str, offered: str) -> No
     environment = {**os.environ, **asked}
     done = subprocess.run([sys.executable, "-m", "antecede"], env=environment, capture_output=True, text=True)
     assert done.stdout.split() == [offered]
+
+
+def test_the_help_has_every_command_under_one_heading(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"\n{heading}:\n" in shown for heading in cli.SECTIONS)
+    listed = re.findall(r"^  ([a-z]+) {2,}", shown[shown.index("To begin with:") :], flags=re.MULTILINE)
+    assert listed == list(cli.COMMANDS)
+    assert cli.main(["sub", "--help"]) == 0
+    assert "<list" not in capsys.readouterr().out

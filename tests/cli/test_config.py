@@ -18,7 +18,9 @@ def test_each_value_and_where_it_came_from(
     file.write_text("name = 'A'\n[table]\n'room/#' = ['A', 'B']\n", "utf-8")
     monkeypatch.setenv("ANTECEDE_HTTP", "9100")
     assert cli.main(["config", "--config", str(file)]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr().out.splitlines()
+    assert max(map(len, printed)) <= 80 + len(str(tmp_path))
+    lines = [line for line in printed if not line.startswith(" ")]
     assert [line.split()[0] for line in lines] == [one.key for one in SETTINGS]
     assert any(line.split()[:3] == ["http", "9100", "environment"] for line in lines)
     assert cli.main(["config", "--config", str(file), "--json"]) == 0

@@ -13,7 +13,9 @@ from antecede.lab.claims import all_claims
 
 def test_list_names_every_claim(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "list"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    lines = [line for line in printed.partition("\n\n")[0].splitlines() if not line.startswith(" ")]
     assert [line.split()[0] for line in lines] == [claim.name for claim in all_claims()]
     assert main(["lab", "list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)

@@ -65,9 +65,20 @@ def test_a_table_batch_then_the_rows_without_a_place_elsewhere(spark: Any, tmp_p
         run(tmp_path / "in.parquet", *NAMED, "--out", tmp_path / "out")
 
 
+def test_rows_without_a_place_are_named_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("event.id,reply to\na,b\nb,a\n,a\nc,\nc,\nd,x\n")
+    columns = ("--id", "event.id", "--parents", "reply to", "--unknown", "skip")
+    code, shown = run(tmp_path / "in.csv", *columns, "--out", tmp_path / "out")
+    assert code == 2
+    assert "cycle: a: it is among its own ancestors" in shown and "duplicate: c: its id came before" in shown
+    assert "invalid: a row without an id: id is null" in shown and "(column missing): 1" in shown
+    command = shown.splitlines()[-1].split("-c ")[1].strip('"')
+    assert f"read_parquet('{tmp_path / 'out'}')" in command
+
+
 def test_a_parent_that_is_nowhere_needs_a_word(tmp_path: Path) -> None:
     pq.write_table(table(["b"], [["a"]]), tmp_path / "in.parquet")
-    with pytest.raises(InputError, match="a"):
+    with pytest.raises(InputError, match="--unknown skip"):
         run(tmp_path / "in.parquet", *NAMED, "--out", tmp_path / "out")
     code, told = run(tmp_path / "in.parquet", *NAMED, "--unknown", "skip", "--out", tmp_path / "skipped", "--json")
     assert code == 0 and json.loads(told)["missing"] == 1

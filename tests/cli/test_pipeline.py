@@ -55,6 +55,16 @@ def test_what_cannot_work_is_one_sentence_and_exit_2(
     assert said in error and error.count("\n") == 1
 
 
+def test_an_input_that_is_not_there_is_said_before_spark_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "CONFIG.toml"
+    path.write_text("[source]\npath = 'runs/first'\n[output]\npath = 'out'\n", "utf-8")
+    monkeypatch.setattr("antecede.spark.pipeline.run_pipeline", lambda *_, **__: pytest.fail("Spark was started"))
+    assert main(["pipeline", str(path)]) == 2
+    assert "runs/first does not exist: correct source.path." in capsys.readouterr().err
+
+
 def write_config(tmp_path: Path, more: str = "") -> Path:
     (tmp_path / "in").mkdir()
     path = tmp_path / "CONFIG.toml"

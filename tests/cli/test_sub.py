@@ -6,13 +6,15 @@ import json
 
 import pytest
 
-from antecede.cli.sub import as_line, as_text, left_out, say_state
+from antecede.cli.sub import Telling, as_line, as_text, left_out
 from antecede.live.inbox import Fate
 from antecede.live.message import Message
 
 
 def test_a_message_as_text_and_as_json() -> None:
-    message = Message("ann:1", "room/1", b"h\xffi", "ann", 1_700_000_000_000_000, None, {"k": "v"}, lambda: ("bob:2",))
+    message = Message(
+        "ann:1", "room/1", b"h\xffi", "ann", 1_700_000_000_000_000, None, {"k": "v"}, lambda _: ("bob:2",)
+    )
     assert as_text(message) == "room/1  ann  h\ufffdi"
     line = json.loads(as_line(message))
     assert line["id"] == "ann:1" and line["sent_at"] == "2023-11-14T22:13:20+00:00" and line["deadline"] is None
@@ -22,11 +24,13 @@ def test_a_message_as_text_and_as_json() -> None:
 def test_what_was_left_out_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     left_out(Fate("ann:1", "late", ("bob:2", "bob:3")))
     left_out(Fate("ann:2", "overflow"))
-    say_state("away", "A")
-    say_state("connected", "A")
+    tell = Telling()
+    for state, broker in (("connected", "A"), ("away", "A"), ("connected", "C")):
+        tell(state, broker)
     assert capsys.readouterr().err.splitlines() == [
         "ann:1 was late, for want of bob:2, bob:3",
         "ann:2 was overflow",
         "The connection to A is lost: looking for another broker.",
+        "Connected to C now.",
     ]
     assert Fate("ann:1", "late", ("bob:2", "bob:3")).blocked_by == ("bob",)

@@ -7,12 +7,12 @@ import json
 
 from rich.console import Console
 
-from antecede.cli.top import look, table_of
+from antecede.cli.top import look, page_of
 from tests.cli.processes import antecede, cluster
 
 
 def shown(table: object) -> str:
-    console = Console(width=200, file=io.StringIO())
+    console = Console(width=80, file=io.StringIO())
     with console.capture() as capture:
         console.print(table)
     return capture.get()
@@ -22,8 +22,9 @@ def test_two_brokers_and_one_that_is_away() -> None:
     with cluster(2) as (_, told):
         places = [url.removeprefix("http://") for url in told["http"]]
         looks = {place: look(place) for place in [*places, "127.0.0.1:9"]}
-        text = shown(table_of(looks, looks, 1.0))
-        assert "A B" in text and "refused" in text
+        text = shown(page_of(looks, looks, 1.0))
+        assert "A B" in text and "127.0.0.1:9 does not answer" in text and "--http 9" in text
+        assert places[0].partition(":")[0] in text and "…" not in text  # all of it fits 80 columns
         result = antecede("top", *places, "--once", "--json")
         assert [json.loads(result.stdout)[place]["name"] for place in places] == ["A", "B"]
 
@@ -34,5 +35,10 @@ def test_rates_and_what_was_left_out() -> None:
         "connections": 2, "held": 1, "gap_age_s": 0.25, "unsafe": 0, "stored": 7, "fates": {"delivered": 30, "late": 2},
     }  # fmt: skip
     before = {**said, "fates": {"delivered": 10}}
-    text = shown(table_of({"x": said}, {"x": before}, 2.0))
-    assert " 10 " in text and "late:2" in text and "0.25" in text and " B " not in text
+    text = shown(page_of({"x": said}, {"x": before}, 2.0))
+    assert " 10 " in text and "A left out: 2 late" in text and "0.25" in text and " B " not in text
+
+
+def test_nobody_answers_at_all() -> None:
+    result = antecede("top", "127.0.0.1:9", "--once")
+    assert result.returncode == 2 and "refused. Is it the http port" in " ".join(result.stdout.split())

@@ -11,6 +11,7 @@ from antecede.core.effects import Expelled
 from antecede.errors import InputError
 from antecede.live.broker import Broker
 from antecede.live.client import connect
+from antecede.testing import LocalCluster
 from antecede.trace.parquet import read_rows
 from tests.live.cluster import until
 from tests.live.keys.keyed import Keyed
@@ -81,3 +82,15 @@ def test_a_broker_that_was_expelled_comes_back_and_its_clients_with_it(tmp_path:
     asyncio.run(main())
     rows = [(row.process, row.kind, row.reason) for row in read_rows(tmp_path) if row.kind in ("crash", "restart")]
     assert rows == [("A", "crash", "expelled"), ("A.1", "restart", None), ("A.1", "crash", "left")]
+
+
+def test_the_log_tells_of_brokers_that_come_and_go(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(cluster: LocalCluster) -> None:
+        await asyncio.sleep(3)
+        cluster.kill("B")
+        await asyncio.sleep(60)
+
+    with caplog.at_level("INFO", "antecede.broker"):
+        LocalCluster(brokers=3).run(scenario)
+    gone = [message for message in caplog.messages if " is gone: " in message]
+    assert "B is here" in caplog.messages and gone == ["B is gone: it stopped, crashed or cannot be reached"] * 2

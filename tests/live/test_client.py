@@ -63,10 +63,15 @@ def test_mistakes_get_one_sentence_at_the_call() -> None:
                     node.subscribe("t", queue=0)
                 with pytest.raises(InputError, match="what to subscribe to"):
                     node.subscribe()
+                with pytest.raises(InputError, match="after= takes a message"):
+                    await node.publish("t", b"", after=3)  # type: ignore[arg-type]
+                before = node.subscribe("t")
             with pytest.raises(InputError, match="is closed"):
                 await node.publish("t", b"")
             with pytest.raises(InputError, match="is closed"):
                 node.subscribe("t")
+            with pytest.raises(InputError, match="is closed"):
+                await before.__aenter__()
         with pytest.raises(InputError, match="cannot be called"):
             connect(name="10.0.0.1")
 

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from antecede.errors import InputError
 from antecede.live.broker import Broker
 from antecede.live.client import connect
 
@@ -14,11 +15,13 @@ def test_a_reader_that_waits_is_woken_when_the_inbox_closes() -> None:
     async def main() -> None:
         async with Broker("127.0.0.1:0") as broker, connect(broker.url) as node:
             inbox = node.subscribe("t")
+            with pytest.raises(InputError, match=r"async with node\.subscribe"):
+                await anext(inbox)
             async with inbox:
                 reader = asyncio.ensure_future(anext(inbox))
                 await asyncio.sleep(0)
                 assert len(inbox) == 0 and inbox.fates() == {"queued": 0}
-                with pytest.raises(TimeoutError):
+                with pytest.raises(TimeoutError, match=r"No message came within 0\.01 s on t"):
                     await inbox.get(0.01)
             with pytest.raises(StopAsyncIteration):
                 await reader

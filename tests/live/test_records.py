@@ -56,6 +56,24 @@ def test_a_directory_that_cannot_be_is_said(tmp_path: Path) -> None:
         Records(tmp_path / "file" / "below", "A")
 
 
+def test_a_full_disk_ends_the_records_and_not_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    records = Records(tmp_path, "A")
+    records.append(rows("A", 2))
+    with monkeypatch.context() as disk:
+        disk.setattr(records._appender, "append", full)
+        records.append(rows("A", 3)[2:])
+    records.append(rows("A", 4)[3:])  # there is room again: still nothing, or the stream would have a hole
+    records.close()
+    assert [row.step for row in read_rows(tmp_path)] == [0, 1]
+    (told,) = caplog.messages
+    assert "No space left on device" in told and "A goes on without" in told
+
+
 WRITES = """
 import sys
 from antecede.live.records import Records

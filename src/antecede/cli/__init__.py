@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 import antecede
 from antecede.cli.output import patient_output
@@ -27,25 +27,36 @@ from antecede.errors import AntecedeError
 
 __all__ = ["COMMANDS", "build", "main"]
 
-COMMANDS: Mapping[str, str] = {
-    "demo": "The point in one page, every recipe in a storm, judged, and a small pipeline on Spark.",
-    "simulate": "Run a recipe on a virtual network that loses, delays and breaks; write the trace.",
-    "check": "Judge a trace: order, gaps, what is overdue, duplicates and what was never delivered.",
-    "audit": "The same for traces, tables and logs of any size; small ones without Spark.",
-    "order": "Causal order for a table or a stream of events: every row its place and its fate.",
-    "pipeline": "Order, fuse and audit on Spark: from a source to tables, batch or continuous.",
-    "recipes": "List the protocols: what each promises, where it comes from, how its paper can be read.",
-    "lab": "The papers' claims and figures, measured on Spark: each sentence and its verdict.",
-    "explore": "Try every run of a small scenario: each order, loss, duplicate and crash.",
-    "broker": "Run a broker: clients publish through it and subscribers read from it.",
-    "pub": "Publish a message; says when it is safe.",
-    "sub": "Print what comes, in causal order and before its deadline.",
-    "cluster": "Run several brokers on this machine in one terminal.",
-    "config": "Show a broker's settings and where each value came from.",
-    "top": "Watch brokers from the terminal.",
-    "keys": "Make the keys of a cluster and the tokens of its clients; revoke, rotate, show.",
-    "doctor": "Look at this machine and say what is missing, why it matters and what cures it.",
+SECTIONS: Mapping[str, Mapping[str, str]] = {
+    "To begin with": {
+        "demo": "The point in one page, every recipe in a storm, judged, and a small pipeline on Spark.",
+        "doctor": "Look at this machine and say what is missing, why it matters and what cures it.",
+    },
+    "Brokers and clients": {
+        "broker": "Run a broker: clients publish through it and subscribers read from it.",
+        "sub": "Print what comes, in causal order and before its deadline.",
+        "pub": "Publish a message; says when it is safe.",
+        "cluster": "Run several brokers on this machine in one terminal.",
+        "top": "Watch brokers from the terminal.",
+        "config": "Show a broker's settings and where each value came from.",
+        "keys": "Make the keys of a cluster and the tokens of its clients; revoke, rotate, show.",
+    },
+    "Tables, logs and streams of events": {
+        "order": "Causal order for a table or a stream of events: every row its place and its fate.",
+        "audit": "Was anything delivered before its cause: in traces, tables and logs of any size.",
+        "pipeline": "Order, fuse and audit on Spark: from a source to tables, batch or continuous.",
+    },
+    "Protocols and papers": {
+        "simulate": "Run a recipe on a virtual network that loses, delays and breaks; write the trace.",
+        "check": "Judge a trace: order, gaps, what is overdue, duplicates and what was never delivered.",
+        "explore": "Try every run of a small scenario: each order, loss, duplicate and crash.",
+        "recipes": "List the protocols: what each promises, where it comes from, how its paper can be read.",
+        "lab": "The papers' claims and figures, measured on Spark: each sentence and its verdict.",
+    },
 }
+"""The commands under the headings of the help, by who needs them."""
+
+COMMANDS: Mapping[str, str] = {name: line for section in SECTIONS.values() for name, line in section.items()}
 
 FOR_READERS = ("broker", "cluster", "demo", "sub", "top")
 """What they print as they go is all that they are for: they end when their reader has read enough."""
@@ -75,7 +86,8 @@ def show_version(wanted: bool) -> None:
 def root(version: Annotated[bool, typer.Option("--version", help="Say which.", callback=show_version)] = False) -> None:
     """Messages in cause-and-effect order, before their deadlines, over networks that lose them.
 
-    `antecede COMMAND --help` explains each. Exit codes: 0 fine, 1 a violation was found, 2 bad input.
+    `antecede COMMAND --help` explains each. Exit codes: 0 fine, 1 a violation was found, 2 bad input or a machine that
+    lacks something.
     """
 
 
@@ -84,6 +96,7 @@ def build(wanted: str | None = None) -> typer.Typer:
     # Plain text help and errors: they are read by scripts and through pipes as often as by people.
     app = typer.Typer(
         name="antecede",
+        cls=Sections,
         no_args_is_help=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -97,6 +110,17 @@ def build(wanted: str | None = None) -> typer.Typer:
     return app
 
 
+class Sections(TyperGroup):
+    """The help of all commands, under headings."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for heading, section in SECTIONS.items():
+            lines = [(name, line) for name, line in section.items() if name in self.commands]
+            if lines:
+                with formatter.section(heading):
+                    formatter.write_dl(lines, col_max=10)
+
+
 class Headed(TyperCommand):
     """A command whose help puts options under the heading they name (`rich_help_panel`), in plain text."""
 
@@ -106,6 +130,8 @@ class Headed(TyperCommand):
             record = param.get_help_record(ctx)
             if record is not None:
                 heading = "Arguments" if param.param_type_name == "argument" else "Options"
+                if heading == "Arguments":  # their names say what they are: no `<list[str]>`
+                    record = (record[0].partition(" <")[0], record[1])
                 sections.setdefault(getattr(param, "rich_help_panel", None) or heading, []).append(record)
         for heading, records in sections.items():
             with formatter.section(heading):

@@ -29,6 +29,9 @@ __all__ = ["audit"]
 FIRST = 20
 """Findings that are printed."""
 
+TABLES = {".csv", ".json", ".jsonl", ".ndjson"}
+"""Files that are tables of one's own; Parquet may also be a trace."""
+
 Option = typer.Option
 
 
@@ -63,7 +66,7 @@ def audit(
     Below 32 MB of files are judged in this process, without Java; what is larger on Spark. The findings are the same.
 
     \b
-    antecede audit sweep/                                      all runs below it
+    antecede audit runs/                                       all runs below it
     antecede audit run-1 run-2 --json > verdicts.json
     antecede audit log.parquet --id msg --parents refs --receiver node --position n
     antecede audit simpledb.log
@@ -85,6 +88,9 @@ def audit(
             raise InputError(f"{path} does not exist: give run directories, records files or tables")
 
     asked = Asked(paths, None if id is None else {"id": id, **described}, encoding)
+    for path in paths if id is None else ():
+        if path.is_file() and TABLES.intersection(path.suffixes):
+            raise InputError(f"{path} is a table: name its columns, at least --id and --parents (or --clock)")
     local = engine == "local" or (engine == "auto" and master is None and asked.is_small())
     if local:
         with Progress("rows") as progress:
@@ -205,7 +211,8 @@ def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
     for row in report["unknown_tails"]:
         say(f"Not clean: {row['source']}: {row['text']}")
     who = f"{report['processes']:,} processes" if "processes" in report else f"{report['receivers']:,} receivers"
-    verdict = "clean" if report["clean"] else "NOT clean"
+    found = violations or report["unknown_tails"]
+    verdict = "clean" if report["clean"] else "NOT clean" if found else "not all could be judged"
     say(
         f"{verdict}: {violations:,} findings in {report['deliveries']:,} deliveries "
         f"({report['rows']:,} rows) of {who}, {report['messages']:,} messages; {report['quarantined']:,} set aside"

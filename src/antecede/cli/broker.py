@@ -70,15 +70,29 @@ def show(broker: Broker) -> None:
     from antecede.live.address import text_of
 
     print(f"{broker.name} listens on {broker.url}", flush=True)
-    at = "" if broker.url == "antecede://127.0.0.1:7400" else f" --at {broker.url}"
+    at, with_keys = at_option(broker.url), ""
     if broker.protection is not None:
-        at += f" --ca {broker.protection.keys.directory / 'ca.pem'} --token-file FILE"
-    print(f"Next, in another terminal:  antecede sub 'room/#'{at}")
-    print(f"and in a third one:         antecede pub room/1 'where shall we meet?' --within 500ms{at}")
+        with_keys = f" --ca {broker.protection.keys.directory / 'ca.pem'} --token-file FILE"
+    show_next(at + with_keys, at + with_keys)
     if broker.http_port is not None:
-        with_keys = "" if broker.protection is None else at.removeprefix(f" --at {broker.url}")
-        print(f"Watch it:                   antecede top {text_of(broker.pages.address)}{with_keys}")
+        print(f"Watch it:\n  antecede top {text_of(broker.pages.address)}{with_keys}")
     if broker.door is not None and broker.door.address is not None:
         port = broker.door.address[1]
-        print(f"MQTT 5 clients:             mosquitto_sub -V 5 -p {port} -t 'room/#'")
+        print(f"MQTT 5 clients:\n  mosquitto_sub -V 5 -p {port} -t 'room/#'")
     print("Stop it with ctrl-C.", flush=True)
+
+
+def at_option(url: str) -> str:
+    """How `sub` and `pub` are told of a broker: nothing where they look by themselves; the address alone on the
+    loopback, so that the line fits 80 columns.
+
+    >>> at_option("antecede://127.0.0.1:7400"), at_option("antecede://127.0.0.1:7401")
+    ('', ' --at 127.0.0.1:7401')
+    """
+    return "" if url == "antecede://127.0.0.1:7400" else f" --at {url.removeprefix('antecede://')}"
+
+
+def show_next(sub_at: str, pub_at: str) -> None:
+    """The next two commands to type, each in a line of its own, to be copied whole."""
+    print(f"Next, in another terminal:\n  antecede sub 'room/#'{sub_at}")
+    print(f"and in a third one:\n  antecede pub room/1 'where shall we meet?' --within 500ms{pub_at}")

@@ -22,14 +22,17 @@ def cluster(
     records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,
     port: Annotated[int, typer.Option(help="The first broker's port, the others follow; 0: any free ones.")] = 0,
     mqtt: Annotated[bool, typer.Option("--mqtt", help="Also take MQTT 5 clients, at any free ports.")] = False,
-    loss: Annotated[float, typer.Option(help="For tests: which part of the datagrams between brokers is lost,")] = 0.0,
-    duplicate: Annotated[float, typer.Option(help="which part comes twice,")] = 0.0,
-    reorder: Annotated[float, typer.Option(help="and which part is overtaken by later ones.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="What these are drawn from.")] = 0,
+    loss: Annotated[float, typer.Option(help="For tests: share of the datagrams between brokers that is lost.")] = 0.0,
+    duplicate: Annotated[float, typer.Option(help="For tests: share of them that comes twice.")] = 0.0,
+    reorder: Annotated[float, typer.Option(help="For tests: share of them that later ones overtake.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="The seed of --loss, --duplicate and --reorder.")] = 0,
 ) -> None:
     """Run N brokers on this machine and print one address for each, until ctrl-C or SIGTERM.
 
     They carry every topic and know each other; any address will do for `antecede sub --at` and `antecede.connect`.
+    With --port 7400 the first one is where `antecede sub` and `antecede pub` look without --at.
+
+    All are one process: to see what happens when one is killed, run `antecede broker --join HOST:PORT` beside them.
     """
     import asyncio
 
@@ -64,6 +67,7 @@ async def run(count: int, as_json: bool, records: str | None, port: int, faults:
 
 
 def show(brokers: list[Broker], as_json: bool) -> None:
+    from antecede.cli.broker import at_option, show_next
     from antecede.live.address import text_of
 
     doors = [f"mqtt://{text_of(one.door.address)}" for one in brokers if one.door is not None and one.door.address]
@@ -76,8 +80,6 @@ def show(brokers: list[Broker], as_json: bool) -> None:
         return
     for n, broker in enumerate(brokers):
         print(f"{broker.name}  {broker.url}" + (f"  {doors[n]}" if doors else ""))
-    last = brokers[-1].url
-    print(f"Next, in another terminal:  antecede sub 'room/#' --at {brokers[0].url}")
-    print(f"and in a third one:         antecede pub room/1 'where shall we meet?' --within 500ms --at {last}")
-    print(f"Watch them:                 antecede top {' '.join(text_of(broker.pages.address) for broker in brokers)}")
+    show_next(at_option(brokers[0].url), at_option(brokers[-1].url))
+    print(f"Watch them:\n  antecede top {' '.join(text_of(broker.pages.address) for broker in brokers)}")
     print("Stop them with ctrl-C.", flush=True)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 __all__ = ["config"]
+
+COLUMNS = 80
+"""Of a usual terminal; what a setting means is wrapped to it."""
 
 
 def config(
@@ -25,7 +29,9 @@ def config(
         values = {key: {"value": value, "source": source} for key, (value, source) in settings.values.items()}
         print(json.dumps(values, indent=2))
         return
+    width = max(len(one.key) for one in SETTINGS)
     for one in SETTINGS:
         value, source = settings.values[one.key]
         shown = ",".join(value) if isinstance(value, list) else value
-        print(f"{one.key:<10} {shown!s:<24} {source:<28} {one.meaning}")
+        print(f"{one.key:<{width}}  {'-' if shown in (None, '', {}) else shown!s:<24}  {source}")
+        print(textwrap.indent(textwrap.fill(one.meaning, COLUMNS - 4), "    "))

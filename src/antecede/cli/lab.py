@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -85,7 +86,9 @@ def _list(claims: list[Claim], effort: Effort, as_json: bool) -> None:
         ]))  # fmt: skip
         return
     for claim in claims:
-        print(f"{claim.name:<15} {claim.place:<24} {claim.asks}")
+        print(f"{claim.name:<15} {claim.place}")
+        print(textwrap.indent(textwrap.fill(claim.asks, 76), "    "))
+    print("\nRun one, here and in seconds to minutes:\n  antecede lab run log-rounds --quick --master none")
 
 
 def _keep(paths: list[Path], names: list[str], as_json: bool) -> None:

@@ -28,6 +28,16 @@ Option = typer.Option
 FILES_AT_ONCE = 10
 """Files in one micro-batch: more cost memory, fewer cost time, since a micro-batch takes about a second."""
 
+FIRST = 10
+"""Rows without a place that are shown with their reasons."""
+
+REASONS = {
+    "duplicate": "its id came before",
+    "late": "it came after its own deadline",
+    "superseded": "a row that comes after it was out already",
+}
+"""What a fate means where the row itself says no more."""
+
 NAMES_THINGS = ("id", "parents", "sender", "clock", "group")
 """Columns that are text in CSV and JSON, whatever they look like."""
 
@@ -45,7 +55,7 @@ def order(
     time: Annotated[str | None, Option(help="Column: when it happened.")] = None,
     arrived: Annotated[str | None, Option(help="Column: when it came; fates follow from this sequence.")] = None,
     wait_us: Annotated[int | None, Option(min=0, help="How long after --time a row may wait.")] = None,
-    unknown: Annotated[str | None, Option(help="skip: go on without parents that are nowhere.")] = None,
+    unknown: Annotated[str | None, Option(help="skip: go on without parents that are in no row.")] = None,
     late: Annotated[Path | None, Option(metavar="DIR", help="Rows without a place go here (a stream: also).")] = None,
     quarantine: Annotated[Path | None, Option(metavar="DIR", help="Lines that are no rows. [OUT.quarantine]")] = None,
     encoding: Annotated[str | None, Option(help="Of CSV and JSON. [utf-8, or utf-16 by its mark]")] = None,
@@ -74,7 +84,8 @@ def order(
     antecede order events/ --stream --id id --sender host --seq n --arrived at --wait-us 5000000 --out ordered
     antecede order runs/first --out ordered --late late
 
-    Read the table through its manifest: spark.read.format("antecede").load("ordered"). Exit 0; 1 when rows do not
+    Read the table with pandas.read_parquet("ordered") or, what a stream writes, through its manifest:
+    spark.read.format("antecede").load("ordered"). Exit 0; 1 when rows do not
     reconcile; 2 for bad input, and when all is written but some rows could not be read or ordered (quarantine,
     invalid, cycle).
     """
@@ -113,7 +124,7 @@ def order(
     else:
         from rich.console import Console
 
-        show(report, Console(), to)
+        show(report, Console(), to, id)
     bad = report["quarantined"] + report["fates"].get("invalid", 0) + report["fates"].get("cycle", 0)
     raise typer.Exit(1 if not report["reconciled"] else 2 if bad else 0)
 
@@ -178,24 +189,36 @@ def texts(named: dict[str, Any]) -> set[str | None]:
     return {named.get(role) for role in NAMES_THINGS}
 
 
-def show(report: dict[str, Any], console: Console, to: Targets) -> None:
+def show(report: dict[str, Any], console: Console, to: Targets, id: str | None = None) -> None:
     from rich.table import Table
+
+    def say(text: str) -> None:
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     table = Table("fate", "rows", title="Fates", title_justify="left")
     table.columns[1].justify = "right"
     for name, count in report["fates"].items():
         table.add_row(name, f"{count:,}")
     console.print(table)
+    without = sum(report["fates"].values()) - report["fates"].get("delivered", 0)
+    if without and id is not None:
+        from antecede.spark.order.written import without_place
+
+        for name, fate, why in without_place(to.late or to.out, id, FIRST):
+            say(f"{fate}: {'a row without an id' if name is None else name}: {why or REASONS.get(fate, fate)}")
+        if without > FIRST:
+            say(f"... and {without - FIRST:,} more; the column why tells of each")
     for name, text in (
-        ("missing", "parents that were not there when a row went out"),
+        ("missing", "parents that were not there when a row went out (column missing)"),
         ("foreign", "parents in other groups, which nobody waited for"),
-        ("quarantined", "lines that are no rows: the quarantine says why"),
+        ("quarantined", "lines that are no rows; the quarantine says why"),
         ("revealed", "rows of which a later one revealed that they went out too early"),
     ):
         if report[name]:
-            console.print(f"{report[name]:,} {text}", highlight=False, soft_wrap=True)
+            say(f"{text}: {report[name]:,}")
     more = f" + {report['quarantined']:,} in {to.quarantine}" if report["quarantined"] else ""
     more += f" + {report['held']:,} still waiting" if report["held"] else ""
     sign = "=" if report["reconciled"] else "BUT"
     line = f"{report['rows_in']:,} rows in {sign} {report['rows_out']:,} rows in {to.out}{more}"
-    console.print(line, highlight=False, soft_wrap=True)
+    say(line)
+    say(f'See it:\n  python -c "import pandas; print(pandas.read_parquet({str(to.out)!r}))"')

@@ -85,10 +85,11 @@ def _begin(path: Path) -> None:
 
 def watched_run(config: Pipeline) -> Report:
     """Run it, with a line that says how far it is when a person is watching; where nothing is new, without Spark."""
-    from antecede.spark.again import last_report, output_of
+    from antecede.spark.again import last_report, output_of, whole_key
     from antecede.spark.sessions import check_packages
 
     output_of(config)
+    whole_key(config)  # an input that is not there is said before Java starts
     done = last_report(config)
     if done is not None:
         return done

@@ -48,14 +48,15 @@ def sub(
     async def take() -> None:
         async with (
             connect(
-                *(at or ()), name=name, records=records, tls=ca, token=token_file, on_state=say_state, on_fate=left_out
+                *(at or ()), name=name, records=records, tls=ca, token=token_file, on_state=Telling(), on_fate=left_out
             ) as node,
             node.subscribe(*filters, where=where) as inbox,
         ):
             broker = "".join(f" --at {one}" for one in at or ())
             topic = filters[0].replace("#", "1").replace("+", "1")
             hint = f"antecede pub {topic} 'where shall we meet?' --within 500ms{broker}"
-            print(f"Waiting for {' '.join(filters)}. Next, in another terminal:  {hint}", file=sys.stderr, flush=True)
+            print(f"Waiting for {' '.join(filters)}. Next, in another terminal:", file=sys.stderr)
+            print(f"  {hint}", file=sys.stderr, flush=True)
             stopped = asyncio.ensure_future(until_stopped())
             taken = 0
             while count is None or taken < count:
@@ -76,9 +77,19 @@ def left_out(fate: Fate) -> None:
     print(f"{fate.id} was {fate.fate}{because}", file=sys.stderr)
 
 
-def say_state(state: str, broker: str) -> None:
-    if state == "away":
-        print(f"The connection to {broker} is lost: looking for another broker.", file=sys.stderr)
+class Telling:
+    """Says when the connection is lost and when there is another one; the first connection goes without saying."""
+
+    def __init__(self) -> None:
+        self._lost = False
+
+    def __call__(self, state: str, broker: str) -> None:
+        if state == "away":
+            self._lost = True
+            print(f"The connection to {broker} is lost: looking for another broker.", file=sys.stderr)
+        elif state == "connected" and self._lost:
+            self._lost = False
+            print(f"Connected to {broker} now.", file=sys.stderr)
 
 
 def as_text(message: Message) -> str:

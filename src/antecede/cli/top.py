@@ -1,4 +1,8 @@
-"""`antecede top`: brokers at a glance, from their /status pages, until ctrl-C."""
+"""`antecede top`: brokers at a glance, from their /status pages, until ctrl-C.
+
+Decided here: a page that fits 80 columns. Numbers stand in the table; what has no bounded length (why a broker does not
+answer, which messages were left out) stands in lines below it.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,31 @@ import json
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
 __all__ = ["top"]
 
+NOT_DELIVERED = ("late", "superseded", "expired", "overflow", "gone")
+
+WORDS = (
+    "sees: brokers it believes to be there. held: messages that wait for a cause;\n"
+    "gap s: for how long the oldest has. unsafe: messages no other broker has yet;\n"
+    "stored: messages kept to answer requests. ctrl-C ends."
+)
+"""What the headings mean."""
+
 
 def top(
-    http: Annotated[list[str], typer.Argument(metavar="HOST:PORT...", help="Where brokers serve http (--http).")],
+    http: Annotated[
+        list[str], typer.Argument(metavar="HOST:PORT", help="The http ports of brokers (--http); several may be given.")
+    ],
     every: Annotated[float, typer.Option(help="Seconds between two looks.")] = 1.0,
     once: Annotated[bool, typer.Option(help="Look once and end.")] = False,
     ca: Annotated[
@@ -37,16 +53,16 @@ def top(
     from rich.live import Live
 
     before: dict[str, dict[str, Any]] = {}
-    console = Console()
-    with Live(console=console, auto_refresh=False, transient=False) as live:
+    console = Console(highlight=False)
+    with suppress(KeyboardInterrupt), Live(console=console, auto_refresh=False, transient=False) as live:
         while True:
             looks = {place: look(place, ca, token_file) for place in http}
             if as_json:
                 print(json.dumps(looks))
             else:
-                live.update(table_of(looks, before, every), refresh=True)
+                live.update(page_of(looks, before, every), refresh=True)
             if once:
-                return
+                raise typer.Exit(2 if all("away" in said for said in looks.values()) else 0)
             before = looks
             time.sleep(every)
 
@@ -65,25 +81,41 @@ def look(place: str, ca: Path | None = None, token_file: Path | None = None) -> 
             said: dict[str, Any] = json.load(answer)
             return said
     except (OSError, ValueError, urllib.error.URLError) as fault:
-        return {"away": str(getattr(fault, "reason", fault))}
+        reason = getattr(fault, "reason", fault)
+        return {"away": getattr(reason, "strerror", None) or str(reason)}
 
 
-def table_of(looks: dict[str, dict[str, Any]], before: dict[str, dict[str, Any]], seconds: float) -> Table:
+def page_of(looks: dict[str, dict[str, Any]], before: dict[str, dict[str, Any]], seconds: float) -> Group:
+    """A table of the brokers that answer; below it what was left out, who does not answer, and what the words mean."""
+    from rich.console import Group
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table("broker", "address", "sees", "clients", "msg/s", "held", "gap s", "unsafe", "stored", "left out")
+    table = Table("broker", "address", "sees", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("clients", "msg/s", "held", "gap s", "unsafe", "stored"):
+        table.add_column(heading, justify="right")
+    lines = []
     for place, said in looks.items():
         if "away" in said:
-            table.add_row("?", place, said["away"])
+            lines.append(f"{place} does not answer: {said['away']}. {cure_of(place)}")
             continue
         fates = said["fates"]
         delivered = fates.get("delivered", 0) - before.get(place, {}).get("fates", {}).get("delivered", 0)
         rate = f"{delivered / seconds:.0f}" if place in before else "-"
         there = [name for name, one in said["brokers"].items() if one["state"] in ("alive", "suspect")]
-        left_out = {k: n for k, n in fates.items() if k in ("late", "superseded", "expired", "overflow", "gone") and n}
         table.add_row(
-            said["name"], said["address"], " ".join(sorted(there)), str(said["connections"]), rate, str(said["held"]),
-            f"{said['gap_age_s']:.2f}", str(said["unsafe"]), str(said["stored"]),
-            " ".join(f"{k}:{n}" for k, n in left_out.items()),
+            said["name"], said["address"].partition("://")[2], " ".join(sorted(there)), str(said["connections"]), rate,
+            str(said["held"]), f"{said['gap_age_s']:.2f}", str(said["unsafe"]), str(said["stored"]),
         )  # fmt: skip
-    return table
+        left_out = [f"{n} {fate}" for fate, n in fates.items() if fate in NOT_DELIVERED and n]
+        if left_out:
+            lines.append(f"{said['name']} left out: {', '.join(left_out)}")
+    below = [Text(line) for line in lines]
+    if all("away" in said for said in looks.values()):
+        return Group(*below)
+    return Group(table, Text(WORDS, style="dim"), *below)
+
+
+def cure_of(place: str) -> str:
+    port = place.rpartition(":")[2]
+    return f"Is it the http port of a broker, as in `antecede broker --http {port}`?"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from antecede.errors import InputError
@@ -18,8 +19,10 @@ __all__ = [
     "SECURE",
     "Address",
     "check_host",
+    "in_use",
     "is_loopback",
     "is_secure",
+    "nobody_at",
     "parse_address",
     "text_of",
     "url_of",
@@ -41,19 +44,26 @@ def parse_address(text: str, *, beyond_loopback: bool = False) -> Address:
     (('127.0.0.1', 7401), ('127.0.0.1', 7400), ('::1', 7400))
     >>> parse_address("192.0.2.1:7400")
     Traceback (most recent call last):
-    antecede.errors.InputError: 192.0.2.1 is not the loopback: beyond it antecedes:// encrypts and verifies.
+    antecede.errors.InputError: 192.0.2.1 is not the loopback: beyond it write antecedes://HOST:PORT and give a token.
+    >>> parse_address("mqtt://127.0.0.1:7400")
+    Traceback (most recent call last):
+    antecede.errors.InputError: 'mqtt://127.0.0.1:7400' is no address: write antecede://HOST:PORT, for example \
+antecede://127.0.0.1:7400.
     >>> parse_address("antecedes://broker.example:7400", beyond_loopback=True)
     ('broker.example', 7400)
     """
     if not isinstance(text, str):
         raise InputError(f"An address is text such as {SCHEME}127.0.0.1:{DEFAULT_PORT}, not {text!r}.")
     rest = text.removeprefix(SCHEME).removeprefix(SECURE).rstrip("/")
+    wrong = f"{text!r} is no address: write {SCHEME}HOST:PORT, for example {SCHEME}127.0.0.1:7400."
+    if "://" in rest:
+        raise InputError(wrong)
     host, colon, port_text = rest.rpartition(":")
     if not colon or port_text.endswith("]"):
         host, port_text = rest, str(DEFAULT_PORT)
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
     if not port_text.isascii() or not port_text.isdigit() or int(port_text) > 65_535:
-        raise InputError(f"{text!r} is no address: write {SCHEME}HOST:PORT, for example {SCHEME}127.0.0.1:7400.")
+        raise InputError(wrong)
     check_host(host, beyond_loopback=beyond_loopback)
     return ("127.0.0.1" if host == "localhost" else host), int(port_text)
 
@@ -79,7 +89,7 @@ def check_host(host: str, *, beyond_loopback: bool) -> None:
         if not beyond_loopback or not _NAME.fullmatch(host):
             raise InputError(f"Give an IP address such as 127.0.0.1, not {host!r}.") from None
     if not beyond_loopback:
-        raise InputError(f"{host} is not the loopback: beyond it {SECURE} encrypts and verifies.")
+        raise InputError(f"{host} is not the loopback: beyond it write {SECURE}HOST:PORT and give a token.")
 
 
 def text_of(address: Address) -> str:
@@ -89,6 +99,31 @@ def text_of(address: Address) -> str:
     """
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def in_use(address: Address, reason: str) -> str:
+    """Why nobody can listen there, and what to do about it.
+
+    >>> in_use(("127.0.0.1", 7400), "Address already in use")
+    'cannot listen on 127.0.0.1:7400: Address already in use. Name another port, for example --listen 127.0.0.1:7401.'
+    """
+    other = text_of((address[0], address[1] % 65_535 + 1))
+    return f"cannot listen on {text_of(address)}: {reason}. Name another port, for example --listen {other}."
+
+
+def nobody_at(places: Sequence[Address]) -> str:
+    """No broker answers at any of these.
+
+    >>> nobody_at([("127.0.0.1", 7400)])
+    'No broker answers at 127.0.0.1:7400: start one with `antecede broker`.'
+    >>> nobody_at([("127.0.0.1", 7401)])[37:]
+    'start one with `antecede broker --listen 127.0.0.1:7401`, or give the address of one that runs.'
+    """
+    where = ", ".join(map(text_of, places))
+    if list(places) == [("127.0.0.1", DEFAULT_PORT)]:
+        return f"No broker answers at {where}: start one with `antecede broker`."
+    cure = f"`antecede broker --listen {text_of(places[0])}`"
+    return f"No broker answers at {where}: start one with {cure}, or give the address of one that runs."
 
 
 def url_of(address: Address, *, secure: bool = False) -> str:

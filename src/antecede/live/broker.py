@@ -110,6 +110,8 @@ class Broker:
         self._node: Node | None = None
         self._records: Records | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._others: set[str] = set()
+        """The other brokers that the log has told of."""
 
     # -- what it is ------------------------------------------------------------------------------------------------
 
@@ -304,6 +306,7 @@ class Broker:
             periods += 1
             if self.protection is not None:
                 self.protection.look_again()
+            self._tell_of_others()
             managed = self.managed
             lonely = not managed.begun or managed.alone()
             if not periods % CLOCKS:
@@ -324,6 +327,15 @@ class Broker:
                 managed.met(names)
                 if lonely:
                     self.node.tell(lambda now_us, names=tuple(names): self.managed.contact(names, now_us))  # type: ignore[misc]
+
+    def _tell_of_others(self) -> None:
+        """Log which other brokers came and went since the last look."""
+        there = {n.name for n in self.managed.table.present() if n.role == "broker" and n.name != self.name}
+        for name in sorted(there - self._others):
+            log.info("%s is here", name)
+        for name in sorted(self._others - there):
+            log.warning("%s is gone: it stopped, crashed or cannot be reached", name)
+        self._others = there
 
     async def _compare_clocks(self, turn: int) -> None:
         """Ask one other broker what time it is, each in turn; of those that are gone nothing is kept."""

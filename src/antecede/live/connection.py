@@ -22,7 +22,7 @@ from antecede.core.membership.news import split_name
 from antecede.core.membership.wrapper import Managed
 from antecede.core.recipes import build
 from antecede.errors import EnvironmentFault, InputError
-from antecede.live.address import Address, parse_address, text_of
+from antecede.live.address import Address, nobody_at, parse_address, text_of
 from antecede.live.calling import Answered
 from antecede.live.keys.rights import Rights
 from antecede.live.link import Link
@@ -107,17 +107,20 @@ class Connection:
         if self._frontier is not None:
             raise EnvironmentFault("This node is beginning again after it was taken for dead: try in a moment.")
         if self._node is None:
-            raise InputError("Use it in `async with`.")
+            raise InputError("This node is not connected: use it inside `async with antecede.connect(...) as node`.")
         return self._node
 
     @property
     def managed(self) -> Managed:
-        assert self._node is not None and isinstance(self._node.machine, Managed)
-        return self._node.machine
+        machine = (self._node or self.node).machine  # `node` says why there is none
+        assert isinstance(machine, Managed)
+        return machine
 
     @property
     def machine(self) -> ClientMachine:
-        assert self._machine is not None
+        if self._machine is None:
+            self.node  # noqa: B018 - says why there is none
+            raise AssertionError("a node without a machine")
         return self._machine
 
     # -- what an application adds ----------------------------------------------------------------------------------
@@ -151,10 +154,7 @@ class Connection:
                 await self.until(lambda: self._link.is_final or self._has_begun())
         if not self._has_begun():
             await self.stop()
-            places = ", ".join(map(text_of, self._addresses))
-            raise EnvironmentFault(
-                self._link.refusal or f"No broker answers at {places}: start one with `antecede broker`."
-            )
+            raise EnvironmentFault(self._link.refusal or nobody_at(self._addresses))
         self._watching = asyncio.create_task(self._watch())
 
     def _accepts(self, said: Welcome) -> bool:

@@ -102,6 +102,8 @@ class Inbox:
         return self
 
     async def __anext__(self) -> Message:
+        if not self.name and not self.closed and not self._node.closed:
+            raise InputError("Nothing is subscribed yet: use it inside `async with node.subscribe(...) as inbox`.")
         while True:
             node = self._node
             if self._kept:
@@ -124,11 +126,15 @@ class Inbox:
 
     async def get(self, within: float | None = None) -> Message:
         """The next message; TimeoutError when none comes `within` so many seconds."""
-        async with asyncio.timeout(within):
-            try:
+        try:
+            async with asyncio.timeout(within) as limit:
                 return await self.__anext__()
-            except StopAsyncIteration:
-                raise InputError("This inbox is closed: nothing more comes.") from None
+        except StopAsyncIteration:
+            raise InputError("This inbox is closed: nothing more comes.") from None
+        except TimeoutError:
+            if limit.expired():
+                raise TimeoutError(f"No message came within {within:g} s on {', '.join(self.filters)}.") from None
+            raise
 
     def __len__(self) -> int:
         """Messages that wait to be taken."""

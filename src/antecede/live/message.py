@@ -215,7 +215,7 @@ def ids_of(after: Named | str | Iterable[Named | str] | None) -> list[str] | Non
     """
     if after is None:
         return None
-    named = [after] if isinstance(after, Named | str) else list(after)
+    named = [after] if isinstance(after, Named | str) else list(after) if isinstance(after, Iterable) else [after]
     if not all(isinstance(one, Named | str) for one in named):
         raise InputError("after= takes a message, a fused result, an id, or several of them.")
     return [one if isinstance(one, str) else one.id for one in named]

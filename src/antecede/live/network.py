@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from antecede.errors import EnvironmentFault
-from antecede.live.address import Address, is_loopback, text_of
+from antecede.live.address import Address, in_use, is_loopback
 from antecede.live.faults import NONE, Faults
 from antecede.live.hub import Datagrams
 from antecede.live.node import Clock
@@ -97,8 +97,7 @@ class SocketNetwork:
             except OSError as fault:
                 datagrams.close()
                 if left == 0:
-                    reason = fault.strerror or str(fault)
-                    raise EnvironmentFault(f"cannot listen on {text_of(address)}: {reason}") from None
+                    raise EnvironmentFault(in_use(address, fault.strerror or str(fault))) from None
                 continue
             return _SocketPlace(datagrams, server)
         raise AssertionError("unreachable")

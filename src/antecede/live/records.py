@@ -2,11 +2,13 @@
 
 Decided here: every process writes files of its own, `records-NAME-N.arrow`, so that all processes of a cluster may
 share one directory and `antecede check DIR` judges them together; a finished stream becomes Parquet in a thread,
-under the same name, and is removed only then, so that at every moment each row can be read once.
+under the same name, and is removed only then, so that at every moment each row can be read once. A process whose disk
+is full goes on without records: its stream ends where the disk did, as if it had been killed there.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +17,8 @@ from typing import Any
 from antecede.errors import InputError
 
 __all__ = ["ROTATE_ROWS", "Records", "load_arrow"]
+
+log = logging.getLogger("antecede.records")
 
 ROTATE_ROWS = 250_000
 """Rows of one stream. Raising it costs disk (a stream is not compressed); lowering it makes many files."""
@@ -29,6 +33,8 @@ class Records:
             raise InputError(f"Records cannot be written to {self.directory}: {fault.strerror}.") from fault
         self.name = name
         self.rows = 0
+        self.failed = False
+        """Whether the disk refused a row: from then on none is written, so that the stream never has a hole."""
         self._rotate_rows = rotate_rows
         self._in_file = 0
         self._threads: list[threading.Thread] = []
@@ -48,6 +54,20 @@ class Records:
         self._in_file = 0
 
     def append(self, rows: Sequence[Sequence[Any]]) -> None:
+        if self.failed:
+            return
+        try:
+            self._append(rows)
+        except OSError as fault:  # a full disk: messages matter more than records of them
+            self.failed = True
+            self._appender.abandon()
+            log.error(
+                "records cannot be written to %s any more: %s. %s goes on without them; `antecede check` will say that "
+                "its end is unknown. Make room and start it again.",
+                self.directory, fault.strerror or fault, self.name,
+            )  # fmt: skip
+
+    def _append(self, rows: Sequence[Sequence[Any]]) -> None:
         self._appender.append(rows)
         self.rows += len(rows)
         self._in_file += len(rows)
@@ -64,7 +84,11 @@ class Records:
         return self._appender.path
 
     def close(self) -> None:
-        self._finish()
+        try:
+            if not self.failed:
+                self._finish()
+        except OSError as fault:
+            log.error("the records in %s have no end: %s", self.directory, fault.strerror or fault)
         for thread in self._threads:
             thread.join()
 

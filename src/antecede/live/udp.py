@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from antecede.errors import EnvironmentFault
-from antecede.live.address import Address, check_host
+from antecede.live.address import Address, check_host, in_use
 from antecede.live.arriving import Arriving
 from antecede.live.faults import NONE, Faults
 from antecede.live.transport import DatagramSender, Received
@@ -73,7 +73,7 @@ class UdpTransport(DatagramSender):
             self._socket.bind((host, port))
         except OSError as fault:
             self._socket.close()
-            raise EnvironmentFault(f"cannot listen on {host}:{port}: {fault.strerror}") from None
+            raise EnvironmentFault(in_use((host, port), fault.strerror or str(fault))) from None
         self.address: Address = self._socket.getsockname()[:2]
         self.where: Callable[[str], Address | None] = lambda name: None
         """Asked where a peer listens whose datagrams never came; membership knows."""

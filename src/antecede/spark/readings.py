@@ -145,7 +145,10 @@ class Plan:
             if self.told:
                 place = named(id)
                 if place is None:
-                    raise InputError(f"The id {id!r} is not sender:seq: name the column of the senders (sender=...).")
+                    raise InputError(
+                        f"The id {id!r} is not sender:seq: name the column of the senders (sender=..., in a pipeline's "
+                        "file `sender` below [columns])."
+                    )
                 sender, number = place
             else:
                 number = pos if seq is None else seq

@@ -162,6 +162,10 @@ class StreamAppender:
         self._writer.close()
         self._file.close()
 
+    def abandon(self) -> None:
+        """Leave the stream without an end, as kill -9 would."""
+        self._file.close()
+
 
 def trace_files(path: str | Path) -> list[Path]:
     """The files that make up the trace at `path`, in the order of their names."""
@@ -171,6 +175,10 @@ def trace_files(path: str | Path) -> list[Path]:
     if root.is_file():
         return [root]
     found = files_in(root)
+    if not found and (root / "sweep.jsonl").exists():
+        raise InputError(
+            f"{root} is a sweep, which is judged as it runs and keeps no records: its verdicts are in sweep.jsonl"
+        )
     if not found:
         raise InputError(f"{root} holds no records (expected records.parquet, records-*.parquet or *.arrow)")
     return found

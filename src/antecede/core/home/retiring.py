@@ -26,7 +26,7 @@ keeps a home from sending p:n again. Both are of use only while somebody may sti
     any other broker             keeps a copy for the carriers alone, and lets go of it when it is stable among them
     a client of such a broker    has acknowledged it, or was never to get it
     a client between two homes   is sent what its next home keeps: not p:n
-    a broker that begins         takes over what the others keep, and where they begin (`stability.over`, `A@:17`)
+    a broker that begins         takes over what the others keep, and where they begin (`stability.let_go`, `A@:17`)
     a copy on the way            finds p@G:n behind, which brokers know for `remember_us` longer than they name it
 
 So dropping the mark takes no wait away that would have ended with a delivery. It must be dropped from all of a stamp.

@@ -105,6 +105,7 @@ class Task:
         grouped = self.columns.group is not None
         raise InputError(
             f"{name} comes after {need}, which is not in {f'group {self.group}' if grouped else 'the table'}: say "
-            "unknown='skip' to go on without what is missing, or wait_us or deadline for how long to wait for it"
+            "unknown='skip' (--unknown skip) to go on without what is missing, or how long to wait for it with wait_us "
+            "(--wait-us) or deadline (--deadline)"
             + (", or foreign='project' if it is in another group" if grouped else "")
         )

@@ -7,7 +7,7 @@ was meant to be. Lines that are no rows go to a table of their own (file, reason
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from antecede.spark.tables.kinds import spark_schema
 from antecede.spark.tables.local import Taken
 from antecede.spark.tables.making import array
 
-__all__ = ["ASIDE", "Targets", "order_to_files", "outcomes", "report_of", "write_table"]
+__all__ = ["ASIDE", "Targets", "order_to_files", "outcomes", "report_of", "without_place", "write_table"]
 
 ASIDE = pa.schema([("file", pa.string()), ("reason", pa.string()), ("row", pa.string())])
 
@@ -104,6 +104,22 @@ def outcomes(path: Path) -> list[Outcome]:
                     mine[1] += len(missing) - foreign
                     mine[2] += foreign
     return [Outcome(fate, *mine) for fate, mine in counts.items()]
+
+
+def without_place(path: Path, id: str, limit: int) -> Iterator[tuple[Any, str, str | None]]:
+    """The first rows that were not delivered: id, fate, and why, where the row says so."""
+    import pyarrow.parquet as pq
+
+    root = local_path(str(path))
+    for file in (file for manifest in committed(root) for file in manifest.files):
+        for batch in pq.ParquetFile(root / file.path).iter_batches():
+            columns = (batch.column(name).to_pylist() for name in (id, "fate", "why"))
+            for name, fate, why in zip(*columns, strict=True):
+                if fate != "delivered":
+                    if limit == 0:
+                        return
+                    limit -= 1
+                    yield name, fate, why
 
 
 def report_of(engine: str, rows_in: int, found: Iterable[Outcome], quarantined: int, held: int = 0) -> dict[str, Any]:
