@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from antecede.lab.claim import Table
-from antecede.lab.claims.late import CLAIM, rule
+from antecede.lab.claims.late import CLAIM, RECIPES, rule
+from antecede.lab.figures import figure
 
 
 def table(**high: float) -> Table:
@@ -42,3 +43,11 @@ def test_cells_are_paired_and_the_table_knows_the_difference() -> None:
         for recipe, u in (("solicit", 0.01), ("dcco", 0.1), ("delta", 0.2)) for s in range(3)
     ]  # fmt: skip
     assert rule(CLAIM.table(rows)).word == "holds"
+
+
+def test_the_figure_shows_every_point_whatever_its_loss() -> None:
+    rows = [{"recipe": recipe, "loss": loss, "round_trips": t, "seed": s, "undelivered": loss,
+             "control_frames_per_pair": 0.0} for loss in (0.05, 0.2) for t in (1.0, 2.0) for recipe in RECIPES
+            for s in (0, 1)]  # fmt: skip
+    made = figure(CLAIM.size, lambda drawing: CLAIM.draw(drawing, CLAIM.table(rows)))
+    assert all(ax.get_ylim()[0] == 0 and ax.get_ylim()[1] > 20 for ax in made.axes)

@@ -74,7 +74,7 @@ def draw(figure: Any, table: Table) -> None:
         curves(ax, part, "round_trips", "undelivered", "recipe")
         ax.set(title=f"loss {loss:.0%}", xlabel="deadline (round trips of a link)", xscale="log")
         ticks_at(ax, part, "round_trips")
-        ax.set_ylim(bottom=0)
+    axes[0].set_ylim(bottom=0)  # once all are drawn: they share it, and it would stay as the first needs it
     axes[0].set_ylabel("undelivered pairs (%)")
     axes[-1].legend(title="recipe")
 

@@ -76,7 +76,8 @@ CLAIM = Claim(
     "based on gossip protocols from brokers to subscribers is not a rapid change than that of the protocol based on "
     "traditional reliable broadcast between all members.",
     asks="Throughput of a small and a large group, for each meaning of perturbed.",
-    design="Paired seeds. Holds for a reading if 004 keeps 85 % of its throughput in the larger group, and [9] not.",
+    design="Paired seeds. Holds for a reading if 004 keeps 85 % of its throughput in the larger group, and [9] not. "
+    "Where all sleep, throughput is taken on all, since a first run had nobody awake to take it on.",
     chosen="What perturbed means is not said: four readings, half of everything each; costs and rates as in perturbed.",
     measure="antecede.lab.cells:measured",
     cells=cells,
