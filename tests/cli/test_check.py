@@ -54,7 +54,7 @@ def test_a_violation_is_a_sentence_with_its_place(tmp_path: Path) -> None:
     code, shown = run(str(tmp_path))
     assert code == 1
     assert shown.startswith("duplicate: q, step 5: delivered p:1 a second time\n")
-    assert "NOT clean: 1 findings" in shown
+    assert "NOT clean: 1 finding in" in shown
 
 
 def test_json_says_all(tmp_path: Path) -> None:

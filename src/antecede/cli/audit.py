@@ -214,7 +214,7 @@ def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
     found = violations or report["unknown_tails"]
     verdict = "clean" if report["clean"] else "NOT clean" if found else "not all could be judged"
     say(
-        f"{verdict}: {violations:,} findings in {report['deliveries']:,} deliveries "
+        f"{verdict}: {violations:,} finding{'' if violations == 1 else 's'} in {report['deliveries']:,} deliveries "
         f"({report['rows']:,} rows) of {who}, {report['messages']:,} messages; {report['quarantined']:,} set aside"
         + (f" ({report['rows_refused']:,} rows not judged)" if report["rows_refused"] else "")
     )

@@ -116,7 +116,7 @@ def show(report: Report, console: Console) -> None:
     if report.exempt:
         verdict += f" (not looked for: {', '.join(report.exempt)})"
     console.print(
-        f"{verdict}: {len(report.findings)} findings in {report.rows} rows of {report.processes} processes, "
+        f"{verdict}: {len(report.findings)} finding{'' if len(report.findings) == 1 else 's'} in {report.rows} rows of {report.processes} processes, "
         f"{report.messages} messages, {report.pairs} pairs",
         highlight=False,
         soft_wrap=True,

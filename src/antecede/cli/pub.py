@@ -32,6 +32,7 @@ def pub(
     """Publish a message; prints its id once it is safe: another broker has it too, or there is no other."""
     import asyncio
 
+    from antecede.cli.calling import called
     from antecede.errors import InputError
     from antecede.live.client import connect
     from antecede.live.when import parse_duration
@@ -45,7 +46,8 @@ def pub(
         headers[key] = value
 
     async def publish() -> None:
-        async with connect(*(at or ()), name=name, records=records, tls=ca, token=token_file) as node:
+        client = connect(*(at or ()), name=name, records=records, tls=ca, token=token_file)
+        async with called(client, at) as node:
             if payload != "-":
                 print(await node.publish(topic, payload.encode(), within=seconds, headers=headers, order=order))
                 return

@@ -42,16 +42,15 @@ def sub(
     """
     import asyncio
 
+    from antecede.cli.calling import called
     from antecede.live.client import connect
     from antecede.live.serve import until_stopped
 
     async def take() -> None:
-        async with (
-            connect(
-                *(at or ()), name=name, records=records, tls=ca, token=token_file, on_state=Telling(), on_fate=left_out
-            ) as node,
-            node.subscribe(*filters, where=where) as inbox,
-        ):
+        client = connect(
+            *(at or ()), name=name, records=records, tls=ca, token=token_file, on_state=Telling(), on_fate=left_out
+        )
+        async with called(client, at) as node, node.subscribe(*filters, where=where) as inbox:
             broker = "".join(f" --at {one}" for one in at or ())
             topic = filters[0].replace("#", "1").replace("+", "1")
             hint = f"antecede pub {topic} 'where shall we meet?' --within 500ms{broker}"
