@@ -115,8 +115,9 @@ def show(report: Report, console: Console) -> None:
     verdict = "clean" if report.clean else "NOT clean"
     if report.exempt:
         verdict += f" (not looked for: {', '.join(report.exempt)})"
+    count = len(report.findings)
     console.print(
-        f"{verdict}: {len(report.findings)} finding{'' if len(report.findings) == 1 else 's'} in {report.rows} rows of {report.processes} processes, "
+        f"{verdict}: {count} finding{'' if count == 1 else 's'} in {report.rows} rows of {report.processes} processes, "
         f"{report.messages} messages, {report.pairs} pairs",
         highlight=False,
         soft_wrap=True,
