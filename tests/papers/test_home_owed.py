@@ -282,7 +282,7 @@ def test_without_grace_it_is_gone_and_said_so() -> None:  # rule H13: grace 0
     rig.move("c", "N")
     rig.settle()
     lost = [message for message, reason in rig.discarded("c") if reason == "gone"]
-    frontier, began = rig.machine("c").past()
+    frontier, began = rig.machine("c").frontier()
     assert nine in lost and {**frontier, **began}["k@G1"] == 1, "what it tells its next home advances"
     rig.restart("H", "H.1")
     rig.settle()

@@ -29,7 +29,7 @@ lowering it work at a home that does not keep up."""
 
 
 class Unacked:
-    __slots__ = ("envelope", "is_received", "place", "resend_at", "sent_us", "tries")
+    __slots__ = ("envelope", "place", "resend_at", "sent_us", "tries")
 
     def __init__(self, envelope: Envelope, place: int) -> None:
         self.envelope = envelope
@@ -38,12 +38,10 @@ class Unacked:
         self.sent_us = self.resend_at = 0
         self.tries = 0
         """How often it was sent to this home."""
-        self.is_received = False
-        """Whether this home has said that it came."""
 
 
 class Outbox:
-    __slots__ = ("_due", "_published", "_trip_us", "client", "unacked")
+    __slots__ = ("_due", "_has_receipts", "_published", "_trip_us", "client", "unacked")
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -53,6 +51,8 @@ class Outbox:
         self._published = 0
         self._trip_us = 0
         """How long round trips to this home have lately taken, where that is longer than is expected of them."""
+        self._has_receipts = False
+        """Whether this home says RECEIVED. A home that is alone says PUBLISHED at once, and nothing before it."""
 
     def publish(self, envelope: Envelope, now_us: int) -> None:
         client = self.client
@@ -64,27 +64,27 @@ class Outbox:
 
     def received(self, ids: Iterable[str], now_us: int) -> None:
         """Its home has them."""
+        self._has_receipts = True
         for one in [self.unacked[message_id] for message_id in ids if message_id in self.unacked]:
             self._came(one, now_us)
             self._schedule(one, now_us + self._grown_us(self._safe_us(), one))
 
     def safe(self, ids: Iterable[str], now_us: int) -> None:
-        """A home that is alone says no more than this."""
+        """They are safe. From a home that is alone this is also the end of a round trip; elsewhere it comes later."""
         for message_id in ids:
             one = self.unacked.pop(message_id, None)
-            if one is not None and not one.is_received:
+            if one is not None and not self._has_receipts:
                 self._came(one, now_us)
 
     def _came(self, one: Unacked, now_us: int) -> None:
-        one.is_received = True
         trip_us = max(now_us - one.sent_us, self._trip_us - (self._trip_us >> 3))
         self._trip_us = trip_us if trip_us > self.client.settings.retry_us else 0
 
     def publish_again(self, now_us: int) -> None:
         """There is another home."""
-        self._trip_us = 0
+        self._trip_us, self._has_receipts = 0, False
         for one in self.unacked.values():
-            one.tries, one.is_received = 0, False
+            one.tries = 0
             self._schedule(one, now_us)
         self.resend(now_us)
 
