@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
 import pytest
@@ -24,10 +25,15 @@ class Slow:
         pass
 
 
-@pytest.mark.parametrize(
-    ("seconds", "said"), [(0.0, ""), (0.2, "Calling antecede://10.0.0.1:7400: no answer yet ...\n")]
-)
-def test_only_who_waits_is_told(capsys: pytest.CaptureFixture[str], seconds: float, said: str) -> None:
+TOLD = "Calling antecede://10.0.0.1:7400: no answer yet ...\n"
+
+
+@pytest.mark.parametrize(("seconds", "watched", "said"), [(0.0, True, ""), (0.2, True, TOLD), (0.2, False, "")])
+def test_only_a_person_who_waits_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, seconds: float, watched: bool, said: str
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: watched)
+
     async def call() -> None:
         client: Any = Slow(seconds)
         async with called(client, ["antecede://10.0.0.1:7400"], patience_s=0.05) as node:

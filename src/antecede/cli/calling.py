@@ -1,4 +1,4 @@
-"""A client of a command: whoever waits for a broker that does not answer is told so, and not only at the end."""
+"""A client of a command: a person who waits for a broker that does not answer is told so, and not only at the end."""
 
 from __future__ import annotations
 
@@ -19,8 +19,12 @@ PATIENCE_S = 1.0
 async def called(client: Client, at: Sequence[str] | None, patience_s: float = PATIENCE_S) -> AsyncIterator[Client]:
     """The client, connected. `at`: the addresses that its command was given."""
     whom = " or ".join(at) if at else "antecede://127.0.0.1:7400"
-    text = f"Calling {whom}: no answer yet ..."
-    saying = asyncio.get_running_loop().call_later(patience_s, lambda: print(text, file=sys.stderr, flush=True))
+
+    def say() -> None:
+        if sys.stderr.isatty():  # who reads it later finds one sentence, the last
+            print(f"Calling {whom}: no answer yet ...", file=sys.stderr, flush=True)
+
+    saying = asyncio.get_running_loop().call_later(patience_s, say)
     try:
         async with client:
             saying.cancel()
