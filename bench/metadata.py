@@ -6,7 +6,7 @@ Eight clients publish and subscribe, `chat/1` to each other, through brokers as 
 inside a cluster on a virtual clock (`antecede.testing.LocalCluster`), so that what is counted is what the wire carries.
 Counted are all bytes of ITEMS frames beyond payloads, topics and deadlines: `control` is the stamps with their index
 and bitmap, exactly as `wire.measure` tells. Printed for 4 and many brokers, 10 and 100,000 topics, and after so many
-clients published once and left.
+clients published once and left. Brokers retire senders here (`REMEMBER_US`), which they do not by default.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from antecede.core.effects import Effect, Send
 from antecede.core.frames import Items
+from antecede.live import broker as broker_module
 from antecede.live.client import Client
 from antecede.live.inbox import Inbox
 from antecede.live.testing import LocalCluster
+from antecede.live.timing import REMEMBER_US, SETTINGS
 from antecede.wire import measure
 
 __all__ = ["measured"]
@@ -112,6 +115,7 @@ def measured(brokers: int, topics: int, leavers: int, messages: int, seed: int =
             await client.aclose()
         return found
 
+    setattr(broker_module, "SETTINGS", replace(SETTINGS, remember_us=REMEMBER_US))  # noqa: B010
     return LocalCluster(brokers, seed=seed).run(scenario)
 
 
