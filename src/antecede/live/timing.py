@@ -25,9 +25,8 @@ SETTINGS = Settings(
     deadlines=True, guard_us=2_000, hop_us=5_000, round_us=50_000, retry_us=40_000, patience_us=2_000, trip_us=500,
     clock_bound_us=1_000, grace_us=15_000_000, memory_us=60_000_000,
 )  # fmt: skip
-"""Senders are named for ever (`remember_us` is 0). With `REMEMBER_US` they are retired; of 600 drawn runs one is then
-wrong that is not without it: all brokers were lost at once (`antecede simulate --recipe home --seed 3 --draw 144
---leavers`)."""
+"""Senders are named for ever (`remember_us` is 0). With `REMEMBER_US` they are retired; of 900 drawn runs two then
+have gaps under crashes (`antecede simulate --recipe home --leavers` with `--seed 3 --draw 144`, or 5 and 102)."""
 
 REMEMBER_US = 600_000_000
 """For brokers that retire senders: those that fell silent are named no more after about two minutes, and those that
