@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from antecede.errors import InputError
 from antecede.live.broker import Broker
 from antecede.live.client import connect
 from antecede.testing import LocalCluster
+from antecede.trace.check import check
 from antecede.trace.parquet import read_rows
 from tests.live.cluster import until
 from tests.live.keys.keyed import Keyed
@@ -94,3 +96,27 @@ def test_the_log_tells_of_brokers_that_come_and_go(caplog: pytest.LogCaptureFixt
         LocalCluster(brokers=3).run(scenario)
     gone = [message for message in caplog.messages if " is gone: " in message]
     assert "B is here" in caplog.messages and gone == ["B is gone: it stopped, crashed or cannot be reached"] * 2
+
+
+def test_a_broker_joins_a_cluster_with_a_full_store_page_by_page_and_the_others_go_on(tmp_path: Path) -> None:
+    """The whole store in one answer kept donors and newcomer so busy that all of them were declared dead."""
+
+    async def scenario(cluster: LocalCluster) -> tuple[int, list[str]]:
+        async with cluster.connect("ann", at="A") as ann, cluster.connect("bob", at="B") as bob:
+            for _ in range(100):
+                for n in range(60):
+                    (ann if n % 2 else bob).publish_nowait("room/1", bytes(100))
+                await ann.flush()
+                await bob.flush()
+            c = await cluster.start("C")
+            async with cluster.connect("eve", at="C") as eve, eve.subscribe("room/#") as inbox:
+                await ann.publish("room/1", b"after")
+                assert (await inbox.get(10)).payload == b"after"
+            return len(c.machine.store), sorted(c.managed.brokers())
+
+    kept, there = LocalCluster(2, loss=0.05, delay_s=(0.02, 0.04), seed=5, records=str(tmp_path)).run(scenario)
+    assert kept == 6_001 and there == ["A", "B", "C"]
+    arrived = [row for row in read_rows(tmp_path) if (row.process, row.kind) == ("C", "arrive")]
+    assert len({row.message for row in arrived}) == 6_001
+    assert max(Counter(row.at_us for row in arrived).values()) < 1_000, "so many were dealt with at once"
+    assert check(tmp_path).clean

@@ -13,6 +13,8 @@ import pytest
 from antecede.core.effects import Deliver, Discard, Effect, Send
 from antecede.core.frames import Data, Frame
 from antecede.core.machine import Peer, Settings
+from antecede.core.membership.news import DEAD, News
+from antecede.core.membership.wrapper import Managed
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.numbered import WINDOW
 from antecede.core.recipes import RECIPES, build
@@ -21,6 +23,7 @@ from antecede.live.datagram import Outgoing
 from antecede.live.faults import NONE, Faults
 from antecede.live.memory import MemoryNetwork
 from antecede.live.node import Clock, Node
+from antecede.live.timing import PROBING
 from antecede.trace.check import check
 from antecede.wire import MAX_PAYLOAD
 from tests.live.cluster import Cluster, until
@@ -346,5 +349,29 @@ def test_with_deadlines_nothing_is_late_and_most_arrives(recipe: str, tmp_path: 
         report = check(tmp_path, scenario={"recipe": recipe, "skew_ms": 0}, idle=False)
         assert [f for f in report.findings if f.verdict in ("inversion", "overdue", "duplicate", "gap", "false")] == []
         assert report.fates["delivered"] > 0.9 * report.pairs
+
+    asyncio.run(main())
+
+
+def test_a_frame_of_a_process_that_was_declared_dead_has_not_arrived() -> None:
+    """Such a frame never reaches the machine inside: a row would be an arrival without an outcome."""
+
+    def managed(name: str) -> Managed:
+        dice = random.Random(1)
+        inner = build("solicit", "repaired", name=name, role="member", groups=("g",), settings=Settings(), dice=dice)
+        return Managed(inner, Peer(name, "member", ("g",)), PROBING, dice)
+
+    async def main() -> None:
+        members = {name: Peer(name, "member", ("g",)) for name in "ab"}
+        rows, machine = Rows(), managed("b")
+        node = Node(machine, MemoryNetwork().transport("b"), records=rows)
+        node.start(members)
+        frames = [Data((Envelope(Message("a", n, ("g",), b""), Stamp((("a@g", n),), ())),)) for n in (1, 2)]
+        node.arrived([("a", frames[0])])
+        machine.table.merge(News("a", "member", ("g",), state=DEAD))
+        node.arrived([("a", frames[1])])
+        node.close("stopped")
+        assert list(machine.refused) == ["a"]
+        assert [row[6] for row in rows.rows if row[5] == "arrive"] == ["a:1"]
 
     asyncio.run(main())

@@ -82,6 +82,7 @@ def digests(draw: Any) -> f.Digest:
     return f.Digest(offer, have, done, stable, draw(st.booleans()))
 
 
+SNAPSHOTS = st.builds(f.Snapshot, MAPS, IDS, BATCHES, BATCHES, NODES, ORIGINS, MAPS, st.booleans())
 FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Data: st.builds(f.Data, BATCHES, st.booleans()),
     f.Digest: digests(),
@@ -123,7 +124,9 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.Pong: st.builds(f.Pong, NUMBERS, NAMES, NEWS),
     f.Sync: st.builds(f.Sync, NEWS, st.booleans()),
     f.Out: st.builds(f.Out, NUMBERS, NAMES),
-    f.Snapshot: st.builds(f.Snapshot, MAPS, IDS, BATCHES, BATCHES, NODES, ORIGINS, MAPS, st.booleans()),
+    f.Snapshot: SNAPSHOTS,
+    f.SnapshotPage: st.builds(f.SnapshotPage, NUMBERS, st.integers(0, 7), st.integers(8, 9), SNAPSHOTS),
+    f.PageRequest: st.builds(f.PageRequest, NUMBERS, NUMBERS),
 }
 ANY_FRAME = st.one_of(list(FRAMES.values()))
 LEFT_OUT = {"size", "control", "stamp_size", "wire", "id", "after"}

@@ -46,6 +46,8 @@ FIELDS = {
     f.Rumours: "envelopes digest names",
     f.SnapshotRequest: "whole",
     f.Snapshot: "past cut envelopes headers nodes origins retired blank",
+    f.SnapshotPage: "number index count snapshot",
+    f.PageRequest: "number first",
     f.Ping: "number news",
     f.PingRequest: "number target news",
     f.Pong: "number of news",

@@ -32,6 +32,7 @@ __all__ = [
     "Node",
     "Origins",
     "Out",
+    "PageRequest",
     "Ping",
     "PingRequest",
     "Pong",
@@ -44,6 +45,7 @@ __all__ = [
     "Retired",
     "Rumours",
     "Snapshot",
+    "SnapshotPage",
     "SnapshotRequest",
     "Sync",
     "Top",
@@ -363,6 +365,29 @@ class Snapshot(Base):
 
 
 @dataclass(slots=True, eq=False)
+class SnapshotPage(Base):
+    """One of `count` pages of a snapshot that is too large for one frame; `number` tells snapshots of a donor apart."""
+
+    kind: ClassVar[str] = "snapshot-page"
+    number: int
+    index: int
+    count: int
+    snapshot: Snapshot
+
+    def messages(self) -> tuple[Message, ...]:
+        return self.snapshot.messages()
+
+
+@dataclass(slots=True, eq=False)
+class PageRequest(Base):
+    """A newcomer asks for a page of a snapshot, and those after it. `first` beyond the last page: it has them all."""
+
+    kind: ClassVar[str] = "page-request"
+    number: int
+    first: int
+
+
+@dataclass(slots=True, eq=False)
 class Rumours(Base):
     """Gossip: messages, names of messages that can be asked for, and names of members that are to be passed on."""
 
@@ -425,7 +450,7 @@ class Out(Base):
 Frame: TypeAlias = (
     Data | Digest | Request | Gone | Publish | Published | Received | Attach | Attached | Items | Top | Want | Ack
     | Detach | SnapshotRequest | Snapshot | Rumours | Ping | PingRequest | Pong | Sync | Out | Grow | Grown | Kept
-    | Fuse | Fused | Quiet | Retired
+    | Fuse | Fused | Quiet | Retired | SnapshotPage | PageRequest
 )  # fmt: skip
 
 FRAMES: tuple[type[Base], ...] = get_args(Frame)

@@ -23,6 +23,7 @@ from antecede.core.content import fields_of, write_fields
 from antecede.core.effects import Deliver, Effect, Send
 from antecede.core.home.application import Application
 from antecede.core.machine import Machine, Peer
+from antecede.core.membership.wrapper import admission
 from antecede.core.message import Message
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.live.datagram import bundle
@@ -89,6 +90,7 @@ class Node:
         self.on_effect = on_effect
         self.on_turn = on_turn
         self._records = records
+        self._admits = admission(machine)
         self._recorder = Recorder(run, self._append)
         self._sends: list[Send] = []
         self._delivered: list[Message] = []
@@ -302,9 +304,10 @@ class Node:
             self._turn = self._loop.call_soon(self._finish)
 
     def _note_arrival(self, frame: Any, sender: str, now_us: int) -> None:
-        """One row per message; the bytes of the frame are shared out among them."""
+        """One row per message; the bytes of the frame are shared out among them. A frame of a process that membership
+        declared dead does not reach the machine inside: it has not arrived."""
         messages = frame.messages()
-        if messages:
+        if messages and (self._admits is None or self._admits(sender)):
             size, control = measure(frame)
             sizes, controls = shares(size, len(messages)), shares(control, len(messages))
             for message, size, control in zip(messages, sizes, controls, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from antecede.core.machine import Machine
-from antecede.core.membership.wrapper import Managed
+from antecede.core.membership.wrapper import Managed, admission
 
 __all__ = ["NEVER", "Process"]
 
@@ -28,7 +28,7 @@ class Process:
         """False after a restart, until it has joined: it does not publish before."""
         self.off_until_us = 0
         """Until then it is asleep: what comes is dealt with when it wakes up. The dead never do."""
-        self.admits: Callable[[str], bool] | None = machine.admits if isinstance(machine, Managed) else None
+        self.admits: Callable[[str], bool] | None = admission(machine)
         """Whether it listens to another process; None: to all."""
         self._at: tuple[str, ...] = ()
         self.filters: tuple[str, ...] = ()

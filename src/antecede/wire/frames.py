@@ -29,6 +29,7 @@ from antecede.core.frames import (
     Item,
     Items,
     Kept,
+    PageRequest,
     Publish,
     Published,
     Quiet,
@@ -37,6 +38,7 @@ from antecede.core.frames import (
     Retired,
     Rumours,
     Snapshot,
+    SnapshotPage,
     SnapshotRequest,
     Top,
     Want,
@@ -78,6 +80,17 @@ DigestRow: TypeAlias = tuple[bool, list[NextMapRow]]
 ItemsRow: TypeAlias = tuple[Number, list[int], list[int | bytes], list[int]]
 """attachment, indexes, `after` bitmaps, positions of the gone. At the end indexes are left out that are one more than
 the last; the bitmap of an item that follows from its sender's last one in the frame is NEXT (`wire/following.py`)."""
+SnapshotRow: TypeAlias = tuple[
+    MapRow,
+    IdsRow,
+    BatchRow | None,
+    BatchRow | None,
+    tuple[bytes, NodesRow] | None,
+    list[tuple[str, str, IdsRow]],
+    MapRow,
+    bool,
+]
+"""past, cut, envelopes, headers, nodes, origins, retired, blank."""
 NEXT = -1
 
 
@@ -123,8 +136,9 @@ def measure(frame: Frame) -> tuple[int, int]:
         size += 4
     else:
         size, control = len(encode(frame)), 0
-        if isinstance(frame, Snapshot) and frame.envelopes:
-            control = batch_size(frame.envelopes)[1]
+        snapshot = frame.snapshot if isinstance(frame, SnapshotPage) else frame
+        if isinstance(snapshot, Snapshot) and snapshot.envelopes:
+            control = batch_size(snapshot.envelopes)[1]
         elif isinstance(frame, Gone) and frame.headers:
             control = batch_size(frame.headers, True)[1]
         elif isinstance(frame, Rumours) and frame.envelopes:
@@ -267,6 +281,40 @@ def _items_size(frame: Items | Grown) -> tuple[int, int]:
     return 3 + own + size, own + control
 
 
+def _snapshot_row(frame: Snapshot) -> tuple[Any, ...]:
+    return (
+        _map_row(frame.past),
+        ids_row(frame.cut),
+        batch_row(frame.envelopes) if frame.envelopes else None,
+        batch_row(frame.headers, True) if frame.headers else None,
+        encode_nodes(frame.nodes) if frame.nodes else None,
+        [(group, peer, ids_row(cut)) for group, peer, cut in frame.origins],
+        _map_row(frame.retired),
+        frame.blank,
+    )
+
+
+def _snapshot(row: SnapshotRow) -> Snapshot:
+    past, cut, envelopes, headers, nodes, origins, retired, blank = row
+    return Snapshot(
+        _map(past),
+        read_ids(cut),
+        _envelopes(envelopes),
+        _envelopes(headers, True),
+        () if nodes is None else decode_nodes(*nodes),
+        tuple((group, peer, read_ids(cut)) for group, peer, cut in origins),
+        _map(retired),
+        blank,
+    )
+
+
+def _page(row: tuple[int, int, int, SnapshotRow]) -> SnapshotPage:
+    number, index, count, snapshot = row
+    if index >= count:
+        raise RemoteProtocolError("a page beyond the last one")
+    return SnapshotPage(number, index, count, _snapshot(snapshot))
+
+
 def _envelopes(row: BatchRow | None, bare: bool = False) -> tuple[Envelope, ...]:
     return () if row is None else read_batch(row, bare)
 
@@ -374,40 +422,15 @@ _kind(
 _kind(12, Ack, lambda f: (f.attachment, f.index), tuple[Number, Number], lambda r: Ack(r[0], r[1]))
 _kind(13, Detach, lambda f: (f.attachment,), tuple[Number], lambda r: Detach(r[0]))
 _kind(14, SnapshotRequest, lambda f: (f.whole,), tuple[bool], lambda r: SnapshotRequest(r[0]))
+_kind(15, Snapshot, _snapshot_row, SnapshotRow, _snapshot)
 _kind(
-    15,
-    Snapshot,
-    lambda f: (
-        _map_row(f.past),
-        ids_row(f.cut),
-        batch_row(f.envelopes) if f.envelopes else None,
-        batch_row(f.headers, True) if f.headers else None,
-        encode_nodes(f.nodes) if f.nodes else None,
-        [(group, peer, ids_row(cut)) for group, peer, cut in f.origins],
-        _map_row(f.retired),
-        f.blank,
-    ),
-    tuple[
-        MapRow,
-        IdsRow,
-        BatchRow | None,
-        BatchRow | None,
-        tuple[bytes, NodesRow] | None,
-        list[tuple[str, str, IdsRow]],
-        MapRow,
-        bool,
-    ],
-    lambda r: Snapshot(
-        _map(r[0]),
-        read_ids(r[1]),
-        _envelopes(r[2]),
-        _envelopes(r[3], True),
-        () if r[4] is None else decode_nodes(*r[4]),
-        tuple((group, peer, read_ids(cut)) for group, peer, cut in r[5]),
-        _map(r[6]),
-        r[7],
-    ),
+    33,
+    SnapshotPage,
+    lambda f: (f.number, f.index, f.count, _snapshot_row(f.snapshot)),
+    tuple[Number, Number, Number, SnapshotRow],
+    _page,
 )
+_kind(34, PageRequest, lambda f: (f.number, f.first), tuple[Number, Number], lambda r: PageRequest(*r))
 _kind(16, Received, lambda f: ids_row(f.ids), IdsRow, lambda r: Received(read_ids(r)))
 _kind(
     17,

@@ -14,12 +14,13 @@ delivered. Otherwise no message that follows them could ever be delivered again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from antecede.core.begin.pages import Incoming, Outgoing
 from antecede.core.begin.snapshots import Gift, witness
-from antecede.core.effects import Join
-from antecede.core.frames import Node, Snapshot, SnapshotRequest
+from antecede.core.effects import Discard, Join
+from antecede.core.frames import Data, Node, PageRequest, Snapshot, SnapshotPage, SnapshotRequest
 from antecede.core.marks import by_group, cut_of, join, newest_of, tops_of
 from antecede.core.message import Envelope, header_of, sender_of
 from antecede.core.repair.answering import in_time
@@ -32,8 +33,8 @@ __all__ = ["Joining"]
 
 class Joining:
     __slots__ = (
-        "_again", "_alone_us", "_blank", "_gifts", "_tries", "_uncovered", "at_us", "broker", "early", "groups",
-        "inbox", "origins", "reader", "stability", "store", "writer",
+        "_again", "_alone_us", "_blank", "_gifts", "_incoming", "_outgoing", "_tries", "_uncovered", "at_us", "broker",
+        "early", "groups", "inbox", "origins", "reader", "stability", "store", "writer",
     )  # fmt: skip
 
     def __init__(self, broker: BrokerBase) -> None:
@@ -45,6 +46,7 @@ class Joining:
         """When to ask again."""
         self._uncovered: dict[str, None] = {}
         self._gifts: list[Gift] = []
+        self._incoming, self._outgoing = Incoming(), Outgoing()
         self._tries = 0
         self._alone_us: int | None = None
         """Since when there is nobody to ask."""
@@ -63,19 +65,38 @@ class Joining:
             self._join(now_us)
 
     def ask(self, now_us: int) -> None:
-        """One broker per group still uncovered; whoever carries several is asked once."""
+        """One broker per group still uncovered; whoever carries several is asked once. A donor that is giving pages is
+        asked for the next page instead."""
         broker = self.broker
-        self.at_us = now_us + broker.settings.retry_us
+        giving = self._ask_for_pages(now_us)
+        self.at_us = now_us + self._incoming.patience_us(broker.settings.retry_us)
         asked: dict[str, None] = {}
         for group in self._uncovered:
             donors = self._donors(group)
-            if donors and asked.keys().isdisjoint(donors):
+            if donors and asked.keys().isdisjoint(donors) and giving.isdisjoint(donors):
                 asked[donors[self._tries % len(donors)]] = None
         self._tries += 1
         if asked:
             broker.send(tuple(asked), SnapshotRequest(whole=True))
-        elif not self._somebody_may_come(now_us):
+        elif not giving and not self._somebody_may_come(now_us):
             self._join(now_us)  # alone in the world
+
+    def _ask_for_pages(self, now_us: int) -> set[str]:
+        """The donors that are still giving."""
+        broker = self.broker
+        gone = [donor for donor in self._incoming.by_donor if donor not in broker.members]
+        for donor in (*gone, *self._incoming.silent()):
+            self._keep_early(self._incoming.drop(donor), donor)
+        for donor, number, first in self._incoming.ask_again(now_us):
+            broker.send((donor,), PageRequest(number, first))
+        return set(self._incoming.by_donor)
+
+    def _keep_early(self, envelopes: Sequence[Envelope], donor: str) -> None:
+        """A donor gave some pages and no more, or pages of groups that another one gives. Nobody else may have their
+        messages: they are taken in when this broker begins."""
+        wants = self.broker.interest.wants
+        self.broker.say(*[Discard(e.message.id, "foreign") for e in envelopes if not wants(e.message.topics)])
+        self.early.keep(Data(tuple(e for e in envelopes if wants(e.message.topics)), answer=True), donor)
 
     def _somebody_may_come(self, now_us: int) -> bool:
         """Nobody is left to ask. Those who are joining too are asked once more: one may have begun since. If none has,
@@ -103,11 +124,30 @@ class Joining:
         carriers = [name for name in broker.carrying(group) if name not in self._blank]
         return carriers or [name for name in broker.all_brokers if name not in self._blank]
 
-    def give(self, to: str) -> None:
-        broker = self.broker
+    def give(self, to: str, now_us: int) -> None:
+        broker, outgoing = self.broker, self._outgoing
         if not broker.joined:
             broker.send((to,), Snapshot({}, (), blank=True))
             return
+        if outgoing.is_giving(to, now_us):
+            self.give_pages(to, None, 0)
+            return
+        snapshot = self._snapshot_for(to)
+        if outgoing.cut(to, snapshot, now_us + broker.settings.grace_us // 4):
+            self.give_pages(to, None, 0)
+        else:
+            broker.send((to,), snapshot)
+
+    def give_pages(self, to: str, number: int | None, first: int) -> None:
+        for page in self._outgoing.pages(to, number, first):
+            self.broker.send((to,), page)
+
+    def viewed(self) -> None:
+        """Others are in view: who is gone is given nothing any more."""
+        self._outgoing.keep_only(self.broker.members)
+
+    def _snapshot_for(self, to: str) -> Snapshot:
+        broker = self.broker
         past = {s: n for s, n in self.writer.past().items() if not broker.interest.concerns(s)}
         past.update(self.reader.cut)
         join(past, broker.interest.among(self.stability.let_go))
@@ -117,8 +157,7 @@ class Joining:
         nodes = {node[:2]: node for node in (*self.writer.nodes(), *(node for e in envelopes for node in _nodes(e)))}
         origins = tuple(self._origins())
         retired = dict(self.writer.retired)
-        snapshot = Snapshot(past, broker.cut(), envelopes, headers, tuple(nodes.values()), origins, retired)
-        broker.send((to,), snapshot)
+        return Snapshot(past, broker.cut(), envelopes, headers, tuple(nodes.values()), origins, retired)
 
     def _origins(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         """Per group, the cut at which a broker begins that takes a snapshot from here, and a witness to that cut."""
@@ -149,10 +188,29 @@ class Joining:
         if not self._uncovered:
             self._join(now_us)
 
+    def take_page(self, frame: SnapshotPage, sender: str, now_us: int) -> None:
+        """A page of a snapshot came. A donor whose groups others are giving already is not asked for more."""
+        broker, giving = self.broker, self._incoming.by_donor
+        if sender not in broker.members and sender not in broker.departed:
+            return
+        covers = [group for group in self._uncovered if sender in self._donors(group)]
+        if sender not in giving and all(any(one in giving for one in self._donors(group)) for group in covers):
+            self._keep_early(frame.snapshot.envelopes, sender)
+            return
+        first = self._incoming.take(frame, sender, now_us)
+        if first is not None:
+            broker.send((sender,), PageRequest(frame.number, first))
+        self.at_us = now_us + self._incoming.patience_us(broker.settings.retry_us)
+        snapshot = self._incoming.complete(sender)
+        if snapshot is not None:
+            self.take(snapshot, sender, now_us)
+
     def _join(self, now_us: int) -> None:
         broker = self.broker
         broker.joined = True
         self.at_us = None
+        for donor in list(self._incoming.by_donor):
+            self._keep_early(self._incoming.drop(donor), donor)
         if self._uncovered and self._gifts:  # nobody is left; but who gave and left knew what lies behind
             last = self._gifts[-1]
             last.covered = (*last.covered, *self._uncovered)

@@ -9,7 +9,7 @@ moves by itself when a broker of its own is gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from antecede.core.effects import Effect, Expelled, Send
 from antecede.core.entries import EACH, Groups
@@ -24,7 +24,7 @@ from antecede.core.message import Message
 from antecede.core.spread.chance import some_of
 from antecede.errors import InputError
 
-__all__ = ["Managed"]
+__all__ = ["Managed", "admission"]
 
 KNOCKS = 8
 """How many are knocked at in one go. Raising it costs frames to the dead; lowering it, where many have crashed, the
@@ -395,3 +395,8 @@ class Managed:
             return None if self._join_at is None else self.clock.local(self._join_at)
         own_us = self.clock.local(min(self.detector.next_us(), self._knock_at))
         return own_us if inner_us is None else min(own_us, inner_us)
+
+
+def admission(machine: Machine) -> Callable[[str], bool] | None:
+    """Of whom a driver writes `arrive` rows: frames of others do not reach the machine. None: of everybody."""
+    return machine.admits if isinstance(machine, Managed) else None

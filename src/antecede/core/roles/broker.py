@@ -12,7 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 from antecede.core.begin.joining import Joining
 from antecede.core.effects import Effect, Send
-from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Origins, Snapshot, SnapshotRequest
+from antecede.core.frames import (
+    Attach,
+    Attached,
+    Data,
+    Detach,
+    Digest,
+    Frame,
+    Origins,
+    PageRequest,
+    Snapshot,
+    SnapshotPage,
+    SnapshotRequest,
+)
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.message import Envelope, Mark, Message
 from antecede.core.order.round_clock import RoundClock
@@ -46,6 +58,7 @@ class BrokerBase(Carrier):
             for group in self.members[name].groups:
                 carriers.setdefault(group, []).append(name)
         self._carriers = {group: tuple(names) for group, names in carriers.items()}
+        self.joining.viewed()
 
     def carriers_of(self, topics: Sequence[str]) -> tuple[str, ...]:
         """The other brokers that carry a group of a message with these topics."""
@@ -112,7 +125,11 @@ class BrokerBase(Carrier):
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         if self.joined:
             if isinstance(frame, SnapshotRequest):
-                self.joining.give(sender)
+                self.joining.give(sender, now_us)
+            elif isinstance(frame, PageRequest):
+                self.joining.give_pages(sender, frame.number, frame.first)
+            elif isinstance(frame, SnapshotPage):
+                self.take_wanted(frame.snapshot.envelopes, sender, now_us)
             elif isinstance(frame, Snapshot):  # one more than was needed to begin
                 self.writer.adopt(frame.nodes, {})
                 self.take_wanted(frame.envelopes, sender, now_us)
@@ -120,8 +137,10 @@ class BrokerBase(Carrier):
                 self.on_frame(frame, sender, now_us)
         elif isinstance(frame, Snapshot):
             self.joining.take(frame, sender, now_us)
+        elif isinstance(frame, SnapshotPage):
+            self.joining.take_page(frame, sender, now_us)
         elif isinstance(frame, SnapshotRequest):
-            self.joining.give(sender)
+            self.joining.give(sender, now_us)
         else:
             self.joining.heard(sender)
             self.early.keep(frame, sender)
