@@ -114,7 +114,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Stability.cut", "of == group and n > tops.get(sender, 0)", "False", "H10: a newcomer begins behind what is gone"),
     # -- beginnings
     Mutant("Joining._join", "self.early.take(now_us)", "pass", "what comes while joining is kept"),
-    Mutant("Joining.give", "past.update(self.reader.cut)", "pass", "a newcomer begins behind its donor's cut"),
+    Mutant("Joining._snapshot_for", "past.update(self.reader.cut)", "pass", "a newcomer begins behind its donor's cut"),
     Mutant("Joining.take", "not self._uncovered", "True", "all groups covered before it begins"),
     Mutant("Joining.take", "donor is None and sender not in self.broker.departed", "False", "strangers have no say in where a broker begins"),
     Mutant("Joining._join", "any((n > front.get(stream, 0) for stream, n in concerned.items()))", "False", "nor forgets what it is owed"),
