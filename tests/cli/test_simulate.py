@@ -165,9 +165,9 @@ def test_a_single_run_with_a_violation_is_not_fine(command: Any, tmp_path: Path)
 
 def test_clean_says_what_was_not_looked_for(command: Any, tmp_path: Path) -> None:
     code, out, _ = command("--recipe", "colour", "--messages", 10)
-    assert code == 0 and "verdict: clean (not looked for: idle)" in out
+    assert code == 0 and "verdict: clean (not judged: idle)" in out
     code, out, _ = command("--recipe", "colour-eager", "--sweep", 2, "--out", tmp_path)
-    assert code == 0 and "verdict: clean (not looked for: gap, idle, stuck, undelivered)" in out
+    assert code == 0 and "verdict: clean (not judged: gap, idle, stuck, undelivered)" in out
 
 
 PLUGIN = Path(__file__).parents[2] / "examples" / "plausible.py"

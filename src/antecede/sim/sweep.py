@@ -60,7 +60,7 @@ class Summary:
     verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     failures: list[Judged] = field(default_factory=list)
     exempt: tuple[str, ...] = ()
-    """Verdicts that were not looked for: the recipe does not promise them."""
+    """Verdicts that were not judged: the recipe does not promise them."""
 
     def add(self, judged: Judged) -> None:
         self.scenarios += 1
