@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.fleet import CLIENTS, ENTRY, Fleet, wanted
 from bench.tables import Table, show
 
+from antecede.errors import EnvironmentFault
 from antecede.trace.check import check
 
 FAULTS = "loss=0.1,duplicate=0.05,reorder=0.05,seed=1"
@@ -176,7 +177,7 @@ def namespace() -> Iterator[tuple[str, ...]]:
         for command in commands:
             done = subprocess.run(command.split(), capture_output=True, text=True)
             if done.returncode:
-                raise NotImplementedError(f"`{command}` said: {done.stderr.strip()}")
+                raise EnvironmentFault(f"`{command}` said: {done.stderr.strip()}")
         yield tuple(inside.split())
     finally:
         subprocess.run(["ip", "netns", "del", name], capture_output=True)
@@ -195,7 +196,7 @@ def main() -> int:
         if options.netem:
             try:
                 prefix = stack.enter_context(namespace())
-            except (NotImplementedError, OSError) as fault:
+            except (EnvironmentFault, OSError) as fault:
                 print(f"skipped: no namespace with netem can be made here ({fault})")
                 return 0
         out = options.out or Path(stack.enter_context(tempfile.TemporaryDirectory()))

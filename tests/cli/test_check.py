@@ -76,7 +76,7 @@ def test_an_unknown_tail_is_not_clean(tmp_path: Path) -> None:
 def test_what_the_recipe_does_not_promise_is_not_looked_for(tmp_path: Path) -> None:
     write_run(tmp_path, rows(CLEAN.replace("q 21 deliver", "q 22 deliver")), scenario={"recipe": "home-plain"})
     code, shown = run(str(tmp_path))
-    assert code == 0 and "not looked for" in shown
+    assert code == 0 and "not judged" in shown
 
 
 def test_bad_input(tmp_path: Path) -> None:
@@ -159,4 +159,4 @@ def test_what_asked_for_no_order_can_be_judged_by_one(tmp_path: Path) -> None:
 
 def test_clean_says_what_was_not_looked_for(tmp_path: Path) -> None:
     write_run(tmp_path, rows(CLEAN), scenario={"recipe": "colour-eager"})
-    assert "clean (not looked for: gap, idle, stuck, undelivered): 0 findings" in run(str(tmp_path))[1]
+    assert "clean (not judged: gap, idle, stuck, undelivered): 0 findings" in run(str(tmp_path))[1]

@@ -54,7 +54,7 @@ def test_one_line_per_recipe_in_80_columns(capsys: pytest.CaptureFixture[str]) -
     assert set(lines) == set(RECIPES)
     assert lines["solicit"][1:3] == ["causal", "deadline"] and lines["solicit"][4] == "0"
     assert lines["pbcast"][1:3] == ["none", "never"] and int(lines["pbcast"][4].replace(",", "")) > 0
-    assert "Not promised, so not looked for: colour idle; colour-eager" in shown
+    assert "because the recipe does not promise them: colour: idle; colour-eager:" in " ".join(shown.split())
     assert [line.strip() for line in shown.splitlines()[-5:-2]] == list(demo.NEXT)
     assert shown.splitlines()[-1].strip() == demo.BROKER
 

@@ -135,12 +135,12 @@ def test_the_report_for_people_and_for_programs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(pipeline, "demonstrate", lambda out: REPORT)
-    assert main(["pipeline"]) == 0
+    assert main(["pipeline"]) == 2, "all is written, and some of it is in quarantine"
     shown = capsys.readouterr().out.splitlines()
     assert shown[2].split() == ["ordered", "1,000", "990", "delivered,", "10", "late", "2.2"]
     assert shown[3].endswith("done before")
     assert shown[5] == "1,010 rows in = 1,010 rows out; 1 damaged files or parts are named in quarantine."
-    assert main(["pipeline", "--json"]) == 0
+    assert main(["pipeline", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["rows_in"] == 1_010
 
 
@@ -152,3 +152,18 @@ def test_what_was_found_or_does_not_reconcile_is_exit_1(
     assert main(["pipeline"]) == 1 and "2 records inversion" in capsys.readouterr().out
     monkeypatch.setattr(pipeline, "demonstrate", lambda out: Report("out", 2, (Stage("ordered", 1),)))
     assert main(["pipeline"]) == 1 and "do not reconcile" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("stages", "code"),
+    [
+        ((Stage("quarantine", 0, {ROWS_IN: 3}), Stage("ordered", 3, {"delivered": 2, "late": 1})), 0),
+        ((Stage("quarantine", 1, {ROWS_IN: 3, "id is null": 1}), Stage("ordered", 2, {"delivered": 2})), 2),
+        ((Stage("quarantine", 0, {ROWS_IN: 3}), Stage("ordered", 3, {"delivered": 2, "invalid": 1})), 2),
+        ((Stage("quarantine", 0, {ROWS_IN: 3}), Stage("ordered", 3, {"delivered": 1, "cycle": 2})), 2),
+        ((Stage("quarantine", 1, {ROWS_IN: 3}), Stage("ordered", 1, {"delivered": 1})), 1),
+    ],
+    ids=["all-fine", "quarantine", "invalid", "cycle", "not-reconciled"],
+)
+def test_what_could_not_be_read_or_ordered_is_exit_2_as_for_order(stages: tuple[Stage, ...], code: int) -> None:
+    assert pipeline.code_of(Report("out", 3, stages)) == code

@@ -1,4 +1,4 @@
-"""`antecede recipes`: every protocol with what it promises, where it is from, and what is not looked for."""
+"""`antecede recipes`: every protocol with what it promises, where it is from, and what is not judged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_every_recipe_is_listed_with_its_promise(capsys: pytest.CaptureFixture[s
         *RECIPES
     ]
     assert "solicit            paper 000, 002\n    causal order; with deadlines or without; all are members\n" in shown
-    assert "not promised, so not looked for: gap, idle, stuck, undelivered" in shown
+    assert "not promised, so not judged: gap, idle, stuck, undelivered" in shown
     assert "readings: repaired, printed-a, printed-b, printed-c" in shown
     assert "    --without bound: an answer reaches up to the upper vector and includes it\n" in shown
     assert max(map(len, shown.splitlines())) <= 80

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from antecede import cli
+from antecede.core import recipes
+from antecede.sim import plugin
 from antecede.trace.parquet import read_rows
 from tests.sim.test_sweep import fake
 
@@ -163,9 +165,9 @@ def test_a_single_run_with_a_violation_is_not_fine(command: Any, tmp_path: Path)
 
 def test_clean_says_what_was_not_looked_for(command: Any, tmp_path: Path) -> None:
     code, out, _ = command("--recipe", "colour", "--messages", 10)
-    assert code == 0 and "verdict: clean (not looked for: idle)" in out
+    assert code == 0 and "verdict: clean (not judged: idle)" in out
     code, out, _ = command("--recipe", "colour-eager", "--sweep", 2, "--out", tmp_path)
-    assert code == 0 and "verdict: clean (not looked for: gap, idle, stuck, undelivered)" in out
+    assert code == 0 and "verdict: clean (not judged: gap, idle, stuck, undelivered)" in out
 
 
 PLUGIN = Path(__file__).parents[2] / "examples" / "plausible.py"
@@ -238,3 +240,31 @@ def test_help_has_headings(command: Any) -> None:
     code, out, _ = command("--help")
     heads = [line for line in out.splitlines() if line.endswith(":") and not line.startswith(" ")]
     assert code == 0 and heads[:2] == ["What runs:", "Who takes part:"] and len(heads) == 8
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "said"),
+    [
+        ("1 / 0", 2, "the plugin odd.py, line 4: ZeroDivisionError: division by zero"),
+        ("return 7", 70, "a mistake of ours or of odd.py, AttributeError"),
+    ],
+)
+def test_a_plugin_that_fails_is_named_with_its_line(
+    fault: str, code: int, said: str, command: Callable[..., tuple[int, str, str]], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.delenv("ANTECEDE_TRACEBACK", raising=False)
+    monkeypatch.setattr(plugin, "_loaded", {})
+    (tmp_path / "odd.py").write_text(
+        "from antecede.core.recipes import Recipe, register\n\n"
+        f"def make(**given):\n    {fault}\n\n"
+        "register(Recipe('odd', 'ours', 'vector', flat=True, make=make))\n",
+        "utf-8",
+    )
+    try:
+        given = ("--plugin", tmp_path / "odd.py", "--recipe", "odd", "--subscribers", 0, "--out", tmp_path / "run")
+        ended, _, complaint = command(*given)
+        assert ended == code and said in complaint
+    finally:
+        recipes.RECIPES.pop("odd", None)
+        sys.modules.pop("antecede_plugin_odd", None)

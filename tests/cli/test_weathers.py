@@ -40,7 +40,7 @@ def test_waiting_is_from_the_first_arrival_to_delivery() -> None:
 def test_a_verdict_names_what_was_not_looked_for() -> None:
     line = Line("colour", "", "calm", True)
     line.add(Scenario(), Report(exempt=("idle",)))
-    assert line.verdict == "clean (not looked for: idle)"
+    assert line.verdict == "clean (not judged: idle)"
 
 
 def test_records_that_were_cut_short_are_not_clean() -> None:

@@ -11,7 +11,9 @@ import pytest
 from antecede.core.recipes import RECIPES, recipe_named
 from antecede.errors import InputError
 from antecede.sim import plugin
-from antecede.sim.sweep import Judged, Sweep
+from antecede.sim.run import simulate
+from antecede.sim.scenario import Scenario
+from antecede.sim.sweep import Judged, Sweep, judge
 
 SOURCE = """
 from antecede.core.recipes import Recipe, build, register
@@ -76,3 +78,18 @@ def test_two_files_of_one_name_are_refused(file: Path, tmp_path: Path) -> None:
     other.write_text(SOURCE, "utf-8")
     with pytest.raises(InputError, match="the same name"):
         plugin.load([other])
+
+
+def test_an_error_of_its_code_is_told_with_its_line(file: Path) -> None:
+    file.write_text(SOURCE.replace("return build(", "return 1 / 0 or build("), "utf-8")
+    plugin.load([file])
+    with pytest.raises(ZeroDivisionError) as raised:
+        simulate(Scenario(recipe="borrowed", subscribers=0))
+    assert plugin.to_blame(raised.value) == "borrowed recipe.py, line 5"
+    assert plugin.told(raised.value) == "ZeroDivisionError: division by zero (borrowed recipe.py, line 5)"
+    assert judge(5, "borrowed", "repaired", 0).what == plugin.told(raised.value)
+
+
+def test_an_error_of_others_is_told_without_a_line(file: Path) -> None:
+    plugin.load([file])
+    assert plugin.to_blame(ValueError("odd")) == "" and plugin.told(ValueError("odd\nand long")) == "ValueError: odd"

@@ -150,6 +150,19 @@ def complain(sentence: str) -> None:
     print(f"antecede: {sentence}", file=sys.stderr)
 
 
+def complain_of(error: Exception) -> int:
+    """An error that nobody raised on purpose: a mistake of ours, unless a file that was given as a plugin made it."""
+    plugin = sys.modules.get("antecede.sim.plugin")
+    said = f"{type(error).__name__}: {error}"
+    if plugin and (where := plugin.to_blame(error)):
+        complain(f"the plugin {where}: {said} (ANTECEDE_TRACEBACK=1 shows the way there).")
+        return 2
+    others = [path.name for path in plugin.loaded()] if plugin else []
+    whose = f"a mistake of ours or of {', '.join(others)}" if others else "a mistake of ours"
+    complain(f"{whose}, {said} (ANTECEDE_TRACEBACK=1 shows where).")
+    return MISTAKE_OF_OURS
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; what went wrong is one sentence on standard error."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -180,6 +193,5 @@ def carry_out(given: Sequence[str]) -> int:
     except Exception as error:
         if os.environ.get("ANTECEDE_TRACEBACK"):
             raise
-        complain(f"a mistake of ours, {type(error).__name__}: {error} (ANTECEDE_TRACEBACK=1 shows where).")
-        return MISTAKE_OF_OURS
+        return complain_of(error)
     return 0

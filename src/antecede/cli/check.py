@@ -94,7 +94,7 @@ def show(report: Report, console: Console) -> None:
     verdicts = Table("verdict", "found", title="Verdicts", title_justify="left")
     verdicts.columns[1].justify = "right"
     for name, count in report.counts.items():
-        verdicts.add_row(name, "not looked for" if name in report.exempt else str(count))
+        verdicts.add_row(name, "not judged" if name in report.exempt else str(count))
     console.print(verdicts)
     roles = sorted(report.fates_by_role)
     fates = Table("fate", *roles, "all", title="Fates", title_justify="left")
@@ -114,7 +114,7 @@ def show(report: Report, console: Console) -> None:
         console.print(text, highlight=False, markup=False, soft_wrap=True)
     verdict = "clean" if report.clean else "NOT clean"
     if report.exempt:
-        verdict += f" (not looked for: {', '.join(report.exempt)})"
+        verdict += f" (not judged: {', '.join(report.exempt)})"
     count = len(report.findings)
     console.print(
         f"{verdict}: {count} finding{'' if count == 1 else 's'} in {report.rows} rows of {report.processes} processes, "

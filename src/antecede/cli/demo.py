@@ -149,13 +149,13 @@ def show_all(table: Sequence[Line]) -> None:
 
 
 def show_verdict(table: Sequence[Line], replay: Sequence[str]) -> None:
-    """How many runs kept what their recipe promises, and what was not looked for."""
+    """How many runs kept what their recipe promises, and what was not judged, since it is not promised."""
     pairs, runs = sum(line.pairs for line in table), sum(line.runs for line in table)
     print(f"\n{runs} runs, {pairs:,} pairs of message and receiver: {runs - len(replay)} runs clean.")
     exempt = {line.recipe: line.exempt for line in table if line.exempt}
     if exempt:
-        named = "; ".join(f"{recipe} {', '.join(verdicts)}" for recipe, verdicts in exempt.items())
-        say(f"Not promised, so not looked for: {named}.")
+        named = "; ".join(f"{recipe}: {', '.join(verdicts)}" for recipe, verdicts in exempt.items())
+        say(f"Verdicts that are not judged, because the recipe does not promise them: {named}.")
     for text in replay[:5]:
         print(f"Not clean: {text}")
     if len(replay) > 5:

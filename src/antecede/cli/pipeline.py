@@ -1,7 +1,8 @@
 """`antecede pipeline`: what is shown while it runs and after; a commented CONFIG.toml to begin with; a demonstration.
 
 Without a file it explains itself by doing: a small run is simulated over links that lose, and goes through the whole
-pipeline. Exit 1: the audit found something, or rows do not reconcile.
+pipeline. Exit 1: the audit found something, or rows do not reconcile. 2: all is written, but some rows could not be
+read or ordered, as for `antecede order` and `audit`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from antecede.spark.jobs import Far
     from antecede.spark.outcome import Report
 
-__all__ = ["demonstrate", "fine", "pipeline", "show"]
+__all__ = ["code_of", "demonstrate", "fine", "pipeline", "show"]
 
 DEMO = "antecede-pipeline"
 AS_IT_CAME = "as it came"
@@ -42,6 +43,9 @@ def pipeline(
     that cannot be used are in the table `quarantine`, with the reason; nothing is lost and nothing is silent.
 
     Without CONFIG.toml a small run is simulated over links that lose, and goes through the whole pipeline.
+
+    Exit codes: 0 fine, 1 the audit found something or rows do not reconcile, 2 all is written but something could not
+    be read or ordered (quarantine, invalid, cycle).
 
     \b
     antecede pipeline --init CONFIG.toml     a file with every setting, explained
@@ -63,8 +67,15 @@ def pipeline(
         print(json.dumps(report.to_json(), indent=2))
     else:
         show(report)
-    if not fine(report):
-        raise typer.Exit(1)
+    raise typer.Exit(code_of(report))
+
+
+def code_of(report: Report) -> int:
+    """1: a violation was found, or rows do not reconcile; 2: neither, but something could not be read or ordered."""
+    quarantine, ordered = report.stage("quarantine"), report.stage("ordered")
+    bad = report.damaged + (0 if quarantine is None else quarantine.rows)
+    bad += 0 if ordered is None else sum(ordered.counts.get(fate, 0) for fate in ("invalid", "cycle"))
+    return 1 if not fine(report) else 2 if bad else 0
 
 
 def fine(report: Report) -> bool:

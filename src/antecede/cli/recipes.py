@@ -54,7 +54,7 @@ def recipes(
         print(f"{recipe.name:<18} {'paper ' * recipe.paper[0].isdigit()}{recipe.paper}")
         print(textwrap.fill("; ".join(promises(recipe)), WIDTH, initial_indent="    ", subsequent_indent="    "))
         if facts["not_promised"]:
-            print(f"    not promised, so not looked for: {', '.join(facts['not_promised'])}")
+            print(f"    not promised, so not judged: {', '.join(facts['not_promised'])}")
         if len(recipe.readings) > 1:
             print(f"    readings: {', '.join(recipe.readings)}")
         for repair, says in facts["repairs"].items():

@@ -389,7 +389,7 @@ def _print_fates(pairs: int, fates: dict[str, int], verdicts: dict[str, int], ex
     told = ", ".join(f"{name} {count:,}" for name, count in fates.items() if count)
     print(f"  {pairs:,} pairs: {told or 'nothing was to be delivered'}")
     found = ", ".join(f"{name} {count:,}" for name, count in verdicts.items() if count) or "clean"
-    print(f"  verdict: {found}" + (f" (not looked for: {', '.join(exempt)})" if exempt else ""))
+    print(f"  verdict: {found}" + (f" (not judged: {', '.join(exempt)})" if exempt else ""))
 
 
 def _sweep(

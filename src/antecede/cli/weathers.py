@@ -58,7 +58,7 @@ class Line:
     fates: Counter[str] = field(default_factory=Counter)
     findings: Counter[str] = field(default_factory=Counter)
     exempt: tuple[str, ...] = ()
-    """Verdicts that were not looked for: the recipe does not promise them."""
+    """Verdicts that were not judged: the recipe does not promise them."""
     inverted: int = 0
     """Deliveries out of causal order, whether or not anybody asked for it."""
     bytes: int = 0
@@ -89,7 +89,7 @@ class Line:
     @property
     def verdict(self) -> str:
         found = ", ".join(f"{count} {name}" for name, count in self.findings.items()) or "clean"
-        return f"{found} (not looked for: {', '.join(self.exempt)})" if self.exempt else found
+        return f"{found} (not judged: {', '.join(self.exempt)})" if self.exempt else found
 
     def to_json(self) -> dict[str, Any]:
         return {column.name: getattr(self, column.name) for column in dataclasses.fields(self)}

@@ -16,6 +16,7 @@ from antecede.core.machine import Machine
 from antecede.core.message import split_id
 from antecede.core.roles.round_broker import leaves_us
 from antecede.sim.driver import follows
+from antecede.sim.plugin import told
 from antecede.trace.report import Finding, ms
 from antecede.trace.rows import facts
 from antecede.trace.witness import read_payload, seen_payload
@@ -83,8 +84,7 @@ class Actor:
             getattr(self, f"_{event[0]}")(said, *event[1:])
             self.next_wake()  # as every driver asks after every event: machines set some of their timers then
         except Exception as fault:  # a machine that breaks is what is being looked for
-            text = f"raised {type(fault).__name__}: {fault}".partition("\n")[0]
-            said.findings.append(Finding("unexplained", self.name, None, None, None, text))
+            said.findings.append(Finding("unexplained", self.name, None, None, None, f"raised {told(fault)}"))
         return said
 
     def _view(self, said: Said) -> None:

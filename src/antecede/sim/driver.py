@@ -237,7 +237,10 @@ class Driver:
     def _spins(self, process: Process) -> None:
         process.spins += 1
         if process.spins > SPIN:
-            raise RuntimeError(f"{process.name} was woken {SPIN} times in vain in run {self.run_name}")
+            raise RuntimeError(
+                f"{process.name} was woken {SPIN} times in vain in run {self.run_name}: once woken, a machine must "
+                "name a later time in `next_wake` (a role in `own_wake`, a Spread in `at_us`), or None"
+            )
 
     def told(self, process: Process, effects: list[Effect], now_us: int) -> None:
         """After a call that is no frame and no timer."""

@@ -10,12 +10,13 @@ import importlib.util
 import re
 import shlex
 import sys
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
 from antecede.errors import InputError
 
-__all__ = ["load", "loaded", "plugin_options"]
+__all__ = ["load", "loaded", "plugin_options", "to_blame", "told"]
 
 PREFIX = "antecede_plugin_"
 """Begins the name its module has here; saved machines name it, so it follows from the file's name alone."""
@@ -31,6 +32,21 @@ def loaded() -> tuple[Path, ...]:
 def plugin_options() -> str:
     """What a command must be given to know the same recipes; begins with a blank where it is something."""
     return "".join(f" --plugin {shlex.quote(str(path))}" for path in loaded())
+
+
+def to_blame(error: BaseException) -> str:
+    """The last line of a loaded file that was at work when an error was raised: `tree.py, line 42`; empty: none was."""
+    names = {str(path): path.name for path in loaded()}
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename in names:
+            return f"{names[frame.filename]}, line {frame.lineno}"
+    return ""
+
+
+def told(error: BaseException) -> str:
+    """An error of any kind in one line, with the line of a loaded file that is to blame."""
+    text, where = f"{type(error).__name__}: {error}".partition("\n")[0], to_blame(error)
+    return f"{text} ({where})" if where else text
 
 
 def load(paths: Iterable[Path]) -> None:

@@ -21,7 +21,7 @@ import antecede
 from antecede.errors import InputError
 from antecede.sim.draw import draw
 from antecede.sim.found import UNHEARD
-from antecede.sim.plugin import load, loaded, plugin_options
+from antecede.sim.plugin import load, loaded, plugin_options, told
 from antecede.sim.run import RESTLESS, simulate
 from antecede.trace.check import EXEMPT, check
 from antecede.trace.report import FATES, VERDICTS
@@ -60,7 +60,7 @@ class Summary:
     verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     failures: list[Judged] = field(default_factory=list)
     exempt: tuple[str, ...] = ()
-    """Verdicts that were not looked for: the recipe does not promise them."""
+    """Verdicts that were not judged: the recipe does not promise them."""
 
     def add(self, judged: Judged) -> None:
         self.scenarios += 1
@@ -84,7 +84,7 @@ def judge(
         run = simulate(scenario)
         report = check(run.rows, scenario=run.body())
     except Exception as error:  # a bug in a machine must not hide what the other scenarios show
-        return Judged(index, scenario.seed, what=f"{type(error).__name__}: {error}")
+        return Judged(index, scenario.seed, what=told(error))
     what = ""
     if report.findings:
         first = report.findings[0]

@@ -56,7 +56,7 @@ Watch = Callable[[str, int, int | None], None]
 
 
 def exempt_of(scenario: Mapping[str, Any], recipe: str | None = None) -> tuple[str, ...]:
-    """Verdicts that are not looked for in such a run; `recipe`: judged as if it had been this one."""
+    """Verdicts that are not judged in such a run; `recipe`: judged as if it had been this one."""
     promised = EXEMPT.get(recipe or str(scenario.get("recipe")), ())
     return (*promised, *(UNTIMED if any(scenario.get(knob) for knob in COSTLY) else ()))
 

@@ -56,7 +56,7 @@ class Report:
     """Processes whose records stop without `end` or `crash`, and streams without a record: nothing they did later is
     known."""
     exempt: tuple[str, ...] = ()
-    """Verdicts that were not looked for, because the recipe does not promise them."""
+    """Verdicts that were not judged, because the recipe does not promise them."""
 
     @property
     def counts(self) -> dict[str, int]:

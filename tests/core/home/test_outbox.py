@@ -109,3 +109,14 @@ def test_a_timer_that_was_put_off_does_not_come_early() -> None:
     assert one.next_wake() == 19 and told(one.wake(18)) == []
     one.receive(Published(("S:2",)), "H", 18)
     assert one.next_wake() == 66
+
+
+def test_another_home_is_not_held_to_the_round_trips_of_the_last_one() -> None:
+    one = client()
+    one.publish(("G1",), b"p", 0)
+    one.receive(Received(("S:1",)), "H", 90)
+    assert one.outbox._trip_us == 90
+    one.outbox.publish_again(100)
+    assert one.outbox._trip_us == 0 and one.outbox.next_us() == 110, "one retry, not twice the 90 us that H took"
+    one.outbox.safe(("S:1",), 130)
+    assert one.outbox._trip_us == 30, "it has said no RECEIVED: that it is safe is the end of a round trip"
