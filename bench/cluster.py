@@ -1,13 +1,15 @@
 """The same job on every kind of master, and with a worker killed while it runs: equal results, or exit 1.
 
     python bench/cluster.py --job tests.spark.cluster_job:pipeline   # every stage of the pipeline
+    python bench/cluster.py --job tests.spark.cluster_job:sweep --on local,standalone   # the lab's cells, 1 and 8 parts
     python bench/cluster.py [--job MODULE:FUNCTION] [--on local,local-cluster,standalone,killed,connect]
 
 The job is a function of a session and a folder that returns something JSON can say; without one it is `stream` of
 tests/spark/cluster_job.py (source, a transformation, a stateful operator, sink; three batches). Standalone is a real
 master with two worker processes; the workers run an interpreter that has no antecede. `killed` is standalone, and one
-worker with all it started gets SIGKILL when the first batch counts. Everything stays on loopback. Takes about three
-minutes on an idle machine.
+worker with all it started gets SIGKILL when the first batch counts. Everything stays on loopback. Where there are
+workers, the executors that each started are counted. A result that says `same: false` anywhere counts as not equal.
+Takes about three minutes on an idle machine.
 """
 
 from __future__ import annotations
@@ -41,6 +43,19 @@ def run(kind: str, job: str, place: Path, python: str) -> dict[str, Any]:
         return run_job(address, job, place / "job", python)
 
 
+def executors(place: Path) -> str:
+    """How many each worker of a standalone cluster started: it keeps a folder for every one."""
+    counts = [len(list(work.glob("app-*/*"))) for work in sorted(place.glob("work[0-9]*")) if work.is_dir()]
+    return f"  executors {' + '.join(map(str, counts))}" if counts else ""
+
+
+def agrees(answer: Any) -> bool:
+    """Whether a result, and every part of it, is the same with itself."""
+    if not isinstance(answer, dict):
+        return True
+    return answer.get("same") is not False and all(map(agrees, answer.values()))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--job", default="tests.spark.cluster_job:stream")
@@ -55,10 +70,9 @@ def main() -> None:
             answer = run(kind, options.job, Path(directory) / kind, python)
             worker = answer.pop("worker")
             answers.append(answer)
-            print(
-                f"{kind:<14} {time.monotonic() - begun:>5.0f}  {answer}  antecede from {worker['antecede']}", flush=True
-            )
-    same = all(answer == answers[0] for answer in answers)
+            took, ran = time.monotonic() - begun, executors(Path(directory) / kind)
+            print(f"{kind:<14} {took:>5.0f}  {answer}  antecede from {worker['antecede']}{ran}", flush=True)
+    same = all(answer == answers[0] and agrees(answer) for answer in answers)
     print("equal" if same else "NOT EQUAL")
     raise SystemExit(0 if same else 1)
 

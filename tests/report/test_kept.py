@@ -11,7 +11,7 @@ from antecede.errors import InputError
 from antecede.lab.claim import Effort
 from antecede.lab.claims import claim_named
 from antecede.lab.run import run_claim
-from antecede.report.kept import keep
+from antecede.report.kept import entries, keep
 
 NAMES = ("atomic", "steps", "acks", "home")
 
@@ -45,6 +45,39 @@ def test_what_was_kept_before_is_replaced_and_nothing_else(tmp_path: Path) -> No
     (target / "mine.md").write_text("mine")
     keep([tmp_path / "run"], target, NAMES)
     assert not (target / "figures" / "old.png").exists() and (target / "mine.md").read_text() == "mine"
+
+
+def test_a_claim_that_no_run_has_stays_as_it_was_kept(tmp_path: Path) -> None:
+    target = tmp_path / "results"
+    for name in ("atomic", "acks"):
+        run(tmp_path / "first", name, Effort(quick=True, seeds=2))
+    keep([tmp_path / "first"], target, NAMES)
+    before = {entry.name: entry for entry in entries((target / "README.md").read_text("utf-8"))}
+    table = (target / "tables" / "acks.csv").read_bytes()
+    run(tmp_path / "second", "atomic", Effort())
+    kept = keep([tmp_path / "second"], target, NAMES)
+    after = {entry.name: entry for entry in entries(kept.page.read_text("utf-8"))}
+    assert after["acks"] == before["acks"] and after["acks"].papers == claim_named("acks").papers
+    assert after["atomic"] != before["atomic"] and not after["atomic"].quick
+    assert (kept.claims, kept.quick, kept.missing) == (2, ("acks",), ("steps", "home"))
+    assert (target / "tables" / "acks.csv").read_bytes() == table and (target / "figures" / "acks.png").is_file()
+    gone = keep([tmp_path / "second"], target, ("atomic",))
+    assert gone.claims == 1 and not (target / "figures" / "acks.png").exists(), "what is no claim any more goes"
+
+
+def test_the_page_of_a_keep_says_the_same_when_read_and_written_again(tmp_path: Path) -> None:
+    for name in ("atomic", "acks", "growth"):
+        run(tmp_path / "run", name, Effort(quick=True, seeds=2))
+    names = ("atomic", "acks", "growth")
+    page = keep([tmp_path / "run"], tmp_path / "results", names).page
+    once = page.read_text("utf-8")
+    run(tmp_path / "again", "acks", Effort(quick=True, seeds=2))
+    keep([tmp_path / "again"], tmp_path / "results", names)
+
+    def plain(text: str) -> list[str]:
+        return [line for line in text.split("\n") if not line.startswith("| [acks]")]  # the load differs
+
+    assert plain(page.read_text("utf-8")) == plain(once)
 
 
 def test_without_a_result_nothing_is_touched(tmp_path: Path) -> None:

@@ -110,6 +110,33 @@ def pipeline(spark: SparkSession, place: Path) -> dict[str, Any]:
     return said
 
 
+def sweep(spark: SparkSession, place: Path) -> dict[str, Any]:
+    """Claims of the lab, vectorised and event-driven, each without Spark, with one partition and with eight: the digest
+    of all cells in their order, and of the tidy table a verdict is made from."""
+    import time
+
+    from antecede.lab.claim import Effort
+    from antecede.lab.claims import claim_named
+    from antecede.lab.run import ROOT
+    from antecede.spark.sweep import Sweep
+
+    said: dict[str, Any] = {}
+    for name in ("convergence", "late"):
+        claim = claim_named(name)
+        cells = claim.cells(Effort(quick=True, seeds=3))
+        said[name] = {"cells": len(cells)}
+        for parts in (None, 1, 8):
+            made = Sweep(place / f"{name}-{parts}", claim.measure, cells, root=ROOT)
+            rows = made.run(spark if parts else None, clock=time.monotonic, partitions=parts).to_pylist()
+            failed = sum(row["error"] is not None for row in rows)
+            tidy = claim.table([row for row in rows if row["error"] is None])
+            words = [hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16] for what in (rows, tidy)]
+            said[name][f"{parts} partitions" if parts else "no Spark"] = [*words, f"{failed} failed"]
+        tables = [value for key, value in said[name].items() if key != "cells"]
+        said[name]["same"] = all(table == tables[0] for table in tables)
+    return said
+
+
 def everything(spark: SparkSession, place: Path) -> dict[str, Any]:
     """Batch, sink, source and stream in a session as people have it, with one line of ours: `register`."""
     from antecede.spark import register

@@ -3,13 +3,15 @@
 Decided here: what is kept of a run of the lab. `README.md` has the claims in the order of the papers: sentence,
 verdict, numbers, figure, command, and how it was measured (design, seeds, cells, version, load). Figures are PNG with a
 palette of 64 colours, tables CSV. Several runs can be given, the best first: a claim is taken from the first that has
-it, so what a full run has not finished comes from a quick one and is marked so. What lies in the folder of an earlier
-keep, and nothing else, is replaced.
+it, so what a full run has not finished comes from a quick one and is marked so. A claim that none of them has stays
+as an earlier keep left it, word for word: measuring one claim again costs the others nothing. What else an earlier keep
+left is removed, and nothing that is not its own.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ from typing import Any
 
 from antecede.errors import InputError
 
-__all__ = ["Kept", "keep"]
+__all__ = ["Entry", "Kept", "entries", "keep"]
 
 Body = dict[str, Any]
 
@@ -26,6 +28,21 @@ MOST = 14
 """Rows of a table that the page shows; the CSV has them all."""
 COLUMNS = 7
 COLOURS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One claim on the page."""
+
+    name: str
+    papers: str
+    word: str
+    quick: bool
+    antecede: str
+    row: str
+    """Its line in the table of all claims."""
+    lines: tuple[str, ...]
+    """Its own section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +59,59 @@ class Kept:
 
 def keep(runs: Sequence[Path], target: Path, names: Sequence[str]) -> Kept:
     """Of every named claim that one of these runs has, what is worth keeping, into `target`."""
-    found: list[tuple[Path, Body]] = []
+    found: dict[str, tuple[Path, Body]] = {}
     for name in names:
         file = next((run / name / "result.json" for run in runs if (run / name / "result.json").is_file()), None)
         if file is not None:
-            found.append((file.parent, json.loads(file.read_text("utf-8"))))
+            found[name] = (file.parent, json.loads(file.read_text("utf-8")))
     if not found:
         told = ", ".join(map(str, runs))
         raise InputError(f"There is no result of the lab in {told}: run `antecede lab all --out DIR` first.")
+    page = target / "README.md"
+    before = {entry.name: entry for entry in entries(page.read_text("utf-8"))} if page.is_file() else {}
+    stays = {name for name in names if name in before and name not in found}
     for folder in ("figures", "tables"):
-        shutil.rmtree(target / folder, ignore_errors=True)
-        (target / folder).mkdir(parents=True)
-    for directory, body in found:
+        (target / folder).mkdir(parents=True, exist_ok=True)
+        for path in (target / folder).iterdir():
+            if path.stem not in stays:
+                path.unlink()
+    for directory, body in found.values():
         _figure(directory / "figure.png", target / "figures" / f"{body['claim']}.png")
         if (directory / "table.csv").is_file():
             shutil.copyfile(directory / "table.csv", target / "tables" / f"{body['claim']}.csv")
-    bodies = [body for _, body in found]
-    has = {body["claim"] for body in bodies}
-    missing = tuple(name for name in names if name not in has)
-    page = target / "README.md"
-    page.write_text(_page(bodies, missing), encoding="utf-8")
+    of = {name: before[name] for name in stays} | {name: _entry(body) for name, (_, body) in found.items()}
+    has = [of[name] for name in names if name in of]
+    missing = tuple(name for name in names if name not in of)
+    page.write_text(_page(has, missing), encoding="utf-8")
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
-    return Kept(page, len(bodies), tuple(b["claim"] for b in bodies if b["effort"]["quick"]), missing, size)
+    return Kept(page, len(has), tuple(entry.name for entry in has if entry.quick), missing, size)
+
+
+def entries(page: str) -> list[Entry]:
+    """The claims of a page that an earlier keep wrote."""
+    rows = {found[1]: found[0] for found in re.finditer(r"^\| \[([^]]+)\]\(#\1\) \|.*$", page, re.MULTILINE)}
+    made: list[Entry] = []
+    for part in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
+        title, *sections = re.split(r"^### ", part, flags=re.MULTILINE)
+        for section in sections:
+            name, *lines = section.strip().split("\n")
+            version = re.search(r"antecede ([^ )]+)\)$", lines[-1])
+            if name in rows and version:
+                _, _, _, word, design, *_ = (cell.strip() for cell in rows[name].split("|"))
+                papers = "ours" if title.strip() == "Ours" else title.strip().removeprefix("Paper ")
+                own = (f"### {name}", *lines)
+                made.append(Entry(name, papers, word, design.startswith("quick"), version[1], rows[name], own))
+    return made
+
+
+def _entry(body: Body) -> Entry:
+    name = body["claim"]
+    row = (
+        f"| [{name}](#{name}) | {_cell(body['place'])} | {body['word']} | {design_of(body)} | {_seeds(body)} | "
+        f"{_load(body)} |"
+    )
+    quick = bool(body["effort"]["quick"])
+    return Entry(name, body["papers"], body["word"], quick, body["antecede"], row, tuple(_claim(body)))
 
 
 def _figure(source: Path, target: Path) -> None:
@@ -87,17 +135,17 @@ def design_of(body: Body) -> str:
     return ("quick" if body["effort"]["quick"] else "default") + (f", {seeds} seeds" if seeds else "")
 
 
-def _page(bodies: Sequence[Body], missing: Sequence[str]) -> str:
-    versions = sorted({body["antecede"] for body in bodies})
+def _page(claims: Sequence[Entry], missing: Sequence[str]) -> str:
+    versions = sorted({claim.antecede for claim in claims})
     counts: dict[str, int] = {}
-    for body in bodies:
-        counts[body["word"]] = counts.get(body["word"], 0) + 1
-    quick = sum(body["effort"]["quick"] for body in bodies)
+    for claim in claims:
+        counts[claim.word] = counts.get(claim.word, 0) + 1
+    quick = sum(claim.quick for claim in claims)
     lines = [
         "# What the papers claim, measured",
         "",
-        f"{len(bodies)} claims: {', '.join(f'{count} {word}' for word, count in counts.items())}. "
-        f"{len(bodies) - quick} are of the default design, {quick} of the quick one. antecede {', '.join(versions)}. "
+        f"{len(claims)} claims: {', '.join(f'{count} {word}' for word, count in counts.items())}. "
+        f"{len(claims) - quick} are of the default design, {quick} of the quick one. antecede {', '.join(versions)}. "
         "Written by `antecede lab keep`; [lab.md](../lab.md) says what a claim is and how verdicts come about.",
         "",
         "Everything is counted in the simulators' own time and drawn from fixed seeds: the same command gives the same "
@@ -107,19 +155,14 @@ def _page(bodies: Sequence[Body], missing: Sequence[str]) -> str:
         *([f"Not measured: {', '.join(missing)}.", ""] if missing else []),
         "| claim | place | verdict | design | seeds | load |",
         "|---|---|---|---|---|---|",
+        *(claim.row for claim in claims),
     ]
-    for body in bodies:
-        name = body["claim"]
-        lines.append(
-            f"| [{name}](#{name}) | {_cell(body['place'])} | {body['word']} | {design_of(body)} | {_seeds(body)} | "
-            f"{_load(body)} |"
-        )
     last = None
-    for body in bodies:
-        if body["papers"] != last:
-            last = body["papers"]
+    for claim in claims:
+        if claim.papers != last:
+            last = claim.papers
             lines += ["", f"## {'Ours' if last == 'ours' else f'Paper {last}'}"]
-        lines += ["", *_claim(body)]
+        lines += ["", *claim.lines]
     return "\n".join(lines) + "\n"
 
 

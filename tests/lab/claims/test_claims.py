@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import inspect
 import re
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from antecede.errors import InputError
-from antecede.lab.claim import WORDS, Claim, Effort
+from antecede.lab.claim import WORDS, Claim, Effort, Table, Verdict
 from antecede.lab.claims import MODULES, all_claims, claim_named
 from antecede.lab.figures import figure
 from antecede.spark.sweep import measure_cell
@@ -48,6 +53,55 @@ def test_from_what_a_cell_measures_come_a_table_a_verdict_and_a_figure(claim: Cl
     table = claim.table([{**cell.knobs, "seed": cell.seed, **row} for cell in cells])
     assert claim.rule(table).word in WORDS
     figure(claim.size, lambda drawing: claim.draw(drawing, table))
+
+
+def words_of(rule: Callable[[Table], Verdict]) -> set[str]:
+    """The verdicts that a rule can give, by the text of all that makes a verdict in its file or is brought into it."""
+    makers = [value for value in rule.__globals__.values()
+              if inspect.isfunction(value) and value.__annotations__.get("return") == "Verdict"]  # fmt: skip
+    calls = [node for maker in makers for node in ast.walk(ast.parse(inspect.getsource(maker)))
+             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]  # fmt: skip
+    named = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Verdict"]
+    assert all(isinstance(node, ast.Constant) for node in named), "a word that is computed cannot be read here"
+    return {node.value for node in named if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def cases_of(module: ModuleType) -> Iterator[Callable[[], None]]:
+    """Its tests, those with parameters once for each."""
+    for name, test in vars(module).items():
+        if not name.startswith("test_"):
+            continue
+        marks = [mark for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"]
+        assert len(marks) <= 1, f"{name} is parametrised twice: teach this reader"
+        if not marks:
+            yield test
+            continue
+        given, rows = marks[0].args[:2]
+        names = [given] if isinstance(given, str) else list(given)
+        for row in rows:
+            yield partial(test, **dict(zip(names, row if len(names) > 1 else (row,), strict=True)))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_verdict_a_rule_can_give_is_given_in_its_test(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By running that test with a rule that writes down what it is fed and what it says: words and tables that differ,
+    so that it is the table that flips it."""
+    claim = importlib.import_module(f"antecede.lab.claims.{name}").CLAIM
+    module = importlib.import_module(f"tests.lab.claims.test_{name}")
+    said: list[tuple[str, str]] = []
+
+    def noted(table: Table) -> Verdict:
+        verdict: Verdict = claim.rule(table)
+        said.append((repr(table), verdict.word))
+        return verdict
+
+    assert module.rule is claim.rule
+    monkeypatch.setattr(module, "rule", noted)
+    for test in cases_of(module):
+        test()
+    given = {word for _, word in said}
+    assert words_of(claim.rule) == given and len(given) >= 2
+    assert len({table for table, _ in said}) >= len(given)
 
 
 @pytest.mark.parametrize("claim", [c for c in all_claims() if c.papers != "ours"], ids=lambda claim: claim.name)
