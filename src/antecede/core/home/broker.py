@@ -40,7 +40,7 @@ from antecede.core.home.fusions import Fusions, HomeInbox
 from antecede.core.home.retiring import Retiring
 from antecede.core.interest import Interest
 from antecede.core.marks import cut_of, join, loose_of, newest_of
-from antecede.core.message import COLLECTED, LOOSE, Envelope, Mark, Message, header_of, is_loose, sender_of
+from antecede.core.message import COLLECTED, LOOSE, Envelope, Mark, Message, Publication, header_of, is_loose, sender_of
 from antecede.core.order.numbered import WINDOW, Log
 from antecede.core.repair.answering import BATCH, in_time
 from antecede.core.roles.broker import BrokerBase
@@ -77,16 +77,7 @@ class HomeBroker(BrokerBase):
         self.fusions.viewed()
         self.confirming.viewed()
 
-    def publish(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        now_us: int,
-        *,
-        deadline_us: int | None = None,
-        after: Sequence[str] | None = None,
-        order: str | None = None,
-    ) -> tuple[Message, list[Effect]]:
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
         raise InputError(f"{self.name} is a broker: in recipe `home` its clients publish.")
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
