@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect
 from antecede.core.home.frontier import Frontier, begin_at
 from antecede.core.home.handover import Handover, as_published
-from antecede.core.marks import beyond, cut_of, join, newest_of, ordered_of, put
-from antecede.core.message import Envelope, Message, Publication, id_of_mark
+from antecede.core.marks import Marks, beyond, cut_of, join, newest_of, ordered_of, put
+from antecede.core.message import Envelope, Message, Publication, id_of_mark, is_loose
 from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader
 
@@ -112,6 +112,12 @@ class Application:
         for stamp in [one.envelope.stamp for one in waiting if one.envelope.message.order != "none"]:
             join(frontier, stamp.covers)
             put(frontier, stamp.own)
+
+    def retire(self, marks: Marks) -> None:
+        """Unordered messages of streams that are over everywhere: nobody need remember that they came."""
+        for heard in (self.heard, self.had):
+            if heard is not None:
+                heard.forget([s for s, n in marks.items() if is_loose(s) and (heard.newest(s) or 0) <= n])
 
     def waiting(self) -> tuple[str, ...]:
         return tuple(one.envelope.message.id for one in self.handover.carried()[0])

@@ -8,7 +8,7 @@ at B with the frontier p@G:3: B sends him p:4, and he publishes b:1 again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from antecede.core.effects import Deliver, Discard, Effect, Move, Send
 from antecede.core.frames import (
@@ -215,6 +215,17 @@ class Client(Receiver):
         return [(one.index, one.envelope.message) for one in waiting] + [
             (envelope.stamp.own[0][1], envelope.message) for envelope in held
         ]
+
+    def waits(self) -> bool:
+        """Whether a message waits to be delivered here."""
+        return bool(self.inbox.held or self.handover.waiting())
+
+    def retire(self, marks: Mapping[str, int]) -> Iterable[str]:
+        """These streams are over everywhere, up to there. Returns those whose unordered messages are remembered."""
+        self.causes.retire(marks)
+        self.start_marks = dict(beyond(self.start_marks, marks))
+        self.application.retire(marks)
+        return *self.heard.front, *self.heard.above
 
     def took_result(self, name: str, cut: tuple[str, ...], marks: Mapping[str, int], rank: int) -> None:
         """A result that was fused for it: what it publishes after that follows its cut."""
