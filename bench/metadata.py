@@ -19,7 +19,6 @@ from dataclasses import replace
 
 from antecede.core.effects import Effect, Send
 from antecede.core.frames import Items
-from antecede.live import broker as broker_module
 from antecede.live.client import Client
 from antecede.live.inbox import Inbox
 from antecede.live.testing import LocalCluster
@@ -115,8 +114,7 @@ def measured(brokers: int, topics: int, leavers: int, messages: int, seed: int =
             await client.aclose()
         return found
 
-    setattr(broker_module, "SETTINGS", replace(SETTINGS, remember_us=REMEMBER_US))  # noqa: B010
-    return LocalCluster(brokers, seed=seed).run(scenario)
+    return LocalCluster(brokers, seed=seed, settings=replace(SETTINGS, remember_us=REMEMBER_US)).run(scenario)
 
 
 async def _drain(inbox: Inbox) -> None:

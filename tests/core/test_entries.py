@@ -11,6 +11,7 @@ from antecede.core import interest as interests
 from antecede.core.entries import EACH, Entries
 from antecede.core.frames import Attach, Data, Publish
 from antecede.core.machine import Peer, Settings
+from antecede.core.message import Publication
 from antecede.core.recipes import build
 from antecede.core.state.freeze import freeze, thaw
 from antecede.errors import InputError
@@ -51,7 +52,7 @@ def test_a_million_topics_are_not_remembered_one_by_one(monkeypatch: pytest.Monk
     wants = table.wanted(("room/+",)).wants
     for n in range(100):
         assert table.of((f"room/{n}",)) == ("0",) and wants((f"room/{n}",))
-        message, _ = one.publish((f"room/{n}",), b"", n)
+        message, _ = one.publish(Publication((f"room/{n}",)), n)
     assert message.topics == ("room/99",)
     assert list(one.upper.past()) == ["S@0"], "and its stamps name one stream"
     assert len(table._groups.__self__) <= 10 and len(wants.__self__) <= 10  # type: ignore[attr-defined]
@@ -60,10 +61,10 @@ def test_a_million_topics_are_not_remembered_one_by_one(monkeypatch: pytest.Monk
 def test_what_falls_under_no_entry_is_refused_in_one_sentence() -> None:
     one = process("S", "subscriber")
     with pytest.raises(InputError, match=r"^No entry of the cluster's table matches 'c': publish to another topic, or"):
-        one.publish(("c",), b"", 0)
+        one.publish(Publication(("c",)), 0)
     with pytest.raises(InputError, match=r"^'a/\+' is a filter: a message has a topic without \+ or #\.$"):
-        one.publish(("a/+",), b"", 0)
-    assert one.publish(("a/b",), b"", 0)[0].id == "S:1"
+        one.publish(Publication(("a/+",)), 0)
+    assert one.publish(Publication(("a/b",)), 0)[0].id == "S:1"
 
 
 def test_filters_that_no_single_broker_carries_are_refused_in_one_sentence() -> None:
@@ -107,12 +108,12 @@ def test_a_message_goes_to_all_who_carry_one_of_its_entries_and_waits_for_none_o
     machines["S"] = one = process("S", "subscriber")
     carry(one.subscribe(("a/b",), ("A",), 0), "S", machines, 0)
     assert machines["A"].carriers_of(("a/b",)) == ("B", "C") and machines["A"].carriers_of(("x/b",)) == ("B", "C")
-    first = carry(one.publish(("x/b",), b"", 1)[1], "S", machines, 1)
+    first = carry(one.publish(Publication(("x/b",)), 1)[1], "S", machines, 1)
     assert "A: discard S:1 foreign" in first and "A: deliver S:1 causes" not in first
     assert {"B: deliver S:1 causes", "C: deliver S:1 causes"} <= set(first)
-    second = carry(one.publish(("a/c",), b"", 2)[1], "S", machines, 2)
+    second = carry(one.publish(Publication(("a/c",)), 2)[1], "S", machines, 2)
     assert {"A: deliver S:2 causes", "B: deliver S:2 causes"} <= set(second) and "C: deliver S:2 causes" not in second
-    _, effects = one.publish(("a/b",), b"", 3)
+    _, effects = one.publish(Publication(("a/b",)), 3)
     stamp = frame_to(effects, "A", Publish).envelopes[0].stamp
     assert stamp.own == (("S@1", 3), ("S@2", 3)) and stamp.covers == {"S@1": 1, "S@2": 2}
     said = carry(effects, "S", machines, 3)
@@ -134,10 +135,10 @@ def test_a_client_begins_behind_what_its_filter_meets_and_grows_within_an_entry(
         machines[name].view(view, 0)
     carry(one.subscribe(("room/1",), ("A",), 0), "S", machines, 0)
     carry(other.subscribe(("room/9",), ("B",), 0), "T", machines, 0)
-    carry(other.publish(("room/2",), b"", 1)[1], "T", machines, 1)
-    said = carry(other.publish(("room/1",), b"", 2)[1], "T", machines, 2)
+    carry(other.publish(Publication(("room/2",)), 1)[1], "T", machines, 1)
+    said = carry(other.publish(Publication(("room/1",)), 2)[1], "T", machines, 2)
     assert "S: deliver T:2 causes" in said and "S: deliver T:1 causes" not in said
-    carry(other.publish(("room/2",), b"", 3)[1], "T", machines, 3)
+    carry(other.publish(Publication(("room/2",)), 3)[1], "T", machines, 3)
     said = carry(one.subscribe(("room/#",), ("A",), 4), "S", machines, 4)
     assert [line for line in said if "deliver" in line] == ["S: deliver T:3 causes"]
     attach = frame_to(one.move(("B",), 5), "B", Attach)
@@ -146,10 +147,10 @@ def test_a_client_begins_behind_what_its_filter_meets_and_grows_within_an_entry(
 
 def test_machines_with_a_table_can_be_saved() -> None:
     one = process("S", "subscriber")
-    one.publish(("a/b",), b"", 0)
+    one.publish(Publication(("a/b",)), 0)
     again = thaw(freeze(one), Random(1))
     assert freeze(again) == freeze(one)
-    assert again.publish(("a/b",), b"", 1)[0].id == "S:2" and again.upper.groups is again.groups
+    assert again.publish(Publication(("a/b",)), 1)[0].id == "S:2" and again.upper.groups is again.groups
 
 
 def test_only_home_has_a_table() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from antecede.core.effects import Deliver
 from antecede.core.frames import Data
+from antecede.core.message import Publication
 from antecede.errors import InputError
 from tests.core.kit import frame_to, machine, view_of
 
@@ -38,10 +39,10 @@ def alone(recipe: str, role: str, **knobs: Any) -> Any:
 )
 def test_a_refusal_costs_nothing(recipe: str, role: str, bad: dict[str, Any]) -> None:
     one = alone(recipe, role)
-    what = {"topics": ("G1",), "payload": b"", "now_us": 0, **bad}
+    what = {"topics": ("G1",), "payload": b"", **bad}
     with pytest.raises(InputError):
-        one.publish(what.pop("topics"), what.pop("payload"), what.pop("now_us"), **what)
-    message, _ = one.publish(("G1",), b"", 0, deadline_us=9_000_000)
+        one.publish(Publication(**what), 0)
+    message, _ = one.publish(Publication(("G1",), b"", deadline_us=9_000_000), 0)
     assert message.seq == 1 and len(one.tops) == 1
 
 
@@ -52,8 +53,8 @@ def test_a_topic_that_is_named_twice_counts_once(recipe: str) -> None:
     b = machine(recipe, "B", "broker", "G1")
     b.view(view_of({"A": "G1", "B": "G1"}), 0)
     b.start(0)
-    _, first = a.publish(("G1",), b"", 0, deadline_us=9_000_000)
-    message, second = a.publish(("G1", "G1"), b"", 0, deadline_us=9_000_000)
+    _, first = a.publish(Publication(("G1",), b"", deadline_us=9_000_000), 0)
+    message, second = a.publish(Publication(("G1", "G1"), b"", deadline_us=9_000_000), 0)
     assert message.topics == ("G1",)
     effects = b.receive(frame_to(second, "B", Data), "A", 1) + b.receive(frame_to(first, "B", Data), "A", 2)
     assert [e.message.id for e in effects if isinstance(e, Deliver)] == ["A:1", "A:2"]
@@ -64,16 +65,16 @@ def test_first_mistakes_are_answered_in_one_sentence() -> None:
     with pytest.raises(
         InputError, match=r"^A payload is bytes, not a str: encode it first, e\.g\. text\.encode\(\)\.$"
     ):
-        one.publish(("G1",), "text", 0)
+        one.publish(Publication(("G1",), "text"), 0)
     with pytest.raises(InputError, match=r"^A topic is a str such as 'room/1', not a list\.$"):
-        one.publish((["G1"],), b"", 0)
+        one.publish(Publication((["G1"],)), 0)
     with pytest.raises(InputError, match=r"^Causes are a list: publish after \['B:1'\]\.$"):
-        one.publish(("G1",), b"", 0, after="B:1")
+        one.publish(Publication(("G1",), b"", after="B:1"), 0)
 
 
 def test_deadlines_are_kept_out_of_where_nothing_expires_and_asked_for_where_order_needs_them() -> None:
     with pytest.raises(InputError, match="Nothing expires here"):
-        alone("solicit", "member", deadlines=False).publish(("G1",), b"", 0, deadline_us=5)
+        alone("solicit", "member", deadlines=False).publish(Publication(("G1",), b"", deadline_us=5), 0)
     for recipe in ("dcco", "delta"):
         with pytest.raises(InputError, match="needs a deadline"):
-            alone(recipe, "member").publish(("G1",), b"", 0)
+            alone(recipe, "member").publish(Publication(("G1",)), 0)

@@ -7,6 +7,7 @@ import pytest
 from antecede.core.deadline.eager import EagerInbox
 from antecede.core.home.broker import HomeBroker
 from antecede.core.home.client import Client
+from antecede.core.message import Publication
 from antecede.core.order.delta import DeltaWriter
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.matrix import MatrixWriter
@@ -96,7 +97,7 @@ def test_what_orders_there_are() -> None:
     assert RECIPES["home-plain"].orders == RECIPES["rounds"].orders == ("causal", "fifo")
     one = machine("lpbcast-once", "A", "member", "G1")
     with pytest.raises(InputError, match="There is no order 'causal' here: publish in none"):
-        one.publish(("G1",), b"", 0, order="causal")
+        one.publish(Publication(("G1",), b"", order="causal"), 0)
     assert [name for name, recipe in RECIPES.items() if recipe.chance and recipe.recovers] == []
 
 

@@ -18,7 +18,7 @@ SLACK = 5
 """How far below its ceiling a count may lie, so that two changes at a time do not quarrel over a number."""
 
 CEILINGS: list[tuple[Rule, int]] = [
-    (rules.reaches, 46),
+    (rules.reaches, 20),
     (rules.asks_for_a_writer, 0),
     (rules.asks_for_unordered, 42),
 ]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from antecede.core.machine import Machine, Peer, Settings
-from antecede.core.message import Message
+from antecede.core.message import Message, Publication
 from antecede.core.recipes import RECIPES, build
 from antecede.live.faults import Faults
 from antecede.live.node import Clock, Node
@@ -87,7 +87,7 @@ class Cluster:
             node = publishers[n % len(publishers)]
             topics = (GROUPS, GROUPS[:1], GROUPS[1:])[int(dice.random() * 3)]
             due_us = None if deadline_us is None else node.clock.now_us() + deadline_us
-            node.publish(topics, b"%d" % n, deadline_us=due_us)
+            node.publish(Publication(topics, b"%d" % n, due_us))
             if n % 8 == 7:
                 await asyncio.sleep(0.004)
         quiet = await until(lambda: all(node.machine.next_wake() is None for node in self.nodes.values()), seconds)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from antecede.core.order.numbered import WINDOW
-from antecede.live import broker as live_broker
 from antecede.live.testing import LocalCluster
+from antecede.live.timing import SETTINGS
 
 BACKLOG, BATCH = 300, 100
 
 
-def test_what_a_blocked_reader_leaves_waiting_is_bounded_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_broker, "SETTINGS", replace(live_broker.SETTINGS, backlog=BACKLOG))
+def test_what_a_blocked_reader_leaves_waiting_is_bounded_and_counted() -> None:
     total = 15 * BATCH
 
     async def scenario(cluster: LocalCluster) -> None:
@@ -44,4 +41,4 @@ def test_what_a_blocked_reader_leaves_waiting_is_bounded_and_counted(monkeypatch
             await pub.publish("t", b"again")
             assert (await waiting.get(60)).payload == b"again"
 
-    LocalCluster(brokers=2).run(scenario)
+    LocalCluster(brokers=2, settings=replace(SETTINGS, backlog=BACKLOG)).run(scenario)

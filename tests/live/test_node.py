@@ -15,7 +15,7 @@ from antecede.core.frames import Data, Frame
 from antecede.core.machine import Peer, Settings
 from antecede.core.membership.news import DEAD, News
 from antecede.core.membership.wrapper import Managed
-from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.message import Envelope, Message, Publication, Stamp
 from antecede.core.order.numbered import WINDOW
 from antecede.core.recipes import RECIPES, build
 from antecede.errors import InputError, RemoteProtocolError
@@ -57,18 +57,9 @@ class Echo:
     def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
         return []
 
-    def publish(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        now_us: int,
-        *,
-        deadline_us: int | None = None,
-        after: Sequence[str] | None = None,
-        order: str | None = None,
-    ) -> tuple[Message, list[Effect]]:
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
         self.sent += 1
-        message = Message(self.name, self.sent, tuple(topics), payload, deadline_us)
+        message = Message(self.name, self.sent, tuple(publication.topics), publication.payload, publication.deadline_us)
         return message, [Send(self.others, Data((Envelope(message, Stamp(((self.name, self.sent),))),)))]
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
@@ -129,9 +120,9 @@ def test_a_frame_that_comes_before_an_overdue_timer_frees_nothing_that_has_expir
         def sent(effects: list[Effect]) -> Data:
             return next(e.frame for e in effects if isinstance(e, Send) and isinstance(e.frame, Data))
 
-        question = sent(machines["a"].publish(("g",), b"q", 0, deadline_us=900_000)[1])
+        question = sent(machines["a"].publish(Publication(("g",), b"q", deadline_us=900_000), 0)[1])
         machines["b"].receive(question, "a", 0)
-        answer = sent(machines["b"].publish(("g",), b"a", 0, deadline_us=100_000)[1])
+        answer = sent(machines["b"].publish(Publication(("g",), b"a", deadline_us=100_000), 0)[1])
         node.arrived([("b", answer)])
         clock.at_us = 150_000  # the event loop was busy: the timer of the answer is overdue when the question comes
         node.arrived([("a", question)])
@@ -154,7 +145,7 @@ def test_one_turn_is_one_datagram_and_one_write() -> None:
         for node in nodes.values():
             node.start(everyone("ab"))
         for n in range(16):
-            nodes["a"].publish(("t",), b"%d" % n if n != 3 else b"")
+            nodes["a"].publish(Publication(("t",), b"%d" % n if n != 3 else b""))
         assert await until(lambda: len(got) == 15)
         assert nodes["a"].transport.counts.sent == 1
         assert (rows["a"].writes, rows["b"].writes) == (1, 0)  # from b nothing left: its rows may wait, but not long
@@ -185,7 +176,7 @@ def test_rows_are_written_before_frames_leave() -> None:
         transport.send = watched  # type: ignore[method-assign]
         node = Node(Echo("a"), transport, records=rows)
         node.start(everyone("ab"))
-        node.publish(("t",), b"x")
+        node.publish(Publication(("t",), b"x"))
         await asyncio.sleep(0.01)
         assert seen == [1]
         node.close()
@@ -216,14 +207,14 @@ def test_what_the_application_publishes_on_delivery_leaves_in_the_same_turn() ->
         answers: list[bytes] = []
 
         def answer(message: Message) -> None:
-            b.publish(("t",), b"re " + message.payload)
+            b.publish(Publication(("t",), b"re " + message.payload))
 
         b.on_deliver = answer
         a.on_deliver = lambda message: answers.append(message.payload)
         for node in (a, b):
             node.start(everyone("ab"))
         for n in range(4):
-            a.publish(("t",), b"%d" % n)
+            a.publish(Publication(("t",), b"%d" % n))
         assert await until(lambda: len(answers) == 4)
         assert b.transport.counts.sent == 1
         a.close()
@@ -237,8 +228,8 @@ def test_a_payload_that_cannot_travel_is_refused_at_once() -> None:
         node = Node(Echo("a"), MemoryNetwork().transport("a"))
         node.start(everyone("a"))
         with pytest.raises(InputError, match="49153 bytes: at most 49152 travel"):
-            node.publish(("t",), bytes(MAX_PAYLOAD + 1))
-        assert node.publish(("t",), bytes(MAX_PAYLOAD)).seq == 1, "the other one took no number"
+            node.publish(Publication(("t",), bytes(MAX_PAYLOAD + 1)))
+        assert node.publish(Publication(("t",), bytes(MAX_PAYLOAD))).seq == 1, "the other one took no number"
         node.close()
 
     asyncio.run(main())
@@ -263,7 +254,7 @@ def test_a_client_that_lacks_all_it_may_be_sent_gets_it() -> None:
         assert await until(lambda: nodes["p"].machine.joined and nodes["s"].machine.joined)
         nodes["B"].transport._faults = Faults(loss=1.0)
         for _ in range(WINDOW):
-            nodes["p"].publish(("t",), bytes(70))
+            nodes["p"].publish(Publication(("t",), bytes(70)))
         assert await until(lambda: nodes["B"].machine.logs["s"].sent == WINDOW) and not got
         nodes["B"].transport._faults = NONE
         assert await until(lambda: len(got) == WINDOW), f"{len(got)} of {WINDOW}"
@@ -280,7 +271,7 @@ def test_an_application_that_fails_does_not_hold_back_the_machine() -> None:
         node.start(everyone("ab"))
 
         def fail(message: Message) -> None:
-            node.publish(("t",), b"before the fault")
+            node.publish(Publication(("t",), b"before the fault"))
             raise ZeroDivisionError
 
         node.on_deliver = fail

@@ -12,7 +12,6 @@ import pytest
 
 from antecede.core.topics import matches
 from antecede.errors import InputError
-from antecede.live import broker as broker_module
 from antecede.live.client import Client
 from antecede.live.testing import LocalCluster
 from antecede.live.timing import REMEMBER_US, SETTINGS
@@ -202,7 +201,7 @@ def test_a_lone_broker_comes_back_as_its_next_life_and_waits_for_what_it_cannot_
     assert home == "A.1" and 14 < waited_s < 18
 
 
-def test_clients_that_published_once_and_left_cost_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_that_published_once_and_left_cost_nothing(tmp_path: Path) -> None:
     """Where brokers retire senders. A hundred of them: while they are new, every stamp and frontier names them; some
     minutes later nobody does, and whoever joins then, behind what was let go of, is judged clean."""
 
@@ -238,8 +237,8 @@ def test_clients_that_published_once_and_left_cost_nothing(tmp_path: Path, monke
                 await node.publish("room/0", b"last")
                 return found, int((await letters.get(30)).text == "last")
 
-    monkeypatch.setattr(broker_module, "SETTINGS", replace(SETTINGS, remember_us=REMEMBER_US))
-    (before, with_all, after), came = LocalCluster(2, seed=5, records=str(tmp_path)).run(scenario)
+    settings = replace(SETTINGS, remember_us=REMEMBER_US)
+    (before, with_all, after), came = LocalCluster(2, seed=5, records=str(tmp_path), settings=settings).run(scenario)
     assert came == 1
     assert with_all[0] > before[0] + 200 and min(with_all[1:]) > 50
     assert after[0] <= before[0] + 2 and after[1:3] == before[1:3], (before, with_all, after)

@@ -15,6 +15,7 @@ from typing import Any
 from antecede.core.effects import Deliver, Effect, Send
 from antecede.core.frames import Frame
 from antecede.core.machine import Peer, Settings
+from antecede.core.message import Publication
 from antecede.core.recipes import RECIPES, build
 from antecede.sim.process import Process
 from antecede.sim.records import Records
@@ -152,7 +153,7 @@ class Rig:
         process = self.processes[name]
         deadline_us = None if deadline_ms is None else self.now_us + int(deadline_ms * MS)
         message, effects = process.machine.publish(
-            tuple(topics.split()), b"", self.now_us, deadline_us=deadline_us, after=after
+            Publication(tuple(topics.split()), b"", deadline_us=deadline_us, after=after), self.now_us
         )
         self.records.note(process, "publish", self.now_us, message=message.id, groups=message.topics,
                           deadline_us=message.deadline_us, after=message.after,

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from antecede.core.effects import Dropped
+from antecede.core.message import Publication
 from antecede.core.order.numbered import WINDOW
 from antecede.trace.check import check
 from antecede.trace.record import Row
@@ -154,7 +155,7 @@ def test_bytes_are_bounded_too() -> None:
     rig = home(clients="p@N slow@H", backlog_bytes=10_000, round_us=20 * MS)
     rig.lose("H", "slow")
     for _ in range(60):
-        message, effects = rig.machine("p").publish(("G1",), b"x" * 744, rig.now_us)
+        message, effects = rig.machine("p").publish(Publication(("G1",), b"x" * 744), rig.now_us)
         rig.records.note(rig.processes["p"], "publish", rig.now_us, message=message.id, groups=("G1",))
         rig._told(rig.processes["p"], effects)
         rig.settle()

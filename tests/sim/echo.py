@@ -12,7 +12,7 @@ from typing import Any
 from antecede.core.effects import Deliver, Discard, Effect, Join, Leave, Move, Send
 from antecede.core.frames import Attach, Attached, Data, Frame, Publish
 from antecede.core.machine import Peer
-from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.message import Envelope, Message, Publication, Stamp
 
 RETRY_US = 40_000
 
@@ -66,11 +66,9 @@ class Echo:
         self.pending = dict.fromkeys(to, now_us + RETRY_US)
         return [Move(to[0], ()), Send(self.at, Attach(2, self.filters, None))]
 
-    def publish(self, topics: Sequence[str], payload: bytes, now_us: int, *, deadline_us: int | None = None,
-                after: Sequence[str] | None = None, order: str = "") -> tuple[Message, list[Effect]]:  # fmt: skip
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
         self.seq += 1
-        causes = None if after is None else tuple(after)
-        message = Message(self.name, self.seq, tuple(topics), payload, deadline_us, None, causes)
+        message = publication._replace(order=None).message(self.name, self.seq)
         self.seen.add(message.id)
         envelope = Envelope(message, Stamp(((self.name, self.seq),)))
         if self.role == "subscriber":

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from antecede.core.effects import Effect
 from antecede.core.frames import Frame
-from antecede.core.message import Message
+from antecede.core.message import Message, Publication
 
 __all__ = ["Dice", "Machine", "Peer", "Settings"]
 
@@ -121,18 +121,8 @@ class Machine(Protocol):
         """Subscribers only: attach to these brokers instead."""
         ...
 
-    def publish(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        now_us: int,
-        *,
-        deadline_us: int | None = None,
-        after: Sequence[str] | None = None,
-        order: str | None = None,
-    ) -> tuple[Message, list[Effect]]:
-        """`after`: ids of delivered or own messages; None means everything delivered so far. `order`: one of ORDERS
-        that the recipe offers (then without `after` unless it is `causal`); None: the strongest."""
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
+        """The message it becomes. InputError: it may not be published here, and nothing has changed."""
         ...
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]: ...

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 __all__ = [
     "COLLECTED",
@@ -15,6 +15,7 @@ __all__ = [
     "Envelope",
     "Mark",
     "Message",
+    "Publication",
     "Stamp",
     "header_of",
     "id_of_mark",
@@ -107,6 +108,24 @@ class Message:
     def series(self) -> str:
         """Its sender's messages that are numbered with it: the ordered ones, or the others."""
         return self.sender if self.order != "none" else self.sender + LOOSE
+
+
+class Publication(NamedTuple):
+    """What an application asks a machine to publish; it becomes a message when the machine has numbered it."""
+
+    topics: Sequence[str]
+    payload: bytes = b""
+    deadline_us: int | None = None
+    """On the clock of the process that publishes."""
+    after: Sequence[str] | None = None
+    """The causes it declares: ids of delivered or own messages. None: everything delivered so far."""
+    order: str | None = None
+    """One of ORDERS that the recipe offers (without `after` unless it is `causal`). None: the strongest."""
+
+    def message(self, sender: str, seq: int, expires_us: int | None = None) -> Message:
+        after = None if self.after is None else tuple(self.after)
+        order = self.order or ORDERS[0]
+        return Message(sender, seq, tuple(self.topics), self.payload, self.deadline_us, expires_us, after, order)
 
 
 @dataclass(slots=True, eq=False)

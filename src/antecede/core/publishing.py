@@ -6,10 +6,9 @@ Declared causes that are no longer known widen to everything delivered so far.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.message import Envelope, Publication
 from antecede.core.names import distinct_topics
 from antecede.core.order.unordered import asked_for
 from antecede.errors import InputError
@@ -23,18 +22,10 @@ __all__ = ["FOREVER_US", "accepted", "compose"]
 FOREVER_US = 2**62
 """No deadline lies beyond: clocks, guards and the wire must still be able to add to it."""
 
-Accepted = tuple[tuple[str, ...], str, Sequence[str] | None]
 
-
-def accepted(
-    process: Process,
-    topics: Sequence[str],
-    payload: bytes,
-    deadline_us: int | None,
-    after: Sequence[str] | None,
-    order: str | None,
-) -> Accepted:
-    """Its topics, its order and the causes it declares; or one sentence why it cannot be published here."""
+def accepted(process: Process, publication: Publication) -> Publication:
+    """The publication with each topic once and its order settled; or one sentence why it cannot be published here."""
+    topics, payload, deadline_us, after, order = publication
     different = distinct_topics(topics)
     process.check_topics(different)
     if not isinstance(payload, bytes):
@@ -48,29 +39,19 @@ def accepted(
         raise InputError(f"No clock will ever show {deadline_us} us: publish without a deadline.")
     if isinstance(after, str):
         raise InputError(f"Causes are a list: publish after [{after!r}].")
-    return different, *asked_for(order, after, process.orders)
+    order, after = asked_for(order, after, process.orders)
+    return Publication(different, payload, deadline_us, after, order)
 
 
-def compose(
-    carrier: Carrier,
-    topics: Sequence[str],
-    payload: bytes,
-    now_us: int,
-    deadline_us: int | None,
-    after: Sequence[str] | None,
-    order: str | None,
-) -> Envelope:
-    """A message of its own, stamped, behind it and kept."""
-    stamps: list[Stamp] | None = None
-    different, order, after = accepted(carrier, topics, payload, deadline_us, after, order)
-    if after is not None:
-        stamps = carrier.stamps(after)
-        after = None if stamps is None else after
-    if order == "none":
-        envelope = carrier.unordered(different, payload, deadline_us, now_us)
+def compose(carrier: Carrier, publication: Publication, now_us: int) -> Envelope:
+    """A message of the carrier's own, stamped, behind it and kept."""
+    publication = accepted(carrier, publication)
+    if publication.order == "none":
+        envelope = carrier.loose.envelope(publication, now_us)
     else:
-        declared = None if after is None else tuple(after)
-        bare = Message(carrier.name, 0, different, payload, deadline_us, None, declared, order)
-        envelope = carrier.stamped(carrier.new_message(bare, now_us), stamps)
+        stamps = None if publication.after is None else carrier.stamps(publication.after)
+        if stamps is None:
+            publication = publication._replace(after=None)
+        envelope = carrier.stamped(carrier.new_message(publication, now_us), stamps)
     carrier.keep_own(envelope, now_us)
     return envelope

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect, Expelled
 from antecede.core.entries import Entries
 from antecede.core.home.broker import HomeBroker
-from antecede.core.machine import Peer
+from antecede.core.machine import Peer, Settings
 from antecede.core.membership.news import split_name
 from antecede.core.membership.wrapper import Managed
 from antecede.core.message import Message
@@ -74,12 +74,13 @@ class Broker:
         keys: str | Path | None = None,
         advertise: str | None = None,
         limits: Limits | None = None,
+        settings: Settings = SETTINGS,
     ) -> None:
         """Port 0: the system chooses. `start` binds it; `address` says which. `table`: filter -> the brokers that carry
         it (none named: all of them), the same at every broker; left out, all carry every topic. `state`: a directory
         where a broker at a fixed port remembers its lives. `keys`: a directory that `antecede keys` made; beyond the
         loopback there must be one. `advertise`: how others call it, if not by the address it listens on. `limits`: of
-        each client, where there are keys."""
+        each client, where there are keys. `settings`: of its machine, the same at every broker."""
         self.listen = parse_address(listen, beyond_loopback=True)
         self.advertise = parse_address(advertise, beyond_loopback=True) if advertise else None
         self.seeds = [parse_address(one, beyond_loopback=True) for one in join]
@@ -89,6 +90,7 @@ class Broker:
             if split_name(name)[1]:
                 raise InputError(f"{name!r} ends like an incarnation: name the broker {split_name(name)[0]!r}.")
         self.asked_name = name
+        self.settings = settings
         self.network = network or SocketNetwork()
         self.clock: Clock = self.network.clock()
         self.protection = protection_for(self, keys, limits or Limits())
@@ -235,7 +237,7 @@ class Broker:
     def _begin(self, name: str, contacts: dict[str, str], *, restarted: bool) -> None:
         """A new machine, empty, under this name."""
         site, carried = text_of(self.address), self.entries.carried_by(name)
-        settings = SETTINGS if self.protection is None else self.protection.settings(SETTINGS)
+        settings = self.settings if self.protection is None else self.protection.settings(self.settings)
         inner = build(
             "home", "repaired", name=name, role="broker", groups=carried, settings=settings, dice=self._dice,
             table=self.entries, read=read_content,

@@ -23,6 +23,7 @@ from antecede.core.home.frontier import Frontier
 from antecede.core.home.fusing import result_id
 from antecede.core.membership.news import split_name
 from antecede.core.message import Message as CoreMessage
+from antecede.core.message import Publication
 from antecede.core.names import check_process
 from antecede.core.where import Value
 from antecede.errors import EnvironmentFault, InputError, RemoteProtocolError
@@ -174,7 +175,7 @@ class Client(Connection):
         self._check_publish(topic, len(content))
         if not self.attached:
             self.attach(())
-        return node.publish(topics, content, deadline_us=deadline_us, after=named, order=order)
+        return node.publish(Publication(topics, content, deadline_us, named, order))
 
     def _check_publish(self, topic: str, size: int) -> None:
         """Before anything has a number: its broker would end the connection."""

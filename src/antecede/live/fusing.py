@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from antecede.core.fold.spec import FuseSpec
 from antecede.errors import InputError
+from antecede.live.inbox import Waiters
 from antecede.live.message import selecting
 
 if TYPE_CHECKING:
@@ -43,10 +44,11 @@ class Result:
     the readings that it had; else empty."""
 
 
-class FusedInbox:
+class FusedInbox(Waiters):
     """`async with node.subscribe(..., fuse=antecede.fuse(...)) as results: async for result in results: ...`"""
 
     def __init__(self, node: Client, filters: tuple[str, ...], spec: FuseSpec, queue: int, where: str | None) -> None:
+        super().__init__()
         if not filters:
             raise InputError("Say what to subscribe to, for example node.subscribe('sensors/#', fuse=...).")
         if not isinstance(spec, FuseSpec):
@@ -59,13 +61,6 @@ class FusedInbox:
         """What the machine calls it."""
         self.closed = False
         self._node = node
-        self._waiters: set[asyncio.Future[None]] = set()
-
-    def wake(self) -> None:
-        """There may be something to take, or nothing more to wait for."""
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
 
     async def __aenter__(self) -> FusedInbox:
         await self._node.open_fused(self)
@@ -91,12 +86,7 @@ class FusedInbox:
             taken = self._node.take_fused(self)
             if taken is not None:
                 return taken
-            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiters.add(waiter)
-            try:
-                await waiter
-            finally:
-                self._waiters.discard(waiter)
+            await self.woken()
 
     async def get(self, within: float | None = None) -> Result:
         """The next result; TimeoutError when none comes `within` so many seconds."""

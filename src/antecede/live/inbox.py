@@ -20,7 +20,7 @@ from antecede.wire import save
 if TYPE_CHECKING:
     from antecede.live.client import Client
 
-__all__ = ["Fate", "Inbox"]
+__all__ = ["Fate", "Inbox", "Waiters"]
 
 
 class Fate(NamedTuple):
@@ -38,7 +38,29 @@ class Fate(NamedTuple):
         return tuple(dict.fromkeys(split_id(one)[0] for one in self.missing))
 
 
-class Inbox:
+class Waiters:
+    """Those who wait for the next message or result of one subscription."""
+
+    def __init__(self) -> None:
+        self._waiters: set[asyncio.Future[None]] = set()
+
+    def wake(self) -> None:
+        """There may be something to take, or nothing more to wait for."""
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def woken(self) -> None:
+        """Wait until there may be."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.add(waiter)
+        try:
+            await waiter
+        finally:
+            self._waiters.discard(waiter)
+
+
+class Inbox(Waiters):
     """`async with node.subscribe(...) as inbox: async for message in inbox: ...`"""
 
     def __init__(
@@ -51,6 +73,7 @@ class Inbox:
         since: bytes | None,
         where: str | None = None,
     ) -> None:
+        super().__init__()
         if not filters:
             raise InputError("Say what to subscribe to, for example node.subscribe('room/#').")
         if overflow not in POLICIES:
@@ -65,14 +88,7 @@ class Inbox:
         self._node = node
         self._kept: deque[Message] = deque()
         """Taken already, since the node drains."""
-        self._waiters: set[asyncio.Future[None]] = set()
         self.counts: Counter[str] = Counter()
-
-    def wake(self) -> None:
-        """There may be something to take, or nothing more to wait for."""
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
 
     @property
     def waited_for(self) -> bool:
@@ -117,12 +133,7 @@ class Inbox:
             if taken:
                 self.counts["delivered"] += 1
                 return taken[0]
-            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiters.add(waiter)
-            try:
-                await waiter
-            finally:
-                self._waiters.discard(waiter)
+            await self.woken()
 
     async def get(self, within: float | None = None) -> Message:
         """The next message; TimeoutError when none comes `within` so many seconds."""

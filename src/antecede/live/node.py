@@ -24,7 +24,7 @@ from antecede.core.effects import Deliver, Effect, Send
 from antecede.core.home.application import Application
 from antecede.core.machine import Machine, Peer
 from antecede.core.membership.wrapper import admission
-from antecede.core.message import Message
+from antecede.core.message import Message, Publication
 from antecede.errors import InputError, RemoteProtocolError
 from antecede.live.datagram import bundle
 from antecede.live.message import read_content
@@ -230,22 +230,13 @@ class Node:
         now_us = self.clock.now_us()
         self._told(self.machine.move(to, now_us), now_us)
 
-    def publish(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        *,
-        deadline_us: int | None = None,
-        after: Sequence[str] | None = None,
-        order: str | None = None,
-    ) -> Message:
-        """`deadline_us`: on this node's clock. Leaves with everything else of this turn of the event loop."""
+    def publish(self, publication: Publication) -> Message:
+        """It leaves with everything else of this turn of the event loop."""
+        payload = publication.payload
         if len(payload) > MAX_PAYLOAD:  # it would be waited for, and never come
             raise InputError(f"a payload of {len(payload)} bytes: at most {MAX_PAYLOAD} travel, publish a reference")
         now_us = self.clock.now_us()
-        message, effects = self.machine.publish(
-            topics, payload, now_us, deadline_us=deadline_us, after=after, order=order
-        )
+        message, effects = self.machine.publish(publication, now_us)
         if self._records is not None:
             self._note(
                 now_us, "publish", message=message.id, groups=message.topics, deadline_us=message.deadline_us,

@@ -20,10 +20,12 @@ from collections.abc import Awaitable, Callable
 from string import ascii_uppercase
 from typing import Any, TypeVar
 
+from antecede.core.machine import Settings
 from antecede.errors import InputError
 from antecede.live.broker import Broker
 from antecede.live.client import Client, connect
 from antecede.live.inbox import Fate
+from antecede.live.timing import SETTINGS
 from antecede.live.virtual import VirtualLoop, VirtualNetwork
 
 __all__ = ["LocalCluster"]
@@ -45,17 +47,18 @@ class LocalCluster:
         seed: int = 0,
         table: dict[str, list[str]] | None = None,
         records: str | None = None,
+        settings: Settings = SETTINGS,
     ) -> None:
         """`loss`, `duplicate`: of datagrams between brokers, as probabilities. `delay_s`: how long everything is on its
         way, drawn between two bounds; so datagrams overtake each other. `table`: as for a broker. `records`: a
-        directory for `antecede check`."""
+        directory for `antecede check`. `settings`: of the brokers' machines."""
         if not 1 <= brokers <= len(NAMES):
             raise InputError(f"A cluster in memory has 1 to {len(NAMES)} brokers, not {brokers}.")
         self.network = VirtualNetwork(loss=loss, duplicate=duplicate, delay_s=delay_s, seed=seed)
         self.brokers: dict[str, Broker] = {}
         """Those that run, by the name they were started under."""
         self._count = brokers
-        self._table, self._records = table, records
+        self._table, self._records, self._settings = table, records, settings
         self._ports: dict[str, int] = {}
         self._state = ""
         """Where brokers remember their lives: one that comes back alone could not be told."""
@@ -91,7 +94,7 @@ class LocalCluster:
         listen = f"127.0.0.1:{self._ports.setdefault(name, 7400 + len(self._ports))}"  # who comes back is where it was
         broker = Broker(
             listen, name=name, join=join, table=self._table, records=self._records, state=self._state,
-            network=self.network,
+            network=self.network, settings=self._settings,
         )  # fmt: skip
         await broker.start()
         self.brokers[name] = broker

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from antecede.core.effects import Deliver, Effect, Send
 from antecede.core.frames import Frame
 from antecede.core.machine import Machine
-from antecede.core.message import split_id
+from antecede.core.message import Publication, split_id
 from antecede.core.roles.round_broker import leaves_us
 from antecede.sim.driver import follows
 from antecede.sim.plugin import told
@@ -108,7 +108,7 @@ class Actor:
         deadline_us = None if within_ms is None else leaves_us(self.machine, self.now_us) + int(within_ms * 1000)
         order = self.theatre.cast.facts.orders[0]
         message, effects = self.machine.publish(
-            step.topics, self._testament(order), self.now_us, deadline_us=deadline_us, order=order
+            Publication(step.topics, self._testament(order), deadline_us, order=order), self.now_us
         )
         self._note(said, "publish", message=message.id, groups=message.topics, deadline_us=message.deadline_us,
                    expires_us=message.expires_us, after=follows(message, None, order))  # fmt: skip

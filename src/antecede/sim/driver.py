@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from antecede.core.effects import Deliver, Effect, Expelled, Join, Send
 from antecede.core.frames import Base
 from antecede.core.machine import Machine
-from antecede.core.message import UNORDERED, Message
+from antecede.core.message import UNORDERED, Message, Publication
 from antecede.core.roles.round_broker import leaves_us
 from antecede.sim.agenda import Agenda
 from antecede.sim.costs import Costs, LinkedNetwork
@@ -283,9 +283,7 @@ class Driver:
         payload = b"x" * scenario.payload_bytes
         if scenario.witness:
             payload = _testament(process, after, order)
-        message, effects = process.machine.publish(
-            topics, payload, local_us, deadline_us=deadline_us, after=after, order=order
-        )
+        message, effects = process.machine.publish(Publication(topics, payload, deadline_us, after, order), local_us)
         if scenario.witness:
             self._testify(process, message)
         self.records.note(process, "publish", now_us, message=message.id, groups=message.topics,

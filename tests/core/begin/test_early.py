@@ -7,6 +7,7 @@ from typing import Any
 from antecede.core.begin import early
 from antecede.core.frames import Data, Digest, Publish, Rumours, Snapshot
 from antecede.core.machine import Peer
+from antecede.core.message import Publication
 from tests.core.kit import flat, grouped, machine, told, view_of
 
 
@@ -28,7 +29,7 @@ def test_gossip_is_kept_too() -> None:
     one, other = newcomer("lpbcast-once"), machine("lpbcast-once", "A", "member", "G1")
     other.view({name: Peer(name, "member", ("G1",)) for name in "ABC"}, 0)
     other.start(0)
-    other.publish(("G1",), b"", 0)
+    other.publish(Publication(("G1",)), 0)
     envelope = next(iter(other.store.by_id.values()))
     one.receive(Rumours((envelope,)), "A", 1)
     assert told(one.receive(Snapshot({}, ()), "B", 2)) == ["join at B cut ", "deliver A~:1 causes"]

@@ -8,6 +8,7 @@ import pytest
 
 from antecede.core.frames import Data, Digest, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest
+from antecede.core.message import Publication
 from antecede.core.state.freeze import freeze, thaw
 from tests.core.kit import carry, frame_to, grouped, machine, told, view_of
 
@@ -32,8 +33,8 @@ def test_it_asks_one_carrier_of_each_group_and_the_next_when_none_answers() -> N
 def test_it_takes_nothing_before_all_its_groups_are_covered() -> None:
     everybody = brokers("cbcast", {"A": "G1 G2", "B": "G1", "C": "G2"}, "A")
     a, b, c = everybody["A"], everybody["B"], everybody["C"]
-    b.publish(("G1",), b"", 0)
-    c.publish(("G2",), b"", 0)
+    b.publish(Publication(("G1",)), 0)
+    c.publish(Publication(("G2",)), 0)
     a.start(0, joining=True)
     assert a.receive(Data((grouped("B:1", "G1"),)), "B", 1) == []
     first = frame_to(b.receive(SnapshotRequest(whole=True), "A", 1), "A", Snapshot)
@@ -70,8 +71,8 @@ def test_while_joining_it_keeps_a_bounded_number_of_frames_and_says_what_it_did_
 def test_headers_come_along_for_an_expired_message_still_carries_order() -> None:
     everybody = brokers("cbcast", {"A": "G1 G2", "B": "G1 G2", "C": "G2"}, "A")
     a, b = everybody["A"], everybody["B"]
-    b.publish(("G1",), b"", 0, deadline_us=5)
-    b.publish(("G1",), b"", 0)
+    b.publish(Publication(("G1",), b"", deadline_us=5), 0)
+    b.publish(Publication(("G1",)), 0)
     b.store.collect(9)
     a.start(10, joining=True)
     snapshot = frame_to(b.receive(SnapshotRequest(whole=True), "A", 10), "A", Snapshot)
@@ -110,7 +111,7 @@ def test_two_newcomers_do_not_wait_for_each_other() -> None:
         assert not a.joined
         said = told(a.receive(BLANK, "B", now)) + told(b.receive(BLANK, "A", now))
     assert said == ["join at None cut "] and a.joined and not b.joined
-    a.publish(("G1",), b"", 12)
+    a.publish(Publication(("G1",)), 12)
     assert carry(b.wake(21), "B", everybody, 21) == ["B: join at A cut ", "B: deliver A:1 causes"]
 
 
@@ -118,7 +119,7 @@ def test_who_was_joining_may_have_begun_since() -> None:
     """Else the first by name would begin at nothing beside one that has everything."""
     everybody = brokers("cbcast", {"A": "G1", "C": "G1"}, "A")
     a, c = everybody["A"], everybody["C"]
-    c.publish(("G1",), b"", 0)
+    c.publish(Publication(("G1",)), 0)
     a.start(0, joining=True)
     a.receive(BLANK, "C", 1)
     assert carry(a.wake(11), "A", everybody, 11) == ["A: join at C cut ", "A: deliver C:1 causes"]
@@ -175,8 +176,8 @@ def test_alone_it_begins_at_nothing() -> None:
 def test_the_whole_graph_comes_along_even_what_is_stable() -> None:
     everybody = brokers("graph", {"A": "G1", "B": "G1"}, "A")
     a, b = everybody["A"], everybody["B"]
-    b.publish(("G1",), b"", 0)
-    b.publish(("G1",), b"", 0)
+    b.publish(Publication(("G1",)), 0)
+    b.publish(Publication(("G1",)), 0)
     b.writer.heard({"B@G1": 2})
     b.writer.forget(0)
     lines = carry(a.start(0, joining=True), "A", everybody, 1)
@@ -189,7 +190,7 @@ def test_nodes_of_other_groups_come_along_too() -> None:
     everybody = brokers("graph", {"A": "G1", "B": "G1 G2"}, "A")
     a, b = everybody["A"], everybody["B"]
     for group in ("G1", "G2", "G1"):
-        b.publish((group,), b"", 0)
+        b.publish(Publication((group,)), 0)
     carry(a.start(0, joining=True), "A", everybody, 1)
     assert a.writer.known(("B@G1", 3)).needs == (("B@G1", 1),)
 
@@ -199,9 +200,9 @@ def test_what_one_donor_has_forgotten_is_not_taken_over_from_another() -> None:
     nobody can tell: the newcomer begins behind C:1 (H10)."""
     everybody = brokers("graph", {"A": "G1 G2", "B": "G1", "C": "G2", "D": "G1 G2"}, "A", grace_us=5)
     a, b, c, d = (everybody[name] for name in "ABCD")
-    carry(c.publish(("G2",), b"", 0)[1], "C", {"D": d}, 0)
-    carry(d.publish(("G1",), b"", 0)[1], "D", {"B": b}, 0)
-    b.publish(("G1",), b"", 0)
+    carry(c.publish(Publication(("G2",)), 0)[1], "C", {"D": d}, 0)
+    carry(d.publish(Publication(("G1",)), 0)[1], "D", {"B": b}, 0)
+    b.publish(Publication(("G1",)), 0)
     b.writer.heard({"C@G2": 1, "D@G1": 1})
     for now_us in (1, 6, 6):
         b.writer.forget(now_us)
@@ -241,7 +242,7 @@ def test_a_group_begins_where_it_is_carried_though_another_was_asked_for_it() ->
     c = machine("cbcast", "C", "broker", "G2", retry_us=10, deadlines=False)
     c.view(view_of({"A": "G1 G2 G3", "B": "G1", "C": "G2", "D": "G3"}), 0)
     c.start(0)
-    c.publish(("G2",), b"", 0)
+    c.publish(Publication(("G2",)), 0)
     b.writer.learn(grouped("C:1", "G2"))
     a.start(0, joining=True)
     for name, donor in (("B", b), ("C", c), ("D", d)):
@@ -266,12 +267,14 @@ def test_what_a_snapshot_that_covers_nothing_new_brings_is_taken_too() -> None:
     """Whoever sent it may have left by then, and nobody else have its last message."""
     everybody = brokers("cbcast", {"A": "G1 G2", "B": "G1", "C": "G2", "D": "G1"}, "A")
     a, b, c, d = (everybody[name] for name in "ABCD")
-    d.publish(("G1",), b"", 0)
+    d.publish(Publication(("G1",)), 0)
     a.start(0, joining=True)
     for name, donor in (("B", b), ("D", d)):
         a.receive(frame_to(donor.receive(SnapshotRequest(whole=True), "A", 1), "A", Snapshot), name, 1)
     a.view(view_of({"A": "G1 G2", "C": "G2", "B": "G1"}), 2)
-    last = d.publish(("G1",), b"", 2) and frame_to(d.receive(SnapshotRequest(whole=True), "A", 2), "A", Snapshot)
+    last = d.publish(Publication(("G1",)), 2) and frame_to(
+        d.receive(SnapshotRequest(whole=True), "A", 2), "A", Snapshot
+    )
     assert a.receive(last, "D", 3) == [], "it has left: its groups are not taken over from it"
     said = told(a.receive(frame_to(c.receive(SnapshotRequest(whole=True), "A", 2), "A", Snapshot), "C", 3))
     assert said == ["join at B cut ", "join at C cut ", "deliver D:1 causes", "deliver D:2 causes"]
@@ -281,7 +284,7 @@ def test_a_donor_that_has_left_meanwhile_carried_what_it_carried() -> None:
     """Else its groups would pass for lost, and what it had delivered lie behind on record, and be owed."""
     everybody = brokers("cbcast", {"A": "G1 G2", "B": "G1", "C": "G2"}, "A")
     a, b, c = everybody["A"], everybody["B"], everybody["C"]
-    b.publish(("G1",), b"", 0)
+    b.publish(Publication(("G1",)), 0)
     a.start(0, joining=True)
     a.receive(frame_to(b.receive(SnapshotRequest(whole=True), "A", 1), "A", Snapshot), "B", 1)
     a.view(view_of({"A": "G1 G2", "C": "G2"}), 2)
@@ -293,8 +296,8 @@ def test_a_group_that_was_lost_begins_behind_messages_of_its_own() -> None:
     """B had delivered B:2, to G1: of G2, which nobody carries, it knows only B:1."""
     everybody = brokers("graph", {"A": "G1 G2", "B": "G1"}, "A", deadlines=False)
     a, b = everybody["A"], everybody["B"]
-    b.publish(("G1", "G2"), b"", 0)
-    b.publish(("G1",), b"", 0)
+    b.publish(Publication(("G1", "G2")), 0)
+    b.publish(Publication(("G1",)), 0)
     lines = carry(a.start(0, joining=True), "A", everybody, 1)
     assert lines[:2] == ["A: join at B cut ", "A: join at B cut B:1"]
     assert a.origins_for(Interest(("G1", "G2"))) == (("G2", ("B:1",)),) and a.origins_for(Interest(("G1",))) == ()
@@ -322,7 +325,7 @@ def test_snapshots_of_strangers_are_ignored() -> None:
 def test_half_way_it_can_be_saved() -> None:
     everybody = brokers("graph", {"A": "G1 G2", "B": "G1", "C": "G2"}, "A")
     a, b, c = (everybody[name] for name in "ABC")
-    b.publish(("G1",), b"", 0)
+    b.publish(Publication(("G1",)), 0)
     a.start(0, joining=True)
     a.receive(frame_to(b.receive(SnapshotRequest(whole=True), "A", 1), "A", Snapshot), "B", 1)
     again = thaw(freeze(a), a.dice)

@@ -10,6 +10,7 @@ from antecede.core.begin import pages
 from antecede.core.begin.pages import Incoming, Outgoing, pages_of, whole_of
 from antecede.core.effects import Send
 from antecede.core.frames import PageRequest, Snapshot, SnapshotPage, SnapshotRequest
+from antecede.core.message import Publication
 from antecede.sim.sweep import judge
 from tests.core.begin.test_joining import brokers
 from tests.core.kit import grouped, told, view_of
@@ -87,7 +88,7 @@ def full(fresh: str = "A") -> dict[str, Any]:
     everybody = brokers("cbcast", {"A": "G1", "B": "G1", "C": "G1"}, fresh)
     for name in "BC":
         for _ in range(5):
-            _, effects = everybody[name].publish(("G1",), b"", 0)
+            _, effects = everybody[name].publish(Publication(("G1",)), 0)
             for to, frame in [(to, e.frame) for e in effects if isinstance(e, Send) for to in e.to]:
                 if to != "A":
                     everybody[to].receive(frame, name, 0)

@@ -9,6 +9,7 @@ import pytest
 from antecede.core.effects import Deliver, Discard
 from antecede.core.frames import Attach, Attached, Grown, Items, Publish
 from antecede.core.home.frontier import Frontier
+from antecede.core.message import Publication
 from antecede.errors import InputError
 from tests.core.home.test_client import client, item, items
 from tests.core.kit import frame_to, grouped, machine, told, view_of
@@ -44,7 +45,7 @@ def test_all_it_publishes_follows_what_its_earlier_life_had() -> None:
     one = later()
     one.application.resume(SAVED)
     one.subscribe(("G1",), ("H",), 1)
-    message, effects = one.publish(("G1",), b"", 2)
+    message, effects = one.publish(Publication(("G1",)), 2)
     stamp = frame_to(effects, "H", Publish).envelopes[0].stamp
     assert message.id == "S.1:1" and stamp.covers == {"X@G1": 2, "S@G1": 1} and stamp.rank > 6
 
@@ -54,7 +55,7 @@ def test_an_unordered_message_its_earlier_life_had_is_not_delivered_again() -> N
     one.application.resume(SAVED)
     one.subscribe(("G1",), ("H",), 1)
     one.receive(Attached(1, {}, ()), "H", 2)
-    _, effects = other.publish(("G1",), b"", 1, order="none")
+    _, effects = other.publish(Publication(("G1",), b"", order="none"), 1)
     envelope = frame_to(effects, "H", Publish).envelopes[0]
     envelope.message.sender, envelope.message.seq, envelope.message.id = "X", 5, "X~:5"
     envelope.stamp.own = (("X~@G1", 5),)
@@ -74,7 +75,7 @@ def test_only_one_that_has_not_begun_resumes_and_only_as_a_later_life() -> None:
     begun = later()
     begun.subscribe(("G1",), ("H",), 1)
     published = later()
-    published.publish(("G1",), b"", 1)
+    published.publish(Publication(("G1",)), 1)
     for one in (later("S"), later("T.1"), begun, published):
         with pytest.raises(InputError):
             one.application.resume(SAVED)
@@ -114,8 +115,10 @@ def test_causes_that_its_earlier_life_had_widen_and_others_are_refused() -> None
     one = later()
     one.application.resume(SAVED)
     one.subscribe(("G1",), ("H",), 1)
-    everything, *rest = [one.publish(("G1",), b"", 2, after=[had])[0].after for had in ("X:1", "X:2", "S:1", "X~:5")]
+    everything, *rest = [
+        one.publish(Publication(("G1",), b"", after=[had]), 2)[0].after for had in ("X:1", "X:2", "S:1", "X~:5")
+    ]
     assert everything == ("S:1", "X:2") and rest == [None] * 3, "the first says what its earlier life had"
     for never in ("X:3", "X~:6", "Y:1"):
         with pytest.raises(InputError, match=r"^S\.1 never had"):
-            one.publish(("G1",), b"", 2, after=[never])
+            one.publish(Publication(("G1",), b"", after=[never]), 2)

@@ -28,7 +28,7 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.machine import Peer, Settings
-from antecede.core.message import Envelope, Message, Stamp, header_of
+from antecede.core.message import Envelope, Message, Publication, Stamp, header_of
 from antecede.core.order.numbered import WINDOW
 from antecede.core.recipes import build
 from antecede.errors import InputError, RemoteProtocolError
@@ -313,7 +313,7 @@ def test_digests_go_to_all_brokers_for_a_relay_must_reach_all_groups() -> None:
 
 def test_it_publishes_nothing_itself() -> None:
     with pytest.raises(InputError, match="H is a broker: in recipe `home` its clients publish"):
-        home().publish(("G1",), b"", 0)
+        home().publish(Publication(("G1",)), 0)
 
 
 def test_plain_mode_leaves_the_bitmap_out() -> None:

@@ -21,7 +21,7 @@ from antecede.core.frames import (
     Want,
 )
 from antecede.core.home import causes
-from antecede.core.message import Envelope, Message, Stamp, header_of
+from antecede.core.message import Envelope, Message, Publication, Stamp, header_of
 from antecede.core.order import unordered as loose
 from antecede.core.order.numbered import WINDOW
 from antecede.core.state.freeze import likeness
@@ -135,19 +135,19 @@ def test_what_it_delivered_and_all_before_it_causes_what_it_publishes() -> None:
     """H3: also of groups it does not read."""
     one = client()
     items(one, item(1, grouped("X:1", needs=[("Z@G2", 4)])), item(3, grouped("X:3"), 2))
-    stamp = frame_to(one.publish(("G2",), b"", 5)[1], "H", Publish).envelopes[0].stamp
+    stamp = frame_to(one.publish(Publication(("G2",)), 5)[1], "H", Publish).envelopes[0].stamp
     assert stamp.covers == {"X@G1": 1, "Z@G2": 4} and stamp.own == (("S@G2", 1),)
 
 
 def test_declared_causes_are_closed_and_forgotten_ones_widen_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     one = client()
     items(one, item(1, grouped("X:1", needs=[("Z@G1", 2)])), item(2, grouped("Y:1")))
-    told_, effects = one.publish(("G1",), b"", 5, after=["X:1"])
+    told_, effects = one.publish(Publication(("G1",), b"", after=["X:1"]), 5)
     assert told_.after == ("X:1",)
     assert frame_to(effects, "H", Publish).envelopes[0].stamp.covers == {"X@G1": 1, "Z@G1": 2}
     monkeypatch.setattr(causes, "REMEMBERED", 2)
     items(one, item(3, grouped("Y:2")))
-    told_, effects = one.publish(("G1",), b"", 5, after=["X:1", "Y:2"])
+    told_, effects = one.publish(Publication(("G1",), b"", after=["X:1", "Y:2"]), 5)
     assert told_.after is None
     covers = frame_to(effects, "H", Publish).envelopes[0].stamp.covers
     assert covers == {"X@G1": 1, "Y@G1": 2, "Z@G1": 2, "S@G1": 1}
@@ -158,8 +158,8 @@ def test_a_cause_that_it_never_had_is_refused_before_anything_has_changed(cause:
     one = client()
     items(one, item(1, grouped("X:1")))
     with pytest.raises(InputError, match=f"S never had '{cause}': `after` names messages that were delivered"):
-        one.publish(("G1",), b"", 5, after=["X:1", cause])
-    assert one.publish(("G1",), b"", 5, after=["X:1"])[0].id == "S:1"
+        one.publish(Publication(("G1",), b"", after=["X:1", cause]), 5)
+    assert one.publish(Publication(("G1",), b"", after=["X:1"]), 5)[0].id == "S:1"
 
 
 def test_what_it_takes_for_had_of_an_entry_it_reads_in_part_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +180,7 @@ def test_a_move_takes_the_frontier_and_what_is_unacknowledged_along() -> None:
     """H1, H2, H4."""
     one = client()
     items(one, item(1, grouped("X:1")), item(3, grouped("X:3"), 2))
-    one.publish(("G1",), b"", 5)
+    one.publish(Publication(("G1",)), 5)
     effects = one.move(("N",), 6)
     assert told(effects) == ["move to N cut S:1,X:1", "attach to N", "publish to N: S:1"]
     attach = frame_to(effects, "N", Attach)
@@ -271,12 +271,12 @@ def test_unsubscribing_ends_the_attachment() -> None:
     one = client()
     effects = one.unsubscribe(5)
     assert told(effects) == ["leave G1", "detach to H"] and frame_to(effects, "H", Detach).attachment == 2
-    assert one.next_wake() is None and told(one.publish(("G1",), b"", 6)[1]) == [] and one.wake(500) == []
+    assert one.next_wake() is None and told(one.publish(Publication(("G1",)), 6)[1]) == [] and one.wake(500) == []
 
 
 def test_while_its_home_is_gone_it_keeps_still() -> None:
     one = client()
-    one.publish(("G1",), b"", 5)
+    one.publish(Publication(("G1",)), 5)
     one.view(view_of({"N": "G1"}, "S"), 10)
     assert one.next_wake() is None and one.wake(500) == []
     assert told(one.move(("N",), 600))[1:] == ["attach to N", "publish to N: S:1"]
@@ -298,9 +298,9 @@ def moved(one: Any, now: int = 10) -> Attach:
 
 def test_an_unordered_publication_is_no_cause_of_the_next_and_is_sent_until_it_is_safe() -> None:
     one = client()
-    first = frame_to(one.publish(("G1",), b"", 5, order="none")[1], "H", Publish).envelopes[0]
+    first = frame_to(one.publish(Publication(("G1",), b"", order="none"), 5)[1], "H", Publish).envelopes[0]
     assert first.message.id == "S~:1" and not first.stamp.covers
-    second = frame_to(one.publish(("G1",), b"", 5)[1], "H", Publish).envelopes[0]
+    second = frame_to(one.publish(Publication(("G1",)), 5)[1], "H", Publish).envelopes[0]
     assert second.message.id == "S:1" and not second.stamp.covers
     attach = moved(one)
     assert set(attach.unacked) == {"S~:1", "S:1"} and (attach.published, attach.loose) == (1, 1)
@@ -309,7 +309,7 @@ def test_an_unordered_publication_is_no_cause_of_the_next_and_is_sent_until_it_i
 def test_declared_causes_that_are_unordered_are_none() -> None:
     one = client()
     items(one, item(1, unordered(1)), item(2, grouped("Y:1")))
-    said, effects = one.publish(("G1",), b"", 5, after=["X~:1", "Y:1"])
+    said, effects = one.publish(Publication(("G1",), b"", after=["X~:1", "Y:1"]), 5)
     assert said.after == ("X~:1", "Y:1")
     assert frame_to(effects, "H", Publish).envelopes[0].stamp.covers == {"Y@G1": 1}
 

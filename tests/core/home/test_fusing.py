@@ -10,6 +10,7 @@ import pytest
 from antecede.core.fold.spec import fuse
 from antecede.core.frames import Fuse, Fused, Retired
 from antecede.core.home.fusing import result_id
+from antecede.core.message import Publication
 from antecede.errors import InputError, RemoteProtocolError
 from tests.core.home.test_client import client
 from tests.core.kit import frame_to, sent
@@ -62,14 +63,14 @@ def test_a_result_that_was_taken_may_be_named_as_a_cause() -> None:
     one = asking()
     one.receive(Fused(1, 1, (result(1, "X:3", "Y:1", marks={"X@G1": 3, "Y@G1": 1}), result(2))), "H", 3)
     with pytest.raises(InputError, match="never had"):
-        one.publish(("G1",), b"", 4, after=[result_id("S", 1, 1)])
+        one.publish(Publication(("G1",), b"", after=[result_id("S", 1, 1)]), 4)
     one.fusing.take(1)
-    message, _ = one.publish(("G1",), b"", 5, after=[result_id("S", 1, 1)])
+    message, _ = one.publish(Publication(("G1",), b"", after=[result_id("S", 1, 1)]), 5)
     assert message.after == ("X:3", "Y:1")
     stamp = one.causes.known(message.id)
     assert stamp.covers == {"X@G1": 3, "Y@G1": 1} and stamp.rank > 5
     one.fusing.take(1)
-    assert one.publish(("G1",), b"", 6, after=[result_id("S", 1, 2)])[0].after == ()
+    assert one.publish(Publication(("G1",), b"", after=[result_id("S", 1, 2)]), 6)[0].after == ()
 
 
 def test_it_ends_when_it_is_closed_and_bad_results_are_their_senders_fault() -> None:
@@ -86,5 +87,5 @@ def test_what_nobody_need_name_any_more_is_not_named_by_results_either() -> None
     one.receive(Fused(1, 1, (result(1, "X:3", "Y:1", marks={"X@G1": 3, "Y@G1": 1}),)), "H", 3)
     one.fusing.take(1)
     one.receive(Retired({"X@G1": 3}), "H", 4)
-    message, _ = one.publish(("G1",), b"", 5, after=[result_id("S", 1, 1)])
+    message, _ = one.publish(Publication(("G1",), b"", after=[result_id("S", 1, 1)]), 5)
     assert one.causes.known(message.id).covers == {"Y@G1": 1} and message.after == ("X:3", "Y:1")

@@ -8,7 +8,7 @@ import pytest
 
 from antecede.core.effects import Dropped
 from antecede.core.frames import Ack, Attach, Attached, Grown, Items, Publish, Top
-from antecede.core.message import Envelope
+from antecede.core.message import Envelope, Publication
 from antecede.core.order.numbered import WINDOW
 from antecede.errors import InputError
 from tests.core.home.test_client import client, item
@@ -57,7 +57,7 @@ def test_only_what_is_handed_over_is_delivered_and_a_cause() -> None:
     one = reader()
     assert come(one, grouped("X:1"), grouped("X:2")) == [] and one.application.ready("inbox") == 2
     assert taken(one, limit=1) == (["X:1"], ["deliver X:1 causes"]) and one.application.ready("inbox") == 1
-    message, effects = one.publish(("G1",), b"", 4)
+    message, effects = one.publish(Publication(("G1",)), 4)
     assert frame_to(effects, "H", Publish).envelopes[0].stamp.covers == {"X@G1": 1}
     assert one.application.frontier().marks == {"X@G1": 1, "S@G1": 1} and message.id == "S:1"
     assert taken(one) == (["X:2"], ["deliver X:2 causes"]) and one.application.frontier().marks == {
@@ -214,10 +214,10 @@ def test_own_messages_for_who_asks() -> None:
     one = reader(("all", "#"), own=True)
     one.application.open("others", ("#",), size=5, policy="drop_newest")
     come(one, grouped("X:1"))
-    message, _ = one.publish(("G1",), b"", 3, deadline_us=90)
+    message, _ = one.publish(Publication(("G1",), b"", deadline_us=90), 3)
     assert (one.application.ready("all"), one.application.ready("others")) == (2, 1)
     assert taken(one, "all") == (["X:1", message.id], ["deliver X:1 causes", "deliver S:1 own"])
-    one.publish(("G1",), b"", 4, deadline_us=90)
+    one.publish(Publication(("G1",), b"", deadline_us=90), 4)
     said = one.wake(91)
     assert [e.reason for e in said if isinstance(e, Dropped)] == ["late"]
     assert not any(line.startswith("discard") for line in lines(said)), "it owes itself nothing"
@@ -261,7 +261,7 @@ def test_who_leaves_lets_go_of_all() -> None:
 
 def test_unordered_messages_wait_and_are_had_when_taken() -> None:
     one, other = reader(), reader()
-    _, effects = other.publish(("G1",), b"", 1, order="none")
+    _, effects = other.publish(Publication(("G1",), b"", order="none"), 1)
     come(one, frame_to(effects, "H", Publish).envelopes[0])
     assert one.application.frontier().loose == {} and taken(one)[0] == ["S~:1"]
     assert one.application.frontier().loose == {"S~@G1": (1, ())}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from antecede.core.frames import Publish, Published, Received
+from antecede.core.message import Publication
 from tests.core.home.test_client import client
 from tests.core.kit import frame_to, told
 
 
 def test_a_publication_goes_to_the_home_until_it_is_acknowledged() -> None:
     one = client()
-    told_, effects = one.publish(("G1",), b"p", 5, deadline_us=10_000)
+    told_, effects = one.publish(Publication(("G1",), b"p", deadline_us=10_000), 5)
     assert told(effects) == ["publish to H: S:1"] and told_.id == "S:1"
     assert one.next_wake() == 15 and told(one.wake(14)) == []
     assert told(one.wake(15)) == ["publish to H: S:1"] and one.next_wake() == 35
@@ -20,7 +21,7 @@ def test_a_publication_goes_to_the_home_until_it_is_acknowledged() -> None:
 
 def test_once_received_it_is_resent_only_when_it_should_have_become_safe() -> None:
     one = client()
-    one.publish(("G1",), b"p", 5)
+    one.publish(Publication(("G1",), b"p"), 5)
     one.receive(Received(("S:1",)), "N", 6)
     assert one.next_wake() == 15, "N is not its home"
     one.receive(Received(("S:1", "S:7")), "H", 6)
@@ -29,7 +30,7 @@ def test_once_received_it_is_resent_only_when_it_should_have_become_safe() -> No
 
 def test_a_home_that_is_slow_gets_it_ever_more_rarely_and_never_quite_stops_getting_it() -> None:
     one = client()
-    one.publish(("G1",), b"p", 0)
+    one.publish(Publication(("G1",), b"p"), 0)
     sent = []
     for now_us in range(1, 5_000):
         if told(one.wake(now_us)):
@@ -39,7 +40,7 @@ def test_a_home_that_is_slow_gets_it_ever_more_rarely_and_never_quite_stops_gett
 
 def test_what_a_home_has_and_cannot_make_safe_is_sent_ever_more_rarely() -> None:
     one = client()
-    one.publish(("G1",), b"p", 0)
+    one.publish(Publication(("G1",), b"p"), 0)
     sent = []
     for now_us in range(1, 5_000):
         if told(one.wake(now_us)):
@@ -51,25 +52,25 @@ def test_what_a_home_has_and_cannot_make_safe_is_sent_ever_more_rarely() -> None
 
 def test_where_round_trips_take_long_it_is_sent_again_later_until_they_do_not() -> None:
     one = client()
-    one.publish(("G1",), b"p", 0)
+    one.publish(Publication(("G1",), b"p"), 0)
     one.wake(10)
     one.receive(Received(("S:1",)), "H", 60)
-    one.publish(("G1",), b"p", 70)
+    one.publish(Publication(("G1",), b"p"), 70)
     assert one.next_wake() == 170, "twice the 50 us that the last one took"
     one.receive(Received(("S:2",)), "H", 71)
     for n in range(3, 30):
-        one.publish(("G1",), b"p", 100)
+        one.publish(Publication(("G1",), b"p"), 100)
         one.receive(Received((f"S:{n}",)), "H", 101)
     one.receive(Published(tuple(f"S:{n}" for n in range(30))), "H", 102)
-    one.publish(("G1",), b"p", 200)
+    one.publish(Publication(("G1",), b"p"), 200)
     assert one.next_wake() == 210
 
 
 def test_round_trips_are_told_from_what_is_safe_too_where_a_home_is_alone() -> None:
     one = client()
-    one.publish(("G1",), b"p", 0)
+    one.publish(Publication(("G1",), b"p"), 0)
     one.receive(Published(("S:1",)), "H", 60)
-    one.publish(("G1",), b"p", 70)
+    one.publish(Publication(("G1",), b"p"), 70)
     assert one.next_wake() == 190, "twice the 60 us that the last one took"
     one.receive(Received(("S:2",)), "H", 71)
     trip_us = one.outbox._trip_us
@@ -79,7 +80,7 @@ def test_round_trips_are_told_from_what_is_safe_too_where_a_home_is_alone() -> N
 
 def test_past_its_deadline_it_is_resent_as_a_header_until_that_is_safe() -> None:
     one = client(clock_bound_us=3)
-    one.publish(("G1",), b"p", 0, deadline_us=54)
+    one.publish(Publication(("G1",), b"p", deadline_us=54), 0)
     effects = one.wake(60)
     frame = frame_to(effects, "H", Publish)
     assert not frame.headers_only and frame.envelopes[0].message.payload == b"p", "other clocks may be behind"
@@ -94,7 +95,7 @@ def test_past_its_deadline_it_is_resent_as_a_header_until_that_is_safe() -> None
 def test_what_is_due_together_goes_in_the_order_of_publication() -> None:
     one = client()
     for _ in range(3):
-        one.publish(("G1",), b"p", 5)
+        one.publish(Publication(("G1",), b"p"), 5)
     one.receive(Received(("S:1",)), "H", 6)
     one.receive(Received(("S:1",)), "H", 6)
     assert told(one.wake(66)) == ["publish to H: S:1", "publish to H: S:2", "publish to H: S:3"]
@@ -103,8 +104,8 @@ def test_what_is_due_together_goes_in_the_order_of_publication() -> None:
 
 def test_a_timer_that_was_put_off_does_not_come_early() -> None:
     one = client()
-    one.publish(("G1",), b"p", 5)
-    one.publish(("G1",), b"p", 9)
+    one.publish(Publication(("G1",), b"p"), 5)
+    one.publish(Publication(("G1",), b"p"), 9)
     one.receive(Received(("S:1",)), "H", 6)
     assert one.next_wake() == 19 and told(one.wake(18)) == []
     one.receive(Published(("S:2",)), "H", 18)

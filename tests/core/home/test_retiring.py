@@ -7,7 +7,7 @@ from typing import Any
 from antecede.core.effects import Deliver, Discard, Effect, Send
 from antecede.core.frames import Attach, Data, Frame, Quiet, Retired
 from antecede.core.home.retiring import Naming, Retiring, strip
-from antecede.core.message import Envelope
+from antecede.core.message import Envelope, Publication
 from tests.core.kit import grouped, machine, view_of
 
 KNOBS = {"round_us": 100, "grace_us": 1_000, "memory_us": 500, "retry_us": 50, "deadlines": False}
@@ -54,7 +54,7 @@ class Town:
         self.look()
 
     def publish(self, name: str) -> Envelope:
-        told, effects = self.all[name].publish(["G1"], b"", self.now_us)
+        told, effects = self.all[name].publish(Publication(["G1"], b""), self.now_us)
         self.told(name, effects)
         self.run(60)
         return self.envelopes[told.id]

@@ -12,6 +12,7 @@ from antecede.core.effects import Expelled, Send
 from antecede.core.frames import Out, Sync, Top
 from antecede.core.membership.news import ALIVE, DEAD, LEFT, News
 from antecede.core.membership.wrapper import KNOCKS, STRANGERS
+from antecede.core.message import Publication
 from antecede.core.state.freeze import freeze, thaw
 from antecede.errors import InputError
 from tests.core.membership.town import PERIOD_US, PROBING, Town
@@ -352,7 +353,7 @@ def test_it_is_woken_when_it_wants_to_be() -> None:
     assert not inner.wakes
     town.all["A"].wake(town.local("A") + 7)
     assert inner.wakes == 1
-    message, effects = town.all["A"].publish(("G1",), b"x", town.local("A"))
+    message, effects = town.all["A"].publish(Publication(("G1",), b"x"), town.local("A"))
     assert message.id == "A:1" and not effects
 
 

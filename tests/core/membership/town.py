@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from random import Random
-from typing import Any
 
 from antecede.core.effects import Effect, Expelled, Leave, Send
 from antecede.core.frames import Frame, Sync, Top
 from antecede.core.machine import Peer
 from antecede.core.membership.detector import Probing
 from antecede.core.membership.wrapper import Managed
-from antecede.core.message import Message
+from antecede.core.message import Message, Publication
 
 __all__ = ["PERIOD_US", "PROBING", "Inner", "Town"]
 
@@ -55,8 +54,8 @@ class Inner:
         self.calls.append(("move", tuple(to)))
         return []
 
-    def publish(self, topics: Sequence[str], payload: bytes, now_us: int, **more: Any) -> tuple[Message, list[Effect]]:
-        return Message(self.name, 1, tuple(topics), payload), []
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
+        return publication.message(self.name, 1), []
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         self.got.append((sender, frame.kind))

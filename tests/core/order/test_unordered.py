@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antecede.core.message import UNORDERED, Stamp
+from antecede.core.message import UNORDERED, Publication, Stamp
 from antecede.core.order.reader import Reader
 from antecede.core.order.unordered import LooseWriter, asked_for
 from antecede.errors import InputError
@@ -18,7 +18,7 @@ def writer(*, flat: bool = True, slack_us: int = 0) -> LooseWriter:
 
 def test_they_are_numbered_apart_and_follow_nothing() -> None:
     one = writer()
-    first, second = (one.envelope(("G1",), b"", None, 0) for _ in range(2))
+    first, second = (one.envelope(Publication(("G1",)), 0) for _ in range(2))
     assert (first.message.id, second.message.id) == ("A~:1", "A~:2")
     assert first.message.sender == "A" and first.message.after == UNORDERED and first.message.order == "none"
     assert first.stamp.own == (("A~", 1),) and second.stamp.needs == ()
@@ -26,20 +26,20 @@ def test_they_are_numbered_apart_and_follow_nothing() -> None:
 
 def test_each_names_the_one_before_it_in_each_of_its_streams() -> None:
     one = writer(flat=False)
-    assert one.envelope(("G1", "G2"), b"", None, 0).stamp.covers == {}
-    assert one.envelope(("G1",), b"", None, 0).stamp.covers == {"A~@G1": 1}
-    third = one.envelope(("G1", "G2"), b"", None, 0).stamp
+    assert one.envelope(Publication(("G1", "G2")), 0).stamp.covers == {}
+    assert one.envelope(Publication(("G1",)), 0).stamp.covers == {"A~@G1": 1}
+    third = one.envelope(Publication(("G1", "G2")), 0).stamp
     assert third.own == (("A~@G1", 3), ("A~@G2", 3)) and third.covers == {"A~@G1": 2, "A~@G2": 1}
 
 
 def test_what_has_expired_is_not_named_but_what_lives_behind_it_is() -> None:
     one = writer(slack_us=5)
-    one.envelope(("G1",), b"", 100, 0)
-    one.envelope(("G1",), b"", 50, 0)
-    assert one.envelope(("G1",), b"", 55, 55).stamp.covers == {"A~": 2}, "other clocks may be behind"
-    assert one.envelope(("G1",), b"", 500, 61).stamp.covers == {"A~": 1}
-    assert one.envelope(("G1",), b"", None, 506).stamp.covers == {}
-    assert one.envelope(("G1",), b"", None, 9_999).stamp.covers == {"A~": 5}
+    one.envelope(Publication(("G1",), b"", 100), 0)
+    one.envelope(Publication(("G1",), b"", 50), 0)
+    assert one.envelope(Publication(("G1",), b"", 55), 55).stamp.covers == {"A~": 2}, "other clocks may be behind"
+    assert one.envelope(Publication(("G1",), b"", 500), 61).stamp.covers == {"A~": 1}
+    assert one.envelope(Publication(("G1",)), 506).stamp.covers == {}
+    assert one.envelope(Publication(("G1",)), 9_999).stamp.covers == {"A~": 5}
 
 
 def test_what_may_be_asked_for() -> None:

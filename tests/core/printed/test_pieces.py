@@ -8,7 +8,7 @@ from typing import Any
 from antecede.core.frames import Data, Request
 from antecede.core.interest import Interest
 from antecede.core.machine import Peer, Settings
-from antecede.core.message import Envelope
+from antecede.core.message import Envelope, Publication
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.matrix import Column, MatrixWriter
 from antecede.core.order.round_clock import RoundClock
@@ -44,7 +44,7 @@ def member(name: str, repair: str = "") -> Any:
 
 
 def said(by: Any, now_us: int, deadline_us: int = 90_000) -> Data:
-    _, effects = by.publish(("G1",), b"", now_us, deadline_us=deadline_us)
+    _, effects = by.publish(Publication(("G1",), b"", deadline_us=deadline_us), now_us)
     return sent(effects, Data)[0][1]  # type: ignore[no-any-return]
 
 

@@ -6,7 +6,7 @@ from random import Random
 
 from antecede.core.frames import Data, Request
 from antecede.core.machine import Peer, Settings
-from antecede.core.message import Message
+from antecede.core.message import Message, Publication
 from antecede.core.printed.solicit import READINGS, PrintedMember
 from tests.core.kit import frame_to, sent, told
 
@@ -21,13 +21,13 @@ def member(name: str) -> PrintedMember:
 
 
 def send(by: PrintedMember, now_us: int, deadline_us: int | None = 1000) -> tuple[Message, Data]:
-    message, effects = by.publish(("G1",), b"", now_us, deadline_us=deadline_us)
+    message, effects = by.publish(Publication(("G1",), b"", deadline_us=deadline_us), now_us)
     return message, sent(effects, Data)[0][1]
 
 
 def test_b_send_stamps_the_time_and_goes_to_all_others() -> None:
     p = member("p")
-    _, effects = p.publish(("G1",), b"", 7, deadline_us=100)
+    _, effects = p.publish(Publication(("G1",), b"", deadline_us=100), 7)
     [(to, frame)] = sent(effects, Data)
     assert to == ("q", "r") and frame.envelopes[0].stamp.covers == {"p": 7} and p.kept == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from antecede.core.frames import Data, Gone
+from antecede.core.message import Publication
 from antecede.core.order.reader import AHEAD
 from antecede.core.repair.answering import BATCH, in_time
 from tests.core.kit import flat, frame_to, grouped, machine, sent, told, view_of
@@ -24,7 +25,7 @@ def test_an_answer_holds_what_is_kept_and_what_is_held_within_the_range() -> Non
 
 def test_own_messages_are_answered_too() -> None:
     one = member()
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     assert told(ask(one, ("B", 0, 1))) == ["answer C with B:1", "data to C: B:1"]
 
 
@@ -35,7 +36,7 @@ def test_there_are_no_empty_answers_and_none_to_strangers() -> None:
     broker = machine("cbcast", "A", "broker", "G1")
     broker.view(view_of({"A": "G1"}), 0)
     broker.start(0)
-    broker.publish(("G1",), b"", 0)
+    broker.publish(Publication(("G1",)), 0)
     assert ask(broker, ("A@G1", 0, 1), by="S9") == []
 
 
@@ -99,7 +100,7 @@ def test_a_subscriber_is_told_of_nothing_that_its_broker_still_waits_before() ->
         one.view(view_of({"A": "G1", "B": "G1", "C": "G1"}), 0)
         one.start(0)
     broker.links["S"] = (1, broker.known_interest(("G1",)))
-    *_, last = [frame_to(sender.publish(("G1",), b"", 0)[1], "A", Data) for _ in range(3)]
+    *_, last = [frame_to(sender.publish(Publication(("G1",)), 0)[1], "A", Data) for _ in range(3)]
     broker.receive(last, "B", 0)
     gone(broker, "B", now=0)
     assert "discard B:2 gone" in told(broker.receive(Gone((), (("B@G1", 1, 2),)), "C", 2000))

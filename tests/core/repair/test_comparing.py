@@ -6,7 +6,7 @@ from typing import Any
 
 from antecede.core.frames import Data, Digest, Snapshot
 from antecede.core.machine import Peer
-from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.message import Envelope, Message, Publication, Stamp
 from antecede.core.order.reader import AHEAD
 from tests.core.kit import carry, flat, frame_to, grouped, machine, sent, told, view_of
 
@@ -24,7 +24,7 @@ def test_nothing_to_tell_means_no_rounds() -> None:
 
 def test_the_first_round_comes_half_to_one_and_a_half_rounds_after_news() -> None:
     one = member("A")
-    one.publish(("G1",), b"", 1000)
+    one.publish(Publication(("G1",)), 1000)
     at_us = one.rounds.at_us
     assert 1050 <= at_us < 1150 and one.next_wake() == at_us
     assert told(one.wake(at_us - 1)) == []
@@ -34,7 +34,7 @@ def test_the_first_round_comes_half_to_one_and_a_half_rounds_after_news() -> Non
 
 def test_a_digest_offers_what_is_kept_and_says_what_lies_behind() -> None:
     one = member("A")
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     one.receive(Data((flat("B:1"), flat("B:3", {"B": 2}))), "B", 0)
     digest = frame_to(one.wake(one.rounds.at_us), "B", Digest)
     assert digest.offer == {"A": 1, "B": 1} and digest.have == {"A": 1, "B": 1} and digest.reply
@@ -47,26 +47,26 @@ def test_only_what_concerns_a_peer_is_offered_to_it() -> None:
     one = machine("cbcast", "A", "broker", "G1 G2", round_us=100)
     one.view(view_of({"A": "G1 G2", "B": "G1", "C": "G3"}), 0)
     one.start(0)
-    one.publish(("G1", "G2"), b"", 0)
+    one.publish(Publication(("G1", "G2")), 0)
     effects = one.wake(one.rounds.at_us)
     assert frame_to(effects, "B", Digest).offer == {"A@G1": 1} and len(sent(effects, Digest)) == 1
 
 
 def test_a_peer_is_in_step_when_its_answer_covers_all_and_then_it_is_quiet() -> None:
     one = member("A", "A B")
-    one.publish(("G1",), b"", 0)
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
+    one.publish(Publication(("G1",)), 0)
     one.receive(Digest({}, {"A": 1}), "B", 10)
     assert told(one.wake(one.rounds.at_us)) == ["digest to B"], "B lacks A:2"
     one.receive(Digest({}, {"A": 2}), "B", 10)
     assert told(one.wake(one.rounds.at_us)) == [] and one.rounds.at_us is None
-    one.publish(("G1",), b"", 500)
+    one.publish(Publication(("G1",)), 500)
     assert told(one.wake(one.rounds.at_us)) == ["digest to B"], "there is news"
 
 
 def test_whoever_leaves_and_comes_back_is_compared_again() -> None:
     one = member("A", "A B")
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     one.receive(Digest({}, {"A": 1}), "B", 10)
     one.wake(one.rounds.at_us)
     everybody = dict(one.members)
@@ -77,7 +77,7 @@ def test_whoever_leaves_and_comes_back_is_compared_again() -> None:
 
 def test_a_digest_goes_to_so_many_each_round_all_different() -> None:
     one = member("A", "A B C D E F", fanout=2)
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     asked = set()
     for _ in range(20):
         to = [to[0] for to, _ in sent(one.wake(one.rounds.at_us), Digest)]
@@ -100,15 +100,15 @@ def test_recipes_that_do_not_ask_ignore_offers() -> None:
     one.view({name: Peer(name, "member", ("G1",)) for name in "AB"}, 0)
     one.start(0)
     assert told(one.receive(Digest({"B": 4}, {}), "B", 0)) == []
-    one.publish(("G1",), b"", 0, deadline_us=9_000_000)
+    one.publish(Publication(("G1",), b"", deadline_us=9_000_000), 0)
     assert one.rounds.at_us is None
 
 
 def test_lost_tails_are_found_and_then_it_is_quiet() -> None:
     a, b = member("A", "A B"), member("B", "A B")
     machines = {"A": a, "B": b}
-    a.publish(("G1",), b"", 0)
-    a.publish(("G1",), b"", 0)
+    a.publish(Publication(("G1",)), 0)
+    a.publish(Publication(("G1",)), 0)
     lines = carry(a.wake(a.rounds.at_us), "A", machines, 200)
     assert [line for line in lines if "deliver" in line] == ["B: deliver A:1 causes", "B: deliver A:2 causes"]
     carry(a.wake(a.rounds.at_us), "A", machines, 300)
@@ -136,7 +136,7 @@ def test_only_a_graph_without_deadlines_says_what_is_done_though_it_is_all_there
         one = machine(recipe, "A", "broker", "G1", round_us=100, deadlines=deadlines)
         one.view(view_of({"A": "G1", "B": "G1"}), 0)
         one.start(0)
-        one.publish(("G1",), b"", 0, deadline_us=9_000_000 if deadlines else None)
+        one.publish(Publication(("G1",), b"", deadline_us=9_000_000 if deadlines else None), 0)
         assert frame_to(one.wake(one.rounds.at_us), "B", Digest).done == done
 
 
@@ -145,8 +145,8 @@ def test_a_graph_with_deadlines_says_what_is_done_once_there_is_a_message_withou
     one = machine("graph", "A", "broker", "G1", round_us=100)
     one.view(view_of({"A": "G1", "B": "G1"}), 0)
     one.start(0)
-    one.publish(("G1",), b"", 0)
-    one.publish(("G1",), b"", 0, deadline_us=9_000_000)
+    one.publish(Publication(("G1",)), 0)
+    one.publish(Publication(("G1",), b"", deadline_us=9_000_000), 0)
     assert frame_to(one.wake(one.rounds.at_us), "B", Digest).done == {"A@G1": 2}
 
 
@@ -165,7 +165,7 @@ def test_what_is_lacking_here_is_not_stable_whoever_had_it_once() -> None:
 def test_with_local_views_who_came_later_is_compared_until_it_is_in_step_once() -> None:
     """Its neighbour may have begun behind what it lacks, and everybody else look elsewhere."""
     one = member("A", "A B C D", fanout=9, view=1)
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     one.view({name: Peer(name, "member", ("G1",)) for name in "ABCDE"}, 0)
 
     def compared() -> set[str]:
@@ -173,14 +173,14 @@ def test_with_local_views_who_came_later_is_compared_until_it_is_in_step_once() 
 
     assert all("E" in compared() for _ in range(8))
     one.receive(Digest({}, {"A": 1}), "E", one.rounds.at_us)
-    one.publish(("G1",), b"", one.rounds.at_us)
+    one.publish(Publication(("G1",)), one.rounds.at_us)
     assert not all("E" in compared() for _ in range(40)), "from now on only when it is its turn"
 
 
 def test_with_local_views_who_came_later_is_compared_until_all_it_offers_is_here() -> None:
     """It may be the only one that keeps it, and have no reason to compare with this process itself."""
     one = member("A", "A B C D", fanout=9, view=1)
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     one.view({name: Peer(name, "member", ("G1",)) for name in "ABCDE"}, 0)
     for name in "BCD":
         one.receive(Digest({}, {"A": 1}), name, 1)
@@ -196,7 +196,7 @@ def test_with_local_views_who_came_later_is_compared_until_all_it_offers_is_here
 def test_among_many_the_last_one_that_is_not_in_step_is_found() -> None:
     names = [f"M{n}" for n in range(20)]
     one = member("M0", " ".join(names), fanout=1)
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     for name in names[1:-1]:
         one.receive(Digest({}, {"M0": 1}), name, 1)
     for _ in range(5):
@@ -260,6 +260,6 @@ def test_without_deadlines_a_digest_says_what_is_stable_from_the_beginning() -> 
     one = machine("graph", "A", "broker", "G1", round_us=100, deadlines=False)
     one.view(view_of({"A": "G1", "B": "G1"}), 0)
     one.start(0)
-    one.publish(("G1",), b"", 0, order="none")
+    one.publish(Publication(("G1",), b"", order="none"), 0)
     digest = frame_to(one.wake(one.rounds.at_us), "B", Digest)
     assert digest.offer == {"A~@G1": 1} and digest.done == {"A~@G1": 1}

@@ -6,6 +6,7 @@ from typing import Any
 
 from antecede.core.frames import Ack, Attach, Data, Digest, Snapshot, SnapshotRequest
 from antecede.core.machine import Peer
+from antecede.core.message import Publication
 from tests.core.kit import flat, frame_to, grouped, machine, told, view_of
 
 
@@ -32,7 +33,7 @@ def look(one: Any, now: int) -> list[str]:
 
 def test_it_is_kept_until_all_have_had_it_for_grace() -> None:
     one = member()
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     says(one, "B", A=1)
     assert look(one, 5000) == [] and look(one, 9000) == []
     says(one, "C", A=1)
@@ -52,7 +53,7 @@ def test_only_what_lies_behind_here_counts() -> None:
 def test_what_comes_later_settles_later() -> None:
     one = member("A B")
     for at, n in ((0, 1), (600, 2)):
-        one.publish(("G1",), b"", at)
+        one.publish(Publication(("G1",)), at)
         says(one, "B", A=n)
         look(one, at)
     assert look(one, 1000) == ["collect A:1"]
@@ -61,7 +62,7 @@ def test_what_comes_later_settles_later() -> None:
 
 def test_it_looks_once_in_a_while() -> None:
     one = member("A B")
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     says(one, "B", A=1)
     one.stability.look(0)
     one.stability.look(124)
@@ -72,7 +73,7 @@ def test_it_looks_once_in_a_while() -> None:
 
 def test_who_left_holds_nothing_back() -> None:
     one = member()
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     says(one, "B", A=1)
     says(one, "C", A=0)
     look(one, 0)
@@ -83,7 +84,7 @@ def test_who_left_holds_nothing_back() -> None:
 
 def test_who_comes_into_view_begins_the_wait_anew() -> None:
     one = member("A B")
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     says(one, "B", A=1)
     look(one, 0)
     see(one, "A B C", 500)
@@ -94,8 +95,8 @@ def test_who_comes_into_view_begins_the_wait_anew() -> None:
 
 def test_what_has_a_deadline_is_not_touched() -> None:
     one = member("A B", deadlines=True)
-    one.publish(("G1",), b"", 0, deadline_us=10_000)
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",), b"", deadline_us=10_000), 0)
+    one.publish(Publication(("G1",)), 0)
     says(one, "B", A=2)
     look(one, 0)
     assert look(one, 1000) == ["collect A:2"] and list(one.store.by_id) == ["A:1"]

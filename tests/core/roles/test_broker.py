@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Gone, Request
+from antecede.core.message import Publication
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
 
 VIEW = {"A": "G1 G2", "B": "G1", "C": "G2", "D": "G3"}
@@ -26,8 +27,8 @@ def attach(one: Any, name: str, *filters: str, number: int = 1, now: int = 0) ->
 
 def test_a_publication_goes_to_the_carriers_of_its_groups() -> None:
     one = broker()
-    assert told(one.publish(("G1",), b"", 0)[1]) == ["data to B: A:1"]
-    assert told(one.publish(("G1", "G2"), b"", 0)[1]) == ["data to B,C: A:2"]
+    assert told(one.publish(Publication(("G1",)), 0)[1]) == ["data to B: A:1"]
+    assert told(one.publish(Publication(("G1", "G2")), 0)[1]) == ["data to B,C: A:2"]
     assert one.cut() == ("A:2",) and told(one.receive(Data((grouped("A:2", "G1"),)), "B", 0)) == [
         "discard A:2 duplicate"
     ]
@@ -40,25 +41,25 @@ def test_what_is_delivered_goes_to_the_subscribers_that_want_it() -> None:
     assert told(one.receive(Data((grouped("B:1", "G1"),)), "B", 0)) == [
         "deliver B:1 causes", "data to S1: B:1", "data to S2: B:1",
     ]  # fmt: skip
-    assert told(one.publish(("G2",), b"", 0)[1]) == ["data to C: A:1", "data to S2: A:1"]
+    assert told(one.publish(Publication(("G2",)), 0)[1]) == ["data to C: A:1", "data to S2: A:1"]
     one.receive(Detach(1), "S2", 0)
-    assert told(one.publish(("G1",), b"", 0)[1]) == ["data to B: A:2", "data to S1: A:2"]
+    assert told(one.publish(Publication(("G1",)), 0)[1]) == ["data to B: A:2", "data to S1: A:2"]
 
 
 def test_subscribers_with_equal_wishes_share_a_frame() -> None:
     one = broker()
     attach(one, "S1", "G1")
     attach(one, "S2", "G1")
-    assert told(one.publish(("G1",), b"", 0)[1])[1:] == ["data to S1,S2: A:1"]
+    assert told(one.publish(Publication(("G1",)), 0)[1])[1:] == ["data to S1,S2: A:1"]
 
 
 def test_each_subscriber_gets_its_own_projection() -> None:
     """T5, towards subscribers, at once and when they ask."""
     one = broker()
     attach(one, "S1", "G1")
-    one.publish(("G1", "G2"), b"", 0)
-    one.publish(("G2",), b"", 0)
-    sent_ = frame_to(one.publish(("G1",), b"", 0)[1], "S1", Data).envelopes[0].stamp
+    one.publish(Publication(("G1", "G2")), 0)
+    one.publish(Publication(("G2",)), 0)
+    sent_ = frame_to(one.publish(Publication(("G1",)), 0)[1], "S1", Data).envelopes[0].stamp
     assert sent_.needs == (("A@G1", 1),) and sent_.extra is None
     assert one.answer_for(one.store.by_id["A:3"], "S1").stamp.needs == (("A@G1", 1),)
     assert one.answer_for(one.store.by_id["A:3"], "B").stamp.extra is not None
@@ -106,9 +107,9 @@ def test_whoever_leaves_the_view_is_no_longer_served() -> None:
 def test_done_is_what_the_subscribers_have_confirmed_too() -> None:
     """Trap 4: stable among brokers is not stable for a subscriber."""
     one = broker()
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     attach(one, "S1", "G1")
-    one.publish(("G1", "G2"), b"", 0)
+    one.publish(Publication(("G1", "G2")), 0)
     have = {"A@G1": 2, "A@G2": 2}
     assert one.done(have) == {"A@G1": 1, "A@G2": 2}, "it began behind A:1"
     one.receive(Digest({}, {"A@G1": 2}), "S1", 1)
@@ -119,8 +120,8 @@ def test_done_is_what_the_subscribers_have_confirmed_too() -> None:
 def test_stable_is_what_all_carriers_and_all_subscribers_have() -> None:
     one = broker(deadlines=False)
     attach(one, "S1", "G1")
-    one.publish(("G1",), b"", 0)
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
+    one.publish(Publication(("G1",)), 0)
     one.receive(Digest({}, {"A@G1": 2}, {"A@G1": 2}), "B", 1)
     assert one.writer.stable.get("A@G1", 0) == 0, "S1 has confirmed nothing"
     one.receive(Digest({}, {"A@G1": 1}), "S1", 1)
@@ -133,7 +134,7 @@ def test_a_broker_that_lags_keeps_a_stream_unstable() -> None:
     one = machine("graph", "A", "broker", "G1", deadlines=False)
     one.view(view_of({"A": "G1", "B": "G1", "C": "G1"}), 0)
     one.start(0)
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     one.receive(Digest({}, {"A@G1": 1}, {"A@G1": 1}), "B", 1)
     assert one.writer.stable.get("A@G1", 0) == 0
     one.receive(Digest({}, {"A@G1": 1}, {"A@G1": 0}), "C", 1)
@@ -146,7 +147,7 @@ def test_a_laggard_that_left_is_not_waited_for() -> None:
     one = machine("graph", "A", "broker", "G1", deadlines=False)
     one.view(view_of({"A": "G1", "B": "G1", "C": "G1"}), 0)
     one.start(0)
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     one.receive(Digest({}, {"A@G1": 1}, {"A@G1": 1}), "B", 1)
     one.view(view_of({"A": "G1", "B": "G1"}), 2)
     one.receive(Digest({}, {"A@G1": 1}, {"A@G1": 1}), "B", 3)
@@ -164,7 +165,7 @@ def test_what_is_stable_is_the_least_that_anybody_has_done(seed: int) -> None:
     count = 0
     for step in range(120):
         if dice.random() < 0.1:
-            one.publish(("G1",), b"", step)
+            one.publish(Publication(("G1",)), step)
             count += 1
         name = names[int(dice.random() * len(names))]
         number = int(dice.random() * (count + 1))
@@ -191,8 +192,8 @@ def test_what_follows_an_expired_message_is_forwarded_without_naming_it() -> Non
     other.view(view_of(VIEW), 0)
     other.start(0)
     attach(one, "S1", "G1")
-    other.publish(("G1",), b"", 0, deadline_us=1000)
-    follows = frame_to(other.publish(("G1",), b"", 1)[1], "A", Data)
+    other.publish(Publication(("G1",), b"", deadline_us=1000), 0)
+    follows = frame_to(other.publish(Publication(("G1",)), 1)[1], "A", Data)
     assert told(one.receive(follows, "B", 2))[-1] == "request to B"
     one.writer.forget(9_000_000)
     header = frame_to(other.receive(Request((("B@G1", 0, 1),), True), "A", 9_000_000), "A", Gone)
@@ -217,7 +218,7 @@ def test_a_header_costs_no_look_at_all_that_is_stable() -> None:
     one = machine("graph", "A", "broker", "G1")
     one.view(view_of({"A": "G1", "B": "G1"}), 0)
     one.start(0)
-    one.publish(("G1",), b"", 0)
+    one.publish(Publication(("G1",)), 0)
     one.writer.heard({"A@G1": 1})
     one.receive(Gone((grouped("B:1", "G1", deadline_us=5),)), "B", 50)
     assert one.writer.graph["A:1"].stable_us is None

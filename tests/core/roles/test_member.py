@@ -6,7 +6,7 @@ from typing import Any
 
 from antecede.core.frames import Data, Gone, Request, Snapshot, SnapshotRequest
 from antecede.core.machine import Peer
-from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.message import Envelope, Message, Publication, Stamp
 from tests.core.kit import carry, flat, frame_to, machine, message, sent, told
 
 
@@ -22,36 +22,36 @@ def members(names: str = "A B C", *, start: bool = True, **knobs: Any) -> dict[s
 
 def test_a_publication_goes_to_all_others_at_once_numbered_from_one() -> None:
     a = members()["A"]
-    first, effects = a.publish(("G1",), b"x", 5, deadline_us=99)
+    first, effects = a.publish(Publication(("G1",), b"x", deadline_us=99), 5)
     assert told(effects) == ["data to B,C: A:1"] and (first.deadline_us, first.payload) == (99, b"x")
-    assert a.publish(("G1",), b"", 6)[0].id == "A:2"
+    assert a.publish(Publication(("G1",)), 6)[0].id == "A:2"
 
 
 def test_its_own_message_is_delivered_kept_and_no_news_when_it_comes_back() -> None:
     a = members()["A"]
-    _, effects = a.publish(("G1",), b"", 0)
+    _, effects = a.publish(Publication(("G1",)), 0)
     own = frame_to(effects, "B", Data)
     assert told(a.receive(own, "B", 1)) == ["discard A:1 duplicate"]
     assert list(a.store.by_id) == ["A:1"] and a.reader.front == {"A": 1} and a.cut() == ("A:1",)
 
 
 def test_alone_nothing_is_sent() -> None:
-    assert told(members("A")["A"].publish(("G1",), b"", 0)[1]) == []
+    assert told(members("A")["A"].publish(Publication(("G1",)), 0)[1]) == []
 
 
 def test_what_was_delivered_is_a_cause_of_what_follows() -> None:
     a = members()["A"]
     a.receive(Data((flat("B:1"), flat("C:2", {"C": 1}))), "B", 0)
-    _, effects = a.publish(("G1",), b"", 0)
+    _, effects = a.publish(Publication(("G1",)), 0)
     assert frame_to(effects, "B", Data).envelopes[0].stamp.covers == {"B": 1}, "C:2 is held"
 
 
 def test_declared_causes_and_those_that_are_not_known() -> None:
     a = members()["A"]
     a.receive(Data((flat("B:1"), flat("C:1"))), "B", 0)
-    told_, effects = a.publish(("G1",), b"", 0, after=["B:1"])
+    told_, effects = a.publish(Publication(("G1",), b"", after=["B:1"]), 0)
     assert told_.after == ("B:1",) and frame_to(effects, "B", Data).envelopes[0].stamp.covers == {"B": 1}
-    told_, effects = a.publish(("G1",), b"", 0, after=["B:1", "Z:9"])
+    told_, effects = a.publish(Publication(("G1",), b"", after=["B:1", "Z:9"]), 0)
     assert told_.after is None, "it widens to everything"
     assert frame_to(effects, "B", Data).envelopes[0].stamp.covers == {"A": 1, "B": 1, "C": 1}
 
@@ -66,7 +66,7 @@ def test_a_newcomer_begins_at_a_members_cut_and_takes_nothing_before() -> None:
     everybody = members("A B", start=False)
     a, b = everybody["A"], everybody["B"]
     a.start(0)
-    a.publish(("G1",), b"", 0)
+    a.publish(Publication(("G1",)), 0)
     asks = b.start(0, joining=True)
     assert told(asks) == ["snapshot-request to A"]
     assert b.receive(Data((flat("A:1"),)), "A", 1) == [] and not b.store.by_id
@@ -142,7 +142,7 @@ def test_orders_by_message() -> None:
     """fifo follows its sender's earlier ones, none follows nothing, and nothing follows it."""
     a = members()["A"]
     a.receive(Data((flat("B:1"), unordered("C", 1))), "B", 0)
-    published = [a.publish(("G1",), b"", 0, order=order) for order in ("fifo", "none", "fifo", "causal")]
+    published = [a.publish(Publication(("G1",), b"", order=order), 0) for order in ("fifo", "none", "fifo", "causal")]
     stamps = {told_.id: frame_to(effects, "B", Data).envelopes[0].stamp for told_, effects in published}
     assert [told_.order for told_, _ in published] == ["fifo", "none", "fifo", "causal"]
     assert {name: dict(stamp.covers) for name, stamp in stamps.items()} == {

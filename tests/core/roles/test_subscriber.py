@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Gone, Request
-from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.message import Envelope, Message, Publication, Stamp
 from antecede.core.roles.subscriber import ATTACH_TRIES
 from antecede.errors import InputError
 from tests.core.kit import frame_to, grouped, machine, sent, told, view_of
@@ -166,7 +166,7 @@ def test_the_first_broker_must_carry_all_that_is_wanted() -> None:
 
 def test_it_publishes_nothing() -> None:
     with pytest.raises(InputError, match="S only subscribes"):
-        joined("A").publish(("G1",), b"", 0)
+        joined("A").publish(Publication(("G1",)), 0)
 
 
 def test_a_broker_stands_for_the_filters_it_carries() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from antecede.core.frames import Data, Digest, Received
 from antecede.core.machine import Peer
+from antecede.core.message import Publication
 from tests.core.kit import carry, frame_to, machine, sent, told
 
 
@@ -25,7 +26,7 @@ def see(found: dict[str, Any], names: str, now_us: int = 0) -> None:
 
 def test_what_comes_is_acknowledged_each_time_it_comes() -> None:
     found = members()
-    data = frame_to(found["A"].publish(("G1",), b"", 0)[1], "B", Data)
+    data = frame_to(found["A"].publish(Publication(("G1",)), 0)[1], "B", Data)
     first, again = (found["B"].receive(data, "A", 10) for _ in range(2))
     assert told(first) == ["deliver A~:1 causes", "received to A"]
     assert told(again) == ["discard A~:1 duplicate", "received to A"]
@@ -33,7 +34,7 @@ def test_what_comes_is_acknowledged_each_time_it_comes() -> None:
 
 def test_only_those_who_have_not_said_so_get_it_again_later_and_later() -> None:
     a = members()["A"]
-    a.publish(("G1",), b"", 0)
+    a.publish(Publication(("G1",)), 0)
     assert a.next_wake() == 100
     a.receive(Received(("A~:1",)), "B", 50)
     assert told(a.wake(100)) == ["data to C: A~:1"] and a.next_wake() == 300
@@ -44,27 +45,27 @@ def test_only_those_who_have_not_said_so_get_it_again_later_and_later() -> None:
 
 def test_an_acknowledgement_of_something_else_settles_nothing() -> None:
     a = members()["A"]
-    a.publish(("G1",), b"", 0)
+    a.publish(Publication(("G1",)), 0)
     a.receive(Received(("A~:7", "Z~:1")), "B", 50)
     assert told(a.wake(100)) == ["data to B,C: A~:1"]
 
 
 def test_nobody_waits_for_those_who_are_gone() -> None:
     found = members()
-    found["A"].publish(("G1",), b"", 0)
+    found["A"].publish(Publication(("G1",)), 0)
     see({"A": found["A"]}, "A", 50)
     assert found["A"].spread.at_us is None
 
 
 def test_answers_of_others_are_not_acknowledged() -> None:
     found = members()
-    data = frame_to(found["A"].publish(("G1",), b"", 0)[1], "B", Data)
+    data = frame_to(found["A"].publish(Publication(("G1",)), 0)[1], "B", Data)
     assert sent(found["B"].receive(data, "C", 10), Received) == [], "C did not publish it and waits for nothing"
 
 
 def test_members_compare_when_the_view_changes_and_not_before() -> None:
     found = members(round_us=1000)
-    data = frame_to(found["A"].publish(("G1",), b"", 0)[1], "B", Data)
+    data = frame_to(found["A"].publish(Publication(("G1",)), 0)[1], "B", Data)
     found["B"].receive(data, "A", 10)
     assert found["B"].rounds.at_us is None
     del found["A"]
@@ -81,7 +82,7 @@ def test_members_compare_when_the_view_changes_and_not_before() -> None:
 
 def test_what_comes_from_one_that_is_gone_is_compared_too() -> None:
     found = members()
-    data = frame_to(found["A"].publish(("G1",), b"", 0)[1], "B", Data)
+    data = frame_to(found["A"].publish(Publication(("G1",)), 0)[1], "B", Data)
     del found["A"]
     see(found, "B C", 500)
     assert found["B"].rounds.at_us is None, "there was nothing to compare"
@@ -92,12 +93,12 @@ def test_what_comes_from_one_that_is_gone_is_compared_too() -> None:
 def test_only_what_there_was_at_the_change_of_view_is_compared() -> None:
     found = members(round_us=1000)
     b = found["B"]
-    b.receive(frame_to(found["A"].publish(("G1",), b"", 0)[1], "B", Data), "A", 10)
+    b.receive(frame_to(found["A"].publish(Publication(("G1",)), 0)[1], "B", Data), "A", 10)
     see(found, "A B C D", 500)
-    b.receive(frame_to(found["A"].publish(("G1",), b"", 600)[1], "B", Data), "A", 610)
+    b.receive(frame_to(found["A"].publish(Publication(("G1",)), 600)[1], "B", Data), "A", 610)
     for name in "ACD":
         b.receive(Digest({}, {"A~": 2}), name, 700)
-    b.receive(frame_to(found["A"].publish(("G1",), b"", 800)[1], "B", Data), "A", 810)
+    b.receive(frame_to(found["A"].publish(Publication(("G1",)), 800)[1], "B", Data), "A", 810)
     assert sent(b.wake(b.rounds.at_us), Digest) == [] and b.rounds.at_us is None, "newer ones are acknowledged instead"
 
 
@@ -105,7 +106,7 @@ def test_no_more_than_a_window_is_on_its_way_unheard() -> None:
     a = machine("ackcast", "A", "member", "G1", deadlines=False, window=2)
     a.view({name: Peer(name, "member", ("G1",)) for name in "AB"}, 0)
     a.start(0)
-    said = [a.publish(("G1",), b"", now) for now in range(4)]
+    said = [a.publish(Publication(("G1",)), now) for now in range(4)]
     one, two, three, four = (message.id for message, _ in said)
     assert [len(sent(effects, Data)) for _, effects in said] == [1, 1, 0, 0]
     effects = a.receive(Received((one,)), "B", 10)

@@ -6,6 +6,7 @@ from typing import Any
 
 from antecede.core.frames import Received
 from antecede.core.machine import Peer
+from antecede.core.message import Publication
 from tests.core.kit import machine, told
 
 
@@ -18,10 +19,10 @@ def member(name: str = "A", peers: str = "A B C") -> Any:
 
 def test_one_copy_to_everybody_at_once_and_nothing_later() -> None:
     one = member()
-    assert told(one.publish(("G1",), b"", 0)[1]) == ["data to B,C: A:1"]
+    assert told(one.publish(Publication(("G1",)), 0)[1]) == ["data to B,C: A:1"]
     assert one.spread.at_us is None
 
 
 def test_alone_nothing_is_sent_and_foreign_frames_are_nothing_to_it() -> None:
-    assert told(member(peers="A").publish(("G1",), b"", 0)[1]) == []
+    assert told(member(peers="A").publish(Publication(("G1",)), 0)[1]) == []
     assert told(member().receive(Received(("A:1",)), "B", 0)) == []

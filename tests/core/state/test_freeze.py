@@ -11,7 +11,7 @@ import pytest
 
 from antecede import wire
 from antecede.core.machine import Peer, Settings
-from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.message import Envelope, Message, Publication, Stamp
 from antecede.core.order.past import UNKNOWN
 from antecede.core.recipes import RECIPES, build
 from antecede.core.state.freeze import EPOCH_US, freeze, likeness, thaw
@@ -85,7 +85,7 @@ def test_what_was_shared_is_shared_again() -> None:
     assert machine.out is machine.store.out is machine.inbox.out
     assert machine.inbox.marks is machine.reader.held
     assert machine.inbox.on_deliver == machine.delivered
-    message, _ = machine.publish(("G1",), b"x", 5)
+    message, _ = machine.publish(Publication(("G1",), b"x"), 5)
     machine = again(machine)
     assert machine.store.by_id[message.id] is machine.store.index["A"][1]
 
@@ -109,7 +109,7 @@ def test_a_deep_graph_is_no_recursion() -> None:
     machine.view({"A": Peer("A", "broker", ("G1",))}, 0)
     machine.start(0)
     for n in range(3000):
-        machine.publish(("G1",), b"", n)
+        machine.publish(Publication(("G1",)), n)
     assert len(again(machine).writer.graph) == 3000
 
 

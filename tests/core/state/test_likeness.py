@@ -14,7 +14,7 @@ from antecede.core.deadline.inbox import Inbox
 from antecede.core.home.outbox import Unacked
 from antecede.core.interest import Interest, Remembered
 from antecede.core.machine import Peer, Settings
-from antecede.core.message import NO_STAMP, Envelope, Message
+from antecede.core.message import NO_STAMP, Envelope, Message, Publication
 from antecede.core.recipes import build
 from antecede.core.state.freeze import freeze, likeness, thaw
 from antecede.core.state.likeness import ALIKE, CACHES, admit, at_home, name_of, plan_of
@@ -85,8 +85,8 @@ def test_ticks_break_ties_and_nothing_else() -> None:
 def test_a_peer_in_step_with_an_old_version_is_not_in_step() -> None:
     one, two = machine_of("solicit", "member"), machine_of("solicit", "member")
     for machine in (one, two):
-        machine.publish(("G1",), b"", 0)
-        machine.publish(("G1",), b"", 0)
+        machine.publish(Publication(("G1",)), 0)
+        machine.publish(Publication(("G1",)), 0)
     two.rounds._in_step["B"] = 1
     assert likeness(one, None) == likeness(two, None)
     two.rounds._in_step["B"] = 2

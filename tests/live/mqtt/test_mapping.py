@@ -23,7 +23,7 @@ TOPIC = TEXT.filter(lambda text: bool(text) and "+" not in text and "#" not in t
 
 def published(packet: mqtt5.PublishPacket) -> Message:
     said = read(packet, packet.topic, packet.payload, int(packet.qos), NOW_US)
-    return Message("m1", 7, (said.topic,), said.content, said.deadline_us)
+    return Message("m1", 7, tuple(said.topics), said.payload, said.deadline_us)
 
 
 @given(
@@ -76,7 +76,7 @@ def test_causes_and_order_are_said_to_the_broker_and_not_passed_on() -> None:
     pairs = [("antecede-after", "a:1, b:2"), ("antecede-order", "fifo"), ("antecede-else", "?"), ("k", "v")]
     said = read(mqtt5.PublishPacket("t", b"", user_properties=pairs), "t", b"", 0, NOW_US)
     assert said.after == ["a:1", "b:2"] and said.order == "fifo"
-    assert told(Message("m", 1, ("t",), said.content)).headers == {"k": "v"}
+    assert told(Message("m", 1, ("t",), said.payload)).headers == {"k": "v"}
 
 
 @pytest.mark.parametrize(

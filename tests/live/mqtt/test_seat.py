@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from antecede.core.message import Publication
 from antecede.live.broker import Broker
 from antecede.live.client import connect
 from antecede.live.message import pack_content
-from antecede.live.mqtt.mapping import Publication
 from antecede.live.mqtt.seat import Seat
 from antecede.trace.check import check
 from tests.live.cluster import until
@@ -38,7 +38,7 @@ class Owner:
 
 
 def said(topic: str, body: bytes, due_us: int | None = None) -> Publication:
-    return Publication(topic, pack_content(body, None, 1), due_us, None, None)
+    return Publication((topic,), pack_content(body, None, 1), due_us)
 
 
 def test_a_seat_publishes_takes_and_leaves(tmp_path: Path) -> None:

@@ -154,6 +154,9 @@ class Inbox:
         """What is held, in the order in which it came."""
         return [held.envelope for held in self.held.values()]
 
+    def holds_of(self, stream: str) -> bool:
+        return stream in self.marks
+
     def held_within(self, ranges: Iterable[tuple[str, int, int]]) -> list[Envelope]:
         """Messages that are held and have a mark in one of these ranges."""
         if not self.held:

@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect
 from antecede.core.home.frontier import Frontier, begin_at
 from antecede.core.home.handover import Handover, as_published
-from antecede.core.marks import beyond, cut_of, join, newest_of, ordered_of, put
-from antecede.core.message import Envelope, Message, id_of_mark
+from antecede.core.marks import Marks, beyond, cut_of, join, newest_of, ordered_of, put
+from antecede.core.message import Envelope, Message, Publication, id_of_mark, is_loose
 from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader
 
@@ -113,6 +113,12 @@ class Application:
             join(frontier, stamp.covers)
             put(frontier, stamp.own)
 
+    def retire(self, marks: Marks) -> None:
+        """Unordered messages of streams that are over everywhere: nobody need remember that they came."""
+        for heard in (self.heard, self.had):
+            if heard is not None:
+                heard.forget([s for s, n in marks.items() if is_loose(s) and (heard.newest(s) or 0) <= n])
+
     def waiting(self) -> tuple[str, ...]:
         return tuple(one.envelope.message.id for one in self.handover.carried()[0])
 
@@ -126,10 +132,10 @@ class Application:
         self.handover.put_before(original, envelope.stamp.own[0][1], now_us)
         return True
 
-    def declared(self, order: str) -> tuple[str, ...] | None:
+    def declared(self, publication: Publication) -> tuple[str, ...] | None:
         """The causes of a publication that names none, for the record. They are all that was delivered, which rows of
         this life tell; the first publication tells the rest."""
-        if not self._resumed or order != "causal":
+        if not self._resumed or publication.order != "causal":
             return None
         past, self._resumed = {**self._resumed}, {}
         join(past, ordered_of(self.client.tops))

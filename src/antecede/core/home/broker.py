@@ -9,7 +9,8 @@ has m, and A acknowledges m to Ann; Bob, attached at B, gets m as the next numbe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from antecede.core.effects import Discard, Effect, Send
 from antecede.core.frames import (
@@ -40,8 +41,9 @@ from antecede.core.home.fusions import Fusions, HomeInbox
 from antecede.core.home.retiring import Retiring
 from antecede.core.interest import Interest
 from antecede.core.marks import cut_of, join, loose_of, newest_of
-from antecede.core.message import COLLECTED, LOOSE, Envelope, Mark, Message, header_of, is_loose, sender_of
+from antecede.core.message import COLLECTED, LOOSE, Envelope, Mark, Message, Publication, header_of, is_loose, sender_of
 from antecede.core.order.numbered import WINDOW, Log
+from antecede.core.order.vector import VectorWriter
 from antecede.core.repair.answering import BATCH, in_time
 from antecede.core.roles.broker import BrokerBase
 from antecede.core.roles.process import Parts
@@ -77,16 +79,7 @@ class HomeBroker(BrokerBase):
         self.fusions.viewed()
         self.confirming.viewed()
 
-    def publish(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        now_us: int,
-        *,
-        deadline_us: int | None = None,
-        after: Sequence[str] | None = None,
-        order: str | None = None,
-    ) -> tuple[Message, list[Effect]]:
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
         raise InputError(f"{self.name} is a broker: in recipe `home` its clients publish.")
 
     def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
@@ -195,6 +188,42 @@ class HomeBroker(BrokerBase):
 
     def forgotten(self) -> dict[str, int]:
         return self._let_go() if self.retiring.forgot else {}
+
+    # -- streams that are over -------------------------------------------------------------------------------------
+
+    def newest(self, stream: str) -> int | None:
+        """The newest message of a stream that lies behind this broker; None: one before it may still come."""
+        return self.reader.newest(stream)
+
+    def quiet_of(self, streams: Iterable[str]) -> list[str]:
+        """The streams of which this broker keeps, holds and asks for nothing, and no client or peer may want more."""
+        quiet = [stream for stream in streams if not self.store.keeps(stream) and not self.inbox.holds_of(stream)]
+        if quiet:
+            busy = self.wants.streams() | self.confirming.streams()
+            busy.update(*(log.lowest for log in self.logs.values()))
+            quiet = [stream for stream in quiet if stream not in busy]
+        return quiet
+
+    def retire(self, marks: Mapping[str, int], now_us: int) -> None:
+        """These streams are over everywhere, up to there: messages that wait for something of them need not."""
+        self.reader.retire(marks)
+        assert isinstance(self.writer, VectorWriter)
+        self.writer.retire(marks)
+        self.stability.retire(marks)
+        self.confirming.retire(marks)
+        self.settled(marks)
+        if self.reader.freed:
+            self.inbox.settle(now_us)
+            self.want_blocked(None, now_us)
+
+    def forget_streams(self, streams: Iterable[str]) -> None:
+        """A copy of one of their messages is a new message from now on."""
+        self.reader.forget(streams)
+        self.stability.forget_streams(streams)
+
+    def kept(self) -> Iterator[Envelope]:
+        """Messages and headers that a newcomer may be given, with the causes they had when they came."""
+        return chain(self.store, self.store.kept_headers(), self.inbox.envelopes())
 
     # -- attachments -----------------------------------------------------------------------------------------------
 

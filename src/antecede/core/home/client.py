@@ -8,7 +8,7 @@ at B with the frontier p@G:3: B sends him p:4, and he publishes b:1 again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from antecede.core.effects import Deliver, Discard, Effect, Move, Send
 from antecede.core.frames import (
@@ -37,7 +37,7 @@ from antecede.core.home.outbox import Outbox
 from antecede.core.home.retiring import Naming
 from antecede.core.interest import Interest
 from antecede.core.marks import beyond, cut_of, loose_of, newest_of, put
-from antecede.core.message import Envelope, Mark, Message, Stamp
+from antecede.core.message import Envelope, Mark, Message, Publication
 from antecede.core.order.numbered import INDEX, WINDOW, IndexReader, item_stamp
 from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader, LooseWriter
@@ -183,34 +183,25 @@ class Client(Receiver):
 
     # -- out -------------------------------------------------------------------------------------------------------
 
-    def publish(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        now_us: int,
-        *,
-        deadline_us: int | None = None,
-        after: Sequence[str] | None = None,
-        order: str | None = None,
-    ) -> tuple[Message, list[Effect]]:
-        stamps: list[Stamp] | None = None
-        different, order, after = accepted(self, topics, payload, deadline_us, after, order)
-        if after is not None:
-            stamps = self.causes.stamps(after)
-            after = None if stamps is None else after
-            stamps = None if stamps is None else [*self.naming.recalled(stamps), *self.causes.cuts(after or ())]
-        if order == "none":
-            envelope = self.loose.envelope(different, payload, deadline_us, now_us)
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
+        publication = accepted(self, publication)
+        after = publication.after
+        stamps = None if after is None else self.causes.stamps(after)
+        if after is None or stamps is None:
+            declared = self.application.declared(publication)
+        else:
+            stamps = [*self.naming.recalled(stamps), *self.causes.cuts(after)]
+            declared = self.causes.as_recorded(after)
+        if publication.order == "none":
+            envelope = self.loose.envelope(publication, now_us)
         else:
             self._seq += 1
-            declared = self.application.declared(order) if after is None else self.causes.as_recorded(after)
-            told = Message(self.name, self._seq, different, payload, deadline_us, None, declared, order)
+            told = publication._replace(after=declared).message(self.name, self._seq)
             envelope = Envelope(told, self.upper.stamp(told, stamps))
-        message = envelope.message
         self._remember(envelope)
         self.outbox.publish(envelope, now_us)
         self.handover.put_own(envelope, now_us)
-        return message, self.flush(now_us)
+        return envelope.message, self.flush(now_us)
 
     def _remember(self, envelope: Envelope) -> None:
         self.past.note(envelope.message)
@@ -224,6 +215,17 @@ class Client(Receiver):
         return [(one.index, one.envelope.message) for one in waiting] + [
             (envelope.stamp.own[0][1], envelope.message) for envelope in held
         ]
+
+    def waits(self) -> bool:
+        """Whether a message waits to be delivered here."""
+        return bool(self.inbox.held or self.handover.waiting())
+
+    def retire(self, marks: Mapping[str, int]) -> Iterable[str]:
+        """These streams are over everywhere, up to there. Returns those whose unordered messages are remembered."""
+        self.causes.retire(marks)
+        self.start_marks = dict(beyond(self.start_marks, marks))
+        self.application.retire(marks)
+        return *self.heard.front, *self.heard.above
 
     def took_result(self, name: str, cut: tuple[str, ...], marks: Mapping[str, int], rank: int) -> None:
         """A result that was fused for it: what it publishes after that follows its cut."""

@@ -55,6 +55,10 @@ class Confirming:
     def unsafe(self) -> Sequence[Envelope]:
         return [envelope for _, envelope in self._unsafe.values()]
 
+    def streams(self) -> set[str]:
+        """The streams of publications that are not safe yet."""
+        return {stream for _, envelope in self._unsafe.values() for stream, _ in envelope.stamp.own}
+
     def on_kept(self, frame: Kept, sender: str) -> None:
         """Another broker has them. Only one that carries a publication will keep it."""
         for message_id in frame.ids:

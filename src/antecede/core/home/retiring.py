@@ -47,13 +47,13 @@ Memory: of a sender that left a broker keeps some hundred bytes a group until it
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.frames import Quiet, Retired
 from antecede.core.marks import beyond, join
-from antecede.core.message import Envelope, Mark, Stamp, is_loose, sender_of, series_of
-from antecede.core.order.vector import VectorWriter, without
+from antecede.core.message import Envelope, Mark, Stamp, sender_of, series_of
+from antecede.core.order.vector import without
 
 if TYPE_CHECKING:
     from antecede.core.home.broker import HomeBroker
@@ -161,21 +161,13 @@ class Retiring:
 
     def _quiet(self) -> list[str]:
         """Open streams of which nothing is kept here."""
-        broker = self.broker
-        store = broker.store
-        kept: list[Container[str]] = [store.index, store.headers, store.gone_of, broker.inbox.marks]
-        quiet = [stream for stream in self._open if not any(stream in one for one in kept)]
-        if quiet:
-            busy = {stream for stream, _ in broker.wants.wants}
-            busy.update(*(log.lowest for log in broker.logs.values()))
-            busy.update(stream for envelope in broker.confirming.unsafe() for stream, _ in envelope.stamp.own)
-            quiet = [stream for stream in quiet if stream not in busy]
+        quiet = self.broker.quiet_of(self._open)
         for stream in self._open.keys() - quiet:
             self._open[stream] = None
         return quiet
 
     def _newest(self, stream: str) -> int | None:
-        newest = self.broker.reader.newest(stream)
+        newest = self.broker.newest(stream)
         return None if newest is None else max(newest, self._heard.get(stream, 0))
 
     # -- what others say -------------------------------------------------------------------------------------------
@@ -261,18 +253,10 @@ class Retiring:
             if (self._newest(stream) or 0) <= n:
                 for known in (self._open, self._heard, self._say_us, self._votes, self._prompt_us):
                     known.pop(stream, None)
-        broker.reader.retire(news)
-        assert isinstance(broker.writer, VectorWriter)
-        broker.writer.retire(news)
-        broker.stability.retire(news)
-        broker.confirming.retire(news)
-        broker.settled(news)
         drop(broker.tops, news, named=self._open)
         for client in broker.logs:
             join(self._untold.setdefault(client, {}), news)
-        if broker.reader.freed:
-            broker.inbox.settle(now_us)
-            broker.want_blocked(None, now_us)
+        broker.retire(news, now_us)
 
     def _tell(self, now_us: int) -> None:
         """Of a broker that came into view the first of the others sees to it that it knows all this."""
@@ -296,7 +280,7 @@ class Retiring:
             if at_us > before_us:
                 break
             (stay if self._is_needed(stream) else gone).append(stream)
-        for envelope in self._kept() if gone else ():
+        for envelope in broker.kept() if gone else ():
             if not envelope.stamp.covers.keys().isdisjoint(gone):
                 stay += [stream for stream in gone if stream in envelope.stamp.covers]
                 gone = [stream for stream in gone if stream not in envelope.stamp.covers]
@@ -305,8 +289,7 @@ class Retiring:
             self._retired_us[stream] = now_us
         for stream in gone:
             del self._retired_us[stream], self.retired[stream]
-            broker.stability.let_go.pop(stream, None)
-        broker.reader.forget(gone)
+        broker.forget_streams(gone)
         self.forgot = self.forgot or bool(gone)
         for known in (broker.departed, broker.unseen):
             for name in [name for name, at_us in known.items() if at_us <= before_us]:
@@ -315,7 +298,7 @@ class Retiring:
     def _is_needed(self, stream: str) -> bool:
         """Its sender is here, or it is not over altogether, or somebody is still to hear of it."""
         broker, sender = self.broker, sender_of(stream)
-        newest = broker.reader.newest(stream)
+        newest = broker.newest(stream)
         return (
             sender in broker.members
             or sender in broker.logs
@@ -325,22 +308,14 @@ class Retiring:
             or any(stream in marks for marks in self._untold.values())
         )
 
-    def _kept(self) -> Iterator[Envelope]:
-        """What may be given to a newcomer, with the causes it had when it came."""
-        broker = self.broker
-        yield from broker.store.by_id.values()
-        yield from broker.store.kept_headers()
-        for held in broker.inbox.held.values():
-            yield held.envelope
-
 
 class Naming:
     """At a client: what it need not name."""
 
-    __slots__ = ("_retired", "client")
+    __slots__ = ("_retired", "client", "upper")
 
     def __init__(self, client: Client) -> None:
-        self.client = client
+        self.client, self.upper = client, client.upper
         self._retired: dict[str, int] = {}
         """What it was told while something waits that may still name it, and once longer."""
 
@@ -351,7 +326,7 @@ class Naming:
     def recalled(self, stamps: Sequence[Stamp]) -> list[Stamp]:
         """Stamps of earlier messages, as causes now: of streams that are in this client's past no more nothing is
         named. (All that they cover was there once.)"""
-        past = self.client.upper.past()
+        past = self.upper.past()
         return [
             Stamp(
                 tuple(mark for mark in stamp.own if mark[0] in past), (),
@@ -362,19 +337,12 @@ class Naming:
 
     def on_retired(self, frame: Retired) -> None:
         client, marks = self.client, frame.marks
-        if not client.inbox.held and not client.application.handover.waiting():
+        if not client.waits():
             self._retired = {}
         join(self._retired, marks)
-        client.upper.retire(marks)
-        client.causes.retire(marks)
-        for stream in [stream for stream, n in client.start_marks.items() if n <= marks.get(stream, 0)]:
-            del client.start_marks[stream]
-        for heard in (client.heard, client.application.had):
-            if heard is not None:
-                heard.forget([s for s, n in marks.items() if is_loose(s) and (heard.newest(s) or 0) <= n])
-        drop(client.tops, marks, named=(*client.upper.past(), *client.heard.front, *client.heard.above))
-        assert client.home is not None
-        client.send((client.home,), Retired(marks, heard=True))
+        self.upper.retire(marks)
+        drop(client.tops, marks, named=(*self.upper.past(), *client.retire(marks)))
+        client.say_home(Retired(marks, heard=True))
 
 
 def strip(envelope: Envelope, retired: Mapping[str, int]) -> Envelope:

@@ -20,7 +20,7 @@ from antecede.core.membership.detector import Detector, Probing
 from antecede.core.membership.news import DEAD, LEFT, News, split_name
 from antecede.core.membership.steady_clock import Steady
 from antecede.core.membership.table import Claim, Table, claim_of
-from antecede.core.message import Message
+from antecede.core.message import Message, Publication
 from antecede.core.spread.chance import some_of
 from antecede.errors import InputError
 
@@ -334,18 +334,9 @@ class Managed:
         self.out.clear()
         return effects
 
-    def publish(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        now_us: int,
-        *,
-        deadline_us: int | None = None,
-        after: Sequence[str] | None = None,
-        order: str | None = None,
-    ) -> tuple[Message, list[Effect]]:
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
         self.clock.look(now_us)
-        return self.inner.publish(topics, payload, now_us, deadline_us=deadline_us, after=after, order=order)
+        return self.inner.publish(publication, now_us)
 
     # -- time ------------------------------------------------------------------------------------------------------
 

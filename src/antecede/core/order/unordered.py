@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from antecede.core.entries import EACH, Groups
 from antecede.core.interest import stream_of
-from antecede.core.message import LOOSE, UNORDERED, Envelope, Mark, Message, Stamp
+from antecede.core.message import LOOSE, UNORDERED, Envelope, Mark, Publication, Stamp
 from antecede.core.order.reader import Reader
 from antecede.errors import InputError
 
@@ -50,10 +50,11 @@ class LooseWriter:
         self._before: dict[str, list[tuple[int, int | None]]] = {}
         """Per stream: own messages that have not expired, and their deadlines."""
 
-    def envelope(self, topics: tuple[str, ...], payload: bytes, deadline_us: int | None, now_us: int) -> Envelope:
+    def envelope(self, publication: Publication, now_us: int) -> Envelope:
         """The next message of its own, stamped."""
         self.seq += 1
-        message = Message(self.name, self.seq, topics, payload, deadline_us, None, UNORDERED, "none")
+        message = publication._replace(after=UNORDERED, order="none").message(self.name, self.seq)
+        topics, deadline_us = message.topics, message.deadline_us
         name = self.name + LOOSE
         streams = (name,) if self.flat else tuple(stream_of(name, group) for group in self.groups.of(topics))
         covers = {}

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from antecede.core.effects import Answer, Ask, Deliver, Discard, Effect, Join, Send
 from antecede.core.frames import Data, Frame, Request
 from antecede.core.machine import Dice, Peer, Settings
-from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.message import Envelope, Message, Publication, Stamp
 
 __all__ = ["READINGS", "PrintedMember"]
 
@@ -86,19 +86,10 @@ class PrintedMember:
 
     # -- the modules -----------------------------------------------------------------------------------------------
 
-    def publish(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        now_us: int,
-        *,
-        deadline_us: int | None = None,
-        after: Sequence[str] | None = None,
-        order: str | None = None,
-    ) -> tuple[Message, list[Effect]]:
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
         """B-SEND. The paper has one order."""
         self._seq += 1
-        message = Message(self.name, self._seq, tuple(topics), payload, deadline_us)
+        message = Message(self.name, self._seq, tuple(publication.topics), publication.payload, publication.deadline_us)
         self.vector[self.name] = now_us
         envelope = Envelope(message, Stamp(((self.name, now_us),), (), dict(self.vector)))
         if self.others:

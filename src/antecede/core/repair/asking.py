@@ -127,6 +127,10 @@ class Solicitation:
     def any_endless(self, marks: Iterable[Mark]) -> bool:
         return any(mark in self.wants and self.wants[mark].endless for mark in marks)
 
+    def streams(self) -> set[str]:
+        """The streams of messages that are asked for."""
+        return {stream for stream, _ in self.wants}
+
     def get(self, mark: Mark) -> Want | None:
         return self.wants.get(mark)
 

@@ -12,7 +12,7 @@ This is for messages without a deadline. One with a deadline is let go of when i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from antecede.core.marks import Marks, cut_of, join, put, tops_of
@@ -109,6 +109,10 @@ class Stability:
         for known in (self.settled, self._since, self._laggards, *self.confirmed.values()):
             for stream in marks:
                 known.pop(stream, None)  # type: ignore[attr-defined]
+
+    def forget_streams(self, streams: Iterable[str]) -> None:
+        for stream in streams:
+            self.let_go.pop(stream, None)
 
     def viewed(self) -> None:
         """Others are in view: whoever lagged may not count any more."""

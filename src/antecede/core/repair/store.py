@@ -86,6 +86,10 @@ class Store:
     def get(self, message_id: str) -> Envelope | None:
         return self.by_id.get(message_id)
 
+    def keeps(self, stream: str) -> bool:
+        """Whether any message of a stream is kept, or a header of one."""
+        return stream in self.index or stream in self.headers or stream in self.gone_of
+
     def remembered(self) -> list[Envelope]:
         """Headers of messages that were let go of because everybody had them."""
         return [header for header, _ in self.gone.values()]

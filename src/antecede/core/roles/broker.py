@@ -26,7 +26,7 @@ from antecede.core.frames import (
     SnapshotRequest,
 )
 from antecede.core.interest import Interest, group_of, next_after
-from antecede.core.message import Envelope, Mark, Message
+from antecede.core.message import Envelope, Mark, Message, Publication
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.publishing import compose
 from antecede.core.roles.carrier import Carrier
@@ -174,17 +174,8 @@ class Broker(BrokerBase):
         """Attached subscribers: attachment number and interest."""
         self._routes: dict[tuple[str, ...], list[tuple[Interest, tuple[str, ...]]]] = {}
 
-    def publish(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        now_us: int,
-        *,
-        deadline_us: int | None = None,
-        after: Sequence[str] | None = None,
-        order: str | None = None,
-    ) -> tuple[Message, list[Effect]]:
-        envelope = compose(self, topics, payload, now_us, deadline_us, after, order)
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
+        envelope = compose(self, publication, now_us)
         self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
 

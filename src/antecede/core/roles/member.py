@@ -13,7 +13,7 @@ from antecede.core.effects import Effect, Join, Send
 from antecede.core.frames import Data, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, next_after
 from antecede.core.marks import cut_of, join, tops_of
-from antecede.core.message import Envelope, Mark, Message
+from antecede.core.message import Envelope, Mark, Message, Publication
 from antecede.core.publishing import compose
 from antecede.core.roles.carrier import Carrier
 from antecede.core.roles.process import Parts
@@ -110,17 +110,8 @@ class Member(Carrier):
 
     # -- out -------------------------------------------------------------------------------------------------------
 
-    def publish(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        now_us: int,
-        *,
-        deadline_us: int | None = None,
-        after: Sequence[str] | None = None,
-        order: str | None = None,
-    ) -> tuple[Message, list[Effect]]:
-        envelope = compose(self, topics, payload, now_us, deadline_us, after, order)
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
+        envelope = compose(self, publication, now_us)
         self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
 

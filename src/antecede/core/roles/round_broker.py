@@ -18,7 +18,7 @@ from antecede.core.effects import Discard, Effect
 from antecede.core.frames import Ranges
 from antecede.core.interest import Interest
 from antecede.core.marks import newest_of
-from antecede.core.message import Envelope, Message, series_of
+from antecede.core.message import Envelope, Message, Publication, series_of
 from antecede.core.order.colour import ROUNDS
 from antecede.core.order.matrix import Column, MatrixWriter, place_of
 from antecede.core.order.round_clock import RoundClock
@@ -61,14 +61,13 @@ class RoundBroker(Broker):
 
     # -- out -------------------------------------------------------------------------------------------------------
 
-    def new_message(self, bare: Message, now_us: int) -> Message:
+    def new_message(self, publication: Publication, now_us: int) -> Message:
         expires_us = self.clock.end_us(self.clock.upcoming(now_us))
-        deadline_us = expires_us if bare.deadline_us is None else bare.deadline_us
+        deadline_us = expires_us if publication.deadline_us is None else publication.deadline_us
         if deadline_us < expires_us if self.uniform else deadline_us > expires_us:
             raise self._refusal(deadline_us, expires_us)
         number = self.clock.take(now_us)
-        topics, payload = bare.topics, bare.payload
-        return Message(self.name, number, topics, payload, deadline_us, expires_us, bare.after, bare.order)
+        return publication._replace(deadline_us=deadline_us).message(self.name, number, expires_us)
 
     def _refusal(self, deadline_us: int, expires_us: int) -> InputError:
         lives = f"This message lives until {expires_us / 1000:g} ms ({self.clock.colours} rounds)"
@@ -81,17 +80,8 @@ class RoundBroker(Broker):
             f"{lives}: a deadline of {deadline_us / 1000:g} ms cannot end later, so give an earlier one or none."
         )
 
-    def publish(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        now_us: int,
-        *,
-        deadline_us: int | None = None,
-        after: Sequence[str] | None = None,
-        order: str | None = None,
-    ) -> tuple[Message, list[Effect]]:
-        envelope = compose(self, topics, payload, now_us, deadline_us, after, order)
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
+        envelope = compose(self, publication, now_us)
         self._waiting.append(envelope)
         self._send_waiting(now_us)
         return envelope.message, self.flush(now_us)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from antecede.core.frames import Digest, Ranges
 from antecede.core.interest import Interest
 from antecede.core.marks import Marks, join
-from antecede.core.message import Envelope, Mark, Message, Stamp, series_of
+from antecede.core.message import Envelope, Mark, Message, Publication, Stamp, series_of
 from antecede.core.order.unordered import LooseWriter
 from antecede.core.repair.answering import Answers
 from antecede.core.repair.comparing import Rounds
@@ -147,10 +147,10 @@ class Server(Process, ABC):
 
     # -- publishing ------------------------------------------------------------------------------------------------
 
-    def new_message(self, bare: Message, now_us: int) -> Message:
-        """Its number; where an Order has lifetimes also its end."""
+    def new_message(self, publication: Publication, now_us: int) -> Message:
+        """The message that a publication becomes: it gets its number, and where an Order has lifetimes its end."""
         self._seq += 1
-        return Message(self.name, self._seq, bare.topics, bare.payload, bare.deadline_us, None, bare.after, bare.order)
+        return publication.message(self.name, self._seq)
 
     def stamps(self, after: Sequence[str]) -> list[Stamp] | None:
         """Of declared causes, without the unordered ones; None: one of them is not kept any more."""
@@ -159,10 +159,6 @@ class Server(Process, ABC):
 
     def stamped(self, message: Message, after: list[Stamp] | None) -> Envelope:
         return Envelope(message, self.writer.stamp(message, after))
-
-    def unordered(self, topics: tuple[str, ...], payload: bytes, deadline_us: int | None, now_us: int) -> Envelope:
-        """A message of its own that is of order `none`."""
-        return self.loose.envelope(topics, payload, deadline_us, now_us)
 
     # -- time ------------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from antecede.core.effects import Discard, Effect, Leave, Send
 from antecede.core.frames import Attach, Attached, Data, Detach, Digest, Frame, Gone
 from antecede.core.interest import Interest
 from antecede.core.marks import Marks, beyond
-from antecede.core.message import Envelope, Mark, Message
+from antecede.core.message import Envelope, Mark, Message, Publication
 from antecede.core.repair.comparing import bounded
 from antecede.core.roles.process import Parts
 from antecede.core.roles.receiver import Receiver
@@ -287,16 +287,7 @@ class Subscriber(Receiver):
         self.learn(envelope)
         self.past.note(envelope.message)
 
-    def publish(
-        self,
-        topics: Sequence[str],
-        payload: bytes,
-        now_us: int,
-        *,
-        deadline_us: int | None = None,
-        after: Sequence[str] | None = None,
-        order: str | None = None,
-    ) -> tuple[Message, list[Effect]]:
+    def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
         raise InputError(f"{self.name} only subscribes: in this recipe brokers publish (in `home` clients do).")
 
     # -- time ------------------------------------------------------------------------------------------------------

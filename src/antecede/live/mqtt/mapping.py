@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from antecede.core.message import Message
+from antecede.core.message import Message, Publication
 from antecede.core.where import Value
 from antecede.errors import InputError
 from antecede.live.client import REPLY_TO
@@ -27,7 +27,6 @@ __all__ = [
     "ID",
     "ORDER",
     "WHERE",
-    "Publication",
     "Told",
     "asks_for_ids",
     "outgoing",
@@ -79,16 +78,6 @@ class Said(Protocol):
     user_properties: list[tuple[str, str]]
 
 
-class Publication(NamedTuple):
-    """What a machine is asked to publish."""
-
-    topic: str
-    content: bytes
-    deadline_us: int | None
-    after: list[str] | None
-    order: str | None
-
-
 class Told(NamedTuple):
     """A message as MQTT sees it."""
 
@@ -132,7 +121,7 @@ def read(said: Said, topic: str, payload: bytes, qos: int, now_us: int) -> Publi
     )  # fmt: skip
     if said.response_topic is not None:
         headers[REPLY_TO] = said.response_topic
-    return Publication(topic, pack_content(payload, headers, now_us, _encode(more)), deadline_us, after, order)
+    return Publication((topic,), pack_content(payload, headers, now_us, _encode(more)), deadline_us, after, order)
 
 
 def _moment(value: str, now_us: int) -> int:

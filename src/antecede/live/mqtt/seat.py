@@ -16,11 +16,10 @@ from antecede.core.effects import Dropped, Effect
 from antecede.core.home.frontier import Frontier
 from antecede.core.interest import Interest
 from antecede.core.marks import join, tops_of
-from antecede.core.message import Envelope, Message, split_id
+from antecede.core.message import Envelope, Message, Publication, split_id
 from antecede.errors import AntecedeError
 from antecede.live.connection import Connection
 from antecede.live.mqtt.inside import Inside
-from antecede.live.mqtt.mapping import Publication
 
 if TYPE_CHECKING:
     from antecede.live.broker import Broker
@@ -94,9 +93,7 @@ class Seat(Connection):
         """Raises InputError."""
         if not self.attached:
             self.attach(())
-        return self.node.publish(
-            (said.topic,), said.content, deadline_us=said.deadline_us, after=said.after, order=said.order
-        )
+        return self.node.publish(said)
 
     def outrank(self, kept: Envelope) -> None:
         """What it publishes next replaces this retained message at every broker, though it was not sent it. (Rank grows

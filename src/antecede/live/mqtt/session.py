@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 import mqtt5
 
-from antecede.core.message import Message
+from antecede.core.message import Message, Publication
 from antecede.core.names import MAX_TOPIC
 from antecede.errors import AntecedeError, InputError
 from antecede.live.mqtt.asking import Asking
 from antecede.live.mqtt.codes import QOS, named
 from antecede.live.mqtt.connection import MqttConnection
 from antecede.live.mqtt.flight import Arrivals, Departures, Sent
-from antecede.live.mqtt.mapping import Publication, Told, outgoing, read
+from antecede.live.mqtt.mapping import Told, outgoing, read
 from antecede.live.mqtt.packets import Breach
 from antecede.live.mqtt.retained import Kept
 from antecede.live.mqtt.seat import Seat
@@ -191,7 +191,7 @@ class MqttSession:
             if len(topic) > MAX_TOPIC:
                 raise InputError(f"A topic has at most {MAX_TOPIC} characters.")
             said = read(packet, topic, packet.payload, qos, self.seat.clock.now_us())
-            if why := self.seat.why_not_publish(topic, len(said.content)):
+            if why := self.seat.why_not_publish(topic, len(said.payload)):
                 self._refuse(packet, NOT_AUTHORIZED, why)
                 return
             message = self._publish(said, retain=packet.retain)
@@ -205,7 +205,7 @@ class MqttSession:
             connection.pause()
 
     def _publish(self, said: Publication, *, retain: bool) -> Message:
-        kept = self.door.retained.by_topic.get(said.topic) if retain else None
+        kept = self.door.retained.by_topic.get(said.topics[0]) if retain else None
         if kept is not None:
             self.seat.outrank(kept.envelope)
         return self.seat.publish(said)
