@@ -229,7 +229,7 @@ def read_batch(row: BatchRow, bare: bool = False, brief: bool = False) -> tuple[
         if brief:
             last[series] = stamp
         envelopes.append(Envelope(message, stamp, -1, -1, parts))
-        cells += len(stamp.own) if names is None else cells_of(stamp)
+        cells += cells_of(stamp) if names is not None else len(stamp.own if follower is None else follower.streams)
         if cells > MAX_CELLS:
             raise RemoteProtocolError(f"more than {MAX_CELLS} own marks and groups of nodes in one batch")
     if next(left, None) is not None:

@@ -362,7 +362,7 @@ _kind(
     tuple[Number, MapRow, IdsRow, list[tuple[str, IdsRow]]],
     lambda r: Attached(r[0], _map(r[1]), read_ids(r[2]), tuple((group, read_ids(own)) for group, own in r[3])),
 )
-_kind(31, Items, _items_rows, tuple[ItemsRow, BatchRow], _items)
+_kind(33, Items, _items_rows, tuple[ItemsRow, BatchRow], _items)
 _kind(10, Top, lambda f: (f.attachment, f.top, f.low) if f.low else (f.attachment, f.top), tuple[Number, ...], _top)
 _kind(
     11,
@@ -428,7 +428,7 @@ _kind(
     lambda r: Grow(r[0], r[1], read_filters(r[2]), r[3], _map(r[4]), _map(r[5])),
 )
 _kind(
-    32,
+    34,
     Grown,
     lambda f: (f.change, f.first, ids_row(f.cut), _items_row(f), _items_batch(f) if f.items else None),
     tuple[Number, Number, IdsRow, ItemsRow, BatchRow | None],

@@ -93,10 +93,10 @@ class VectorWriter:
         stamp = envelope.stamp
         if stamp.rank > self.rank:
             self.rank = stamp.rank
-        own, unread = stamp.own, self._unread
-        streams = (own[0][0],) if len(own) == 1 else tuple([stream for stream, _ in own])
+        unread = self._unread
+        streams, n = stamp.place()
         earlier = unread.pop(streams, None)
-        if earlier is not None and earlier.own[0][1] >= own[0][1]:
+        if earlier is not None and earlier.place()[1] >= n:
             unread[streams] = earlier
             self.catch_up()
             self._take_in(stamp)
