@@ -124,7 +124,10 @@ def stamp_row(
     needs: int | bytes | list[int] = NEEDS_NONE
     lag: list[int] = []
     if stamp.needs:
-        pairs = sorted([(index_of(stream), covers.get(stream, 0) - n) for stream, n in stamp.needs])
+        try:  # the usual case: it covers all that it needs
+            pairs = sorted([(at[stream], covers[stream] - n) for stream, n in stamp.needs])
+        except KeyError:
+            pairs = sorted([(index_of(stream), covers.get(stream, 0) - n) for stream, n in stamp.needs])
         indexes = [index for index, _ in pairs]
         lag = [behind for _, behind in pairs]
         if not any(lag):

@@ -64,9 +64,9 @@ class VectorWriter:
         streams = (self.name,) if self.flat else tuple(stream_of(self.name, group) for group in groups)
         own = tuple((stream, message.seq) for stream in streams)
         self.rank += 1
-        needs = dict.fromkeys((stream, n) for stream, numbers in self._own.items() for n in reversed(numbers))
-        if self.chain == 1:
-            needs = {}
+        needs: dict[Mark, None] = {}
+        if self.chain > 1:
+            needs = dict.fromkeys([(stream, n) for stream, numbers in self._own.items() for n in reversed(numbers)])
         if after is None:
             covers = close(self._tips.values())
             for leaves in (self._tips,) if self.flat else self._leaves.values():
