@@ -149,7 +149,11 @@ def next_after(index: int, after: int, of: int) -> int | None:
 
 
 def read_next_after(last: tuple[int, int] | None, of: int) -> int:
-    after = None if last is None else next_after(*last, of)
-    if after is None:
-        raise RemoteProtocolError("an item that follows from none")
-    return after
+    if last is not None:
+        index, after = last
+        if index + 1 == of and after.bit_length() < SPAN:  # the usual case
+            return after << 1 | 1
+        follows = next_after(index, after, of)
+        if follows is not None:
+            return follows
+    raise RemoteProtocolError("an item that follows from none")

@@ -207,14 +207,11 @@ class Client(Receiver):
             told = Message(self.name, self._seq, different, payload, deadline_us, None, declared, order)
             envelope = Envelope(told, self.upper.stamp(told, stamps))
         message = envelope.message
-        self._remember(envelope)
+        self.past.note(message)
+        self.causes.remember(envelope)
         self.outbox.publish(envelope, now_us)
         self.handover.put_own(envelope, now_us)
         return message, self.flush(now_us)
-
-    def _remember(self, envelope: Envelope) -> None:
-        self.past.note(envelope.message)
-        self.causes.remember(envelope)
 
     def dismiss(self, wanted: Callable[[Message], bool], now_us: int) -> list[tuple[int, Message]]:
         """What waits or is held and is no longer wanted is let go of, and may come again some day: their numbers."""
@@ -413,7 +410,8 @@ class Client(Receiver):
         publishes."""
         if envelope.message.order != "none":
             self.upper.learn(self.naming.learned(envelope))
-        self._remember(envelope)
+        self.past.note(envelope.message)
+        self.causes.remember(envelope)
 
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None
