@@ -58,6 +58,7 @@ def names_of(role: str) -> list[str]:
 
 async def ours(role: str, order: dict[str, Any]) -> dict[str, Any]:
     from antecede.core.machine import Peer, Settings
+    from antecede.core.message import Publication
     from antecede.core.recipes import build
     from antecede.live.node import Clock, Node
     from antecede.live.serve import collecting_rarely
@@ -105,7 +106,7 @@ async def ours(role: str, order: dict[str, Any]) -> dict[str, Any]:
         stack.enter_context(collecting_rarely())
     start_s = time.process_time()
     if role == "publishers":
-        await paced(order, lambda n: nodes[PUBLISHER_NAMES[n % PUBLISHERS]].publish((TOPIC,), PAYLOAD))
+        await paced(order, lambda n: nodes[PUBLISHER_NAMES[n % PUBLISHERS]].publish(Publication((TOPIC,), PAYLOAD)))
         await heard()
     elif role == "subscribers":
         await patiently(all_there, order)

@@ -13,14 +13,16 @@ from antecede.core.order.vector import VectorWriter
 from antecede.errors import RemoteProtocolError
 from antecede.wire import decode, encode, measure
 from antecede.wire import following as module
+from antecede.wire.stamps import ReadStamp
 from tests.wire.strategies import plain
 
 TABLE = Entries({"chat/#": ("A",), "news/#": ("A",)})
 
 
-def talk(bursts: int = 3, each: int = 16, first: int = 1) -> list[Envelope]:
-    """Three clients publish in turn, some to a second group; each delivers all before it publishes again."""
-    writers = {name: VectorWriter(name, flat=False, groups=TABLE) for name in ("c1", "c2", "c3")}
+def talk(bursts: int = 3, each: int = 16, first: int = 1, chain: int = 1, topics: int = 99) -> list[Envelope]:
+    """Three clients publish in turn, some to a second group; each delivers all before it publishes again. Of its own
+    messages each names `chain`; the first group has so many topics."""
+    writers = {name: VectorWriter(name, flat=False, chain=chain, groups=TABLE) for name in ("c1", "c2", "c3")}
     for writer in writers.values():
         writer.rank = 70_000
     said: list[Envelope] = []
@@ -29,7 +31,7 @@ def talk(bursts: int = 3, each: int = 16, first: int = 1) -> list[Envelope]:
         for name, writer in writers.items():
             for n in range(each):
                 seqs[name] += 1
-                topic = "news/1" if n == 3 and name == "c2" else f"chat/{n}"
+                topic = "news/1" if n == 3 and name == "c2" else f"chat/{n % topics}"
                 message = Message(name, seqs[name], (topic,), b"x" * 9, 80_000_000 + n if n % 3 == 0 else None)
                 said.append(Envelope(message, writer.stamp(message, None)))
             for other in writers.values():
@@ -95,15 +97,49 @@ def test_what_follows_from_none_is_refused() -> None:
         module.read_next_after((5, 0), 5)
 
 
-def test_a_stamp_that_was_not_written_says_the_same_when_looked_at() -> None:
-    said = talk(bursts=2)
+@pytest.mark.parametrize("chain", [2, 8])
+def test_of_a_burst_that_names_several_of_its_senders_own_messages_only_the_first_stamp_is_written(chain: int) -> None:
+    sent = frames(talk(chain=chain))
+    for frame in sent:
+        assert plain(decode(encode(frame))) == plain(frame)
+        assert measure(frame)[0] == len(encode(frame))
+    flags = module.following([item.envelope for item in sent[0].items])
+    assert all(flags[chain + 1 : 16]), "until so many are named stamps are written"
+    assert sum(module.following([item.envelope for item in sent[-1].items])) >= 14
+
+
+def test_a_stamp_follows_from_that_of_the_message_before_it_only() -> None:
+    first = module.FollowingStamp.read(talk(bursts=1)[0].stamp, 2)
+    assert module.FollowingStamp.read(first, 3).own == (("c1@0", 3),)
+    with pytest.raises(RemoteProtocolError, match="another message"):
+        module.FollowingStamp.read(first, 4)
+
+
+@pytest.mark.parametrize("chain", [1, 3, 8])
+def test_a_stamp_that_was_not_written_says_the_same_when_looked_at(chain: int) -> None:
+    said = talk(bursts=2, chain=chain)
     for frame in frames(said):
         back = decode(encode(frame))
         assert isinstance(back, f.Items)
         for item, read in zip(frame.items, back.items, strict=True):
             stamp, other = item.envelope.stamp, read.envelope.stamp
             assert other.reaches_out() == stamp.reaches_out()
+            assert other.place() == stamp.place()
             assert (other.covers, set(other.needs)) == (stamp.covers, set(stamp.needs))
             assert (other.own, other.rank) == (stamp.own, stamp.rank)
             with pytest.raises(AttributeError):
                 other.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize("chain", [1, 2, 8])
+def test_the_quick_look_finds_no_stamp_to_follow_that_the_closer_look_does_not(
+    chain: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back = decode(encode(f.Data(tuple(talk(bursts=2, each=24, chain=chain, topics=1)))))
+    assert isinstance(back, f.Data)
+    pairs = [(one.stamp, other.stamp, other.message.seq) for one in back.envelopes for other in back.envelopes]
+    looked = [isinstance(b, ReadStamp) and isinstance(a, ReadStamp) and b.is_next_of(a) for a, b, _ in pairs]
+    assert sum(looked) >= 9, "it is the usual case"
+    quick = [module._follows(*pair) for pair in pairs]
+    monkeypatch.setattr(ReadStamp, "is_next_of", lambda stamp, last: False)
+    assert quick == [module._follows(*pair) for pair in pairs]

@@ -145,6 +145,10 @@ class Stamp:
     extra: object = None
     """What one Order alone adds (the context graph's nodes)."""
 
+    def place(self) -> tuple[tuple[str, ...], int]:
+        """The streams of its own marks, and the number in the first of them."""
+        return tuple([stream for stream, _ in self.own]), self.own[0][1]
+
     def reaches_out(self) -> bool:
         """Whether it needs messages of groups that its own message is not addressed to."""
         groups = {stream.partition("@")[2] for stream, _ in self.own}

@@ -203,19 +203,20 @@ def read_batch(row: BatchRow, bare: bool = False, brief: bool = False) -> tuple[
         series = sender + LOOSE if loose else sender
         parts: Parts | None = None
         row_ = names = follower = None
+        seq = note.seq
         if brief and len(stamp_raw) == len(FOLLOWS) and bytes(stamp_raw) == FOLLOWS:
-            follower, layout = FollowingStamp.read(last.get(series), note.seq), b""
+            follower, layout = FollowingStamp.read(last.get(series), seq), b""
             rank = follower.rank
         else:
             layout, row_ = tables[next(left)], read_stamp_row(stamp_raw)
             rank = row_.rank
         deadline_us, expires_us = note.deadline, note.expires
-        if not (0 <= note.seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK and 0 <= note.order < len(ORDERS)):
+        if not (0 <= seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK and 0 <= note.order < len(ORDERS)):
             raise RemoteProtocolError("a sequence number, a rank or an order that is out of bounds")
         if deadline_us is not None or expires_us is not None:
             deadline_us, expires_us = _times(rank, deadline_us, expires_us)
         payload = b"" if bare else payloads[index]
-        message = Message(sender, note.seq, topics, payload, deadline_us, expires_us, None, ORDERS[note.order])
+        message = Message(sender, seq, topics, payload, deadline_us, expires_us, None, ORDERS[note.order])
         stamp: Stamp
         if row_ is None:
             assert follower is not None
@@ -229,7 +230,7 @@ def read_batch(row: BatchRow, bare: bool = False, brief: bool = False) -> tuple[
         if brief:
             last[series] = stamp
         envelopes.append(Envelope(message, stamp, -1, -1, parts))
-        cells += len(stamp.own) if names is None else cells_of(stamp)
+        cells += cells_of(stamp) if names is not None else len(stamp.own if follower is None else follower.streams)
         if cells > MAX_CELLS:
             raise RemoteProtocolError(f"more than {MAX_CELLS} own marks and groups of nodes in one batch")
     if next(left, None) is not None:

@@ -410,7 +410,7 @@ _kind(
     tuple[Number, MapRow, IdsRow, list[tuple[str, IdsRow]]],
     lambda r: Attached(r[0], _map(r[1]), read_ids(r[2]), tuple((group, read_ids(own)) for group, own in r[3])),
 )
-_kind(31, Items, _items_rows, tuple[ItemsRow, BatchRow], _items)
+_kind(33, Items, _items_rows, tuple[ItemsRow, BatchRow], _items)
 _kind(10, Top, lambda f: (f.attachment, f.top, f.low) if f.low else (f.attachment, f.top), tuple[Number, ...], _top)
 _kind(
     11,
@@ -424,13 +424,13 @@ _kind(13, Detach, lambda f: (f.attachment,), tuple[Number], lambda r: Detach(r[0
 _kind(14, SnapshotRequest, lambda f: (f.whole,), tuple[bool], lambda r: SnapshotRequest(r[0]))
 _kind(15, Snapshot, _snapshot_row, SnapshotRow, _snapshot)
 _kind(
-    33,
+    35,
     SnapshotPage,
     lambda f: (f.number, f.index, f.count, _snapshot_row(f.snapshot)),
     tuple[Number, Number, Number, SnapshotRow],
     _page,
 )
-_kind(34, PageRequest, lambda f: (f.number, f.first), tuple[Number, Number], lambda r: PageRequest(*r))
+_kind(36, PageRequest, lambda f: (f.number, f.first), tuple[Number, Number], lambda r: PageRequest(*r))
 _kind(16, Received, lambda f: ids_row(f.ids), IdsRow, lambda r: Received(read_ids(r)))
 _kind(
     17,
@@ -451,7 +451,7 @@ _kind(
     lambda r: Grow(r[0], r[1], read_filters(r[2]), r[3], _map(r[4]), _map(r[5])),
 )
 _kind(
-    32,
+    34,
     Grown,
     lambda f: (f.change, f.first, ids_row(f.cut), _items_row(f), _items_batch(f) if f.items else None),
     tuple[Number, Number, IdsRow, ItemsRow, BatchRow | None],

@@ -73,6 +73,21 @@ class ReadStamp(Stamp):
             return self.needs
         raise AttributeError(name)
 
+    def is_next_of(self, last: ReadStamp) -> bool:
+        """The usual case of a stamp that follows from another one (`wire/following.py`), seen without looking at what
+        either covers or needs: they differ in numbers only, in those of their own stream only, and there by one.
+        False: a closer look may still find that it follows."""
+        shape, own = self._shape, self.own
+        place, mine, others = shape.chained, self._numbers, last._numbers
+        if shape is not last._shape or place is None or self.rank != last.rank + 1:
+            return False
+        before = own[0][1] - 1
+        if own[0][0] != shape.own_streams[0] or last.own[0][1] != before or self.extra is not None:
+            return False
+        if mine[place] != before or others[place] != before - 1:
+            return False
+        return mine[:place] == others[:place] and mine[place + 1 :] == others[place + 1 :] and last.extra is None
+
     def reaches_out(self) -> bool:
         own, shape = self.own, self._shape
         if shape.stays and len(own) == 1 and own[0][0] == shape.own_streams[0]:
@@ -109,7 +124,10 @@ def stamp_row(
     needs: int | bytes | list[int] = NEEDS_NONE
     lag: list[int] = []
     if stamp.needs:
-        pairs = sorted([(index_of(stream), covers.get(stream, 0) - n) for stream, n in stamp.needs])
+        try:  # the usual case: it covers all that it needs
+            pairs = sorted([(at[stream], covers[stream] - n) for stream, n in stamp.needs])
+        except KeyError:
+            pairs = sorted([(index_of(stream), covers.get(stream, 0) - n) for stream, n in stamp.needs])
         indexes = [index for index, _ in pairs]
         lag = [behind for _, behind in pairs]
         if not any(lag):
@@ -144,7 +162,7 @@ class Shape:
     """All of a stamp but its numbers: which streams it speaks of, which are its own, and which it needs. Its indexes
     are right; whether numbers fit is asked for each stamp (`fits`)."""
 
-    __slots__ = ("_floors", "_lag", "_places", "_total", "own_streams", "stays", "streams")
+    __slots__ = ("_floors", "_lag", "_places", "_total", "chained", "own_streams", "stays", "streams")
 
     def __init__(self, row: StampRow, layout: Layout, own_streams: tuple[str, ...], spare: tuple[str, ...]) -> None:
         total = self._total = len(layout.streams)
@@ -168,11 +186,23 @@ class Shape:
         self._lag = row.lag
         if row.lag and len(row.lag) != len(self._places):
             raise RemoteProtocolError("a stamp whose lags do not fit its needs")
+        self.chained = self._own_chain()
         lags: dict[int, list[int]] = {}
         for place, lag in zip(self._places, row.lag, strict=False):
             lags.setdefault(place, []).append(lag)
         self._floors = [(place, max(some), min(0, *some)) for place, some in lags.items()]
         """Between which numbers a stream's must be so that each need is a number too."""
+
+    def _own_chain(self) -> int | None:
+        """The place of its only own stream, if it needs of that stream the newest ones, however many, and nothing else.
+
+        Example: p:8 covers {p@G: 7, q@G: 3} and needs p@G:7, p@G:6 and p@G:5, with the lags 0, 1, 2."""
+        if len(self.own_streams) != 1 or self.own_streams[0] not in self.streams[: self._total]:
+            return None
+        place = self.streams.index(self.own_streams[0])
+        lags = self._lag or (0,) * len(self._places)
+        chained = len(lags) > 0 and set(self._places) == {place} and sorted(lags) == list(range(len(lags)))
+        return place if chained else None
 
     def fits(self, numbers: tuple[int, ...]) -> bool:
         """Whether each need is a number."""

@@ -114,7 +114,7 @@ def test_a_timer_that_was_put_off_does_not_come_early() -> None:
 
 def test_another_home_is_not_held_to_the_round_trips_of_the_last_one() -> None:
     one = client()
-    one.publish(("G1",), b"p", 0)
+    one.publish(Publication(("G1",), b"p"), 0)
     one.receive(Received(("S:1",)), "H", 90)
     assert one.outbox._trip_us == 90
     one.outbox.publish_again(100)

@@ -41,25 +41,27 @@ class Causes:
         """Per sender, the newest that was had and is forgotten: of older ones nobody can tell whether they were."""
 
     def remember(self, envelope: Envelope) -> None:
-        self._remember(envelope.message.id, envelope.stamp)
+        stamps = self._stamps
+        stamps[envelope.message.id] = envelope.stamp
+        if len(stamps) > REMEMBERED:
+            self._forget_oldest()
 
     def remember_cut(self, result: str, cut: tuple[str, ...], marks: Mapping[str, int], rank: int) -> None:
         """A result that may be named as a cause; `marks` cover its cut."""
         self._cuts[result] = cut
-        self._remember(result, cut_stamp(marks, rank))
+        self._stamps[result] = cut_stamp(marks, rank)
+        if len(self._stamps) > REMEMBERED:
+            self._forget_oldest()
 
     def as_recorded(self, after: Sequence[str]) -> tuple[str, ...]:
         """The messages that these are or stand for."""
         return tuple(dict.fromkeys(one for name in after for one in self._cuts.get(name, (name,))))
 
-    def _remember(self, name: str, stamp: Stamp) -> None:
-        stamps = self._stamps
-        stamps[name] = stamp
-        if len(stamps) > REMEMBERED:
-            oldest = next(iter(stamps))
-            del stamps[oldest]
-            self._cuts.pop(oldest, None)
-            join(self.forgotten, dict((split_id(oldest),)))
+    def _forget_oldest(self) -> None:
+        oldest = next(iter(self._stamps))
+        del self._stamps[oldest]
+        self._cuts.pop(oldest, None)
+        join(self.forgotten, dict((split_id(oldest),)))
 
     def recent_after(self, stamp: Stamp) -> tuple[str, ...]:
         """The newest that was had, not long ago, and follows a message."""

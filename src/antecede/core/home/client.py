@@ -198,14 +198,11 @@ class Client(Receiver):
             self._seq += 1
             told = publication._replace(after=declared).message(self.name, self._seq)
             envelope = Envelope(told, self.upper.stamp(told, stamps))
-        self._remember(envelope)
+        self.past.note(envelope.message)
+        self.causes.remember(envelope)
         self.outbox.publish(envelope, now_us)
         self.handover.put_own(envelope, now_us)
         return envelope.message, self.flush(now_us)
-
-    def _remember(self, envelope: Envelope) -> None:
-        self.past.note(envelope.message)
-        self.causes.remember(envelope)
 
     def dismiss(self, wanted: Callable[[Message], bool], now_us: int) -> list[tuple[int, Message]]:
         """What waits or is held and is no longer wanted is let go of, and may come again some day: their numbers."""
@@ -415,7 +412,8 @@ class Client(Receiver):
         publishes."""
         if envelope.message.order != "none":
             self.upper.learn(self.naming.learned(envelope))
-        self._remember(envelope)
+        self.past.note(envelope.message)
+        self.causes.remember(envelope)
 
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None

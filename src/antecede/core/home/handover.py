@@ -51,7 +51,7 @@ class QueuedInbox(Inbox):
     def is_next(self, index: int) -> bool:
         """Whether all numbers before this one lie behind, and nobody waits for any."""
         reader = self.reader
-        return not self.held and not reader.above and not reader.watched and index == reader.upto(INDEX) + 1
+        return not self.held and not reader.above and not reader.watched and index == reader.front.get(INDEX, 0) + 1
 
     def pass_next(self, message: Message, index: int, now_us: int) -> None:
         """It came, in turn, and lies behind."""

@@ -221,12 +221,14 @@ class Log:
         self.entries[self.top] = item
         self.bytes += _cost(item)
         for stream, n in own:
-            numbers = self._numbers.setdefault(stream, deque())
-            if numbers and n < numbers[-1]:
+            numbers = self._numbers.get(stream)
+            if numbers is None:
+                self._numbers[stream], self.lowest[stream] = deque((n,)), n
+                continue
+            if n < numbers[-1]:
                 self._turned.add(stream)
+                self.lowest[stream] = min(n, self.lowest[stream])
             numbers.append(n)
-            if n < self.lowest.get(stream, n + 1):
-                self.lowest[stream] = n
         if self.top <= self.acked + WINDOW and self._named == self.top - 1:
             self._name_causes(item)
         return item
@@ -246,12 +248,11 @@ class Log:
     def _after(self, index: int, stamp: Stamp) -> int:
         if self.plain:
             return (1 << (index - 1 - self.acked)) - 1
-        after, covers = 0, stamp.covers
-        for stream, chain in self._chains.items():
-            newest = covers.get(stream)
-            if newest is not None:
-                after |= chain.up_to(newest, index)
-        return after & ((1 << (index - 1 - self.acked)) - 1)
+        after, covers, chains = 0, stamp.covers, self._chains
+        for stream in covers if len(covers) < len(chains) else chains:
+            if stream in covers and stream in chains:
+                after |= chains[stream].up_to(covers[stream], index)
+        return _newest(after, index - 1 - self.acked)
 
     def lags(self) -> bool:
         """Asked each round: whether the client had a whole round to acknowledge something and did not, or has not heard
@@ -268,7 +269,7 @@ class Log:
         for item in items:
             if item.index > self._named:
                 self._name_causes(item)
-            item.after &= (1 << (item.index - 1 - self.acked)) - 1
+            item.after = _newest(item.after, item.index - 1 - self.acked)
         return items
 
     def shed(self, messages: int, size: int) -> list[Item]:
@@ -305,6 +306,15 @@ class Log:
         return item
 
 
+def _newest(after: int, count: int) -> int:
+    """A bitmap without what lies further back than so many numbers. (A wide mask is made only where it is needed.)
+
+    >>> bin(_newest(0b1011, 4)), bin(_newest(0b1011, 3))
+    ('0b1011', '0b11')
+    """
+    return after if after.bit_length() <= count else after & ((1 << count) - 1)
+
+
 def _cost(item: Item) -> int:
     return OVERHEAD + len(item.envelope.message.payload)
 
@@ -328,7 +338,7 @@ class Chain:
             return
         mask = 1
         if self.ns:
-            mask |= (self.masks[-1] << (index - self.indexes[-1])) & ((1 << (index - acked)) - 1)
+            mask |= _newest(self.masks[-1] << (index - self.indexes[-1]), index - acked)
         self.ns.append(n)
         self.indexes.append(index)
         self.masks.append(mask)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from antecede.core.marks import Marks, put
+from antecede.core.marks import Marks
 from antecede.core.message import Mark, Message, Stamp, is_loose
 
 __all__ = ["UNKNOWN", "Past", "Unordered"]
@@ -101,7 +101,9 @@ class Past:
 
     def note(self, message: Message) -> None:
         """A message was delivered or published here."""
-        put(self.tops, ((message.series, message.seq),))
+        series, tops = message.series, self.tops
+        if message.seq > tops.get(series, 0):
+            tops[series] = message.seq
 
     # -- what blocks -----------------------------------------------------------------------------------------------
 

@@ -64,9 +64,9 @@ class VectorWriter:
         streams = (self.name,) if self.flat else tuple(stream_of(self.name, group) for group in groups)
         own = tuple((stream, message.seq) for stream in streams)
         self.rank += 1
-        needs = dict.fromkeys((stream, n) for stream, numbers in self._own.items() for n in reversed(numbers))
-        if self.chain == 1:
-            needs = {}
+        needs: dict[Mark, None] = {}
+        if self.chain > 1:
+            needs = dict.fromkeys([(stream, n) for stream, numbers in self._own.items() for n in reversed(numbers)])
         if after is None:
             covers = close(self._tips.values())
             for leaves in (self._tips,) if self.flat else self._leaves.values():
@@ -93,10 +93,10 @@ class VectorWriter:
         stamp = envelope.stamp
         if stamp.rank > self.rank:
             self.rank = stamp.rank
-        own, unread = stamp.own, self._unread
-        streams = (own[0][0],) if len(own) == 1 else tuple([stream for stream, _ in own])
+        unread = self._unread
+        streams, n = stamp.place()
         earlier = unread.pop(streams, None)
-        if earlier is not None and earlier.own[0][1] >= own[0][1]:
+        if earlier is not None and earlier.place()[1] >= n:
             unread[streams] = earlier
             self.catch_up()
             self._take_in(stamp)
