@@ -70,8 +70,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("GraphWriter.relay", "stack.append(pred)", "pass", "all unstable ancestors travel"),
     # -- numbered streams
     Mutant("item_stamp", "index - 1 - bit", "index - bit", "the bitmap counts from one below"),
-    Mutant("Log._after", "after & (1 << index - 1 - self.acked) - 1", "after", "what is acknowledged is not named"),
-    Mutant("Log._after", "chain.up_to(newest, index)", "chain.up_to(newest, index) & 1", "all causes are named, not the nearest"),
+    Mutant("Log._after", "_newest(after, index - 1 - self.acked)", "after", "what is acknowledged is not named"),
+    Mutant("Log._after", "chains[stream].up_to(covers[stream], index)", "chains[stream].up_to(covers[stream], index) & 1", "all causes are named, not the nearest"),
     Mutant("Log.append", "n <= self.frontier.get(stream, 0)", "False", "replay leaves out the client's past"),
     Mutant("IndexReader.delivered", "if forced:", "if False:", "missing causes of a forced item are past"),
     Mutant("IndexReader.precedes", "a.own[0] in b.needs", "a.own[0] < b.own[0]", "a lower index is no cause"),

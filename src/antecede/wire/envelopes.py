@@ -30,6 +30,7 @@ __all__ = [
     "BatchRow",
     "Parts",
     "array_size",
+    "batch_control",
     "batch_row",
     "batch_size",
     "bin_size",
@@ -182,6 +183,14 @@ def batch_size(envelopes: Sequence[Envelope], bare: bool = False, brief: bool = 
     headers = 1 + array_size(len(heads)) + array_size(len(tables)) + array_size(count + refs)
     headers += 2 * array_size(count) + array_size(0 if bare else count)
     return headers + size + sum(map(bin_size, heads)) + control, control
+
+
+def batch_control(row: BatchRow) -> int | None:
+    """Control bytes of a batch as it came; None where references to tables have different sizes."""
+    _, tables, refs, notes, stamps, _ = row
+    if refs and max(refs) > 127:
+        return None
+    return sum(map(len, stamps)) + sum(map(bin_size, tables)) + len(refs) - len(notes)
 
 
 def read_batch(row: BatchRow, bare: bool = False, brief: bool = False) -> tuple[Envelope, ...]:

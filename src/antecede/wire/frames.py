@@ -45,7 +45,7 @@ from antecede.core.frames import (
 )
 from antecede.core.message import Envelope
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire.envelopes import BatchRow, batch_row, batch_size, pack, packed_batch, read_batch
+from antecede.wire.envelopes import BatchRow, batch_control, batch_row, batch_size, pack, packed_batch, read_batch
 from antecede.wire.following import next_after, read_next_after
 from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
 from antecede.wire.names import (
@@ -80,6 +80,7 @@ DigestRow: TypeAlias = tuple[bool, list[NextMapRow]]
 ItemsRow: TypeAlias = tuple[Number, list[int], list[int | bytes], list[int]]
 """attachment, indexes, `after` bitmaps, positions of the gone. At the end indexes are left out that are one more than
 the last; the bitmap of an item that follows from its sender's last one in the frame is NEXT (`wire/following.py`)."""
+_read_items_row = Decoder(ItemsRow).decode
 SnapshotRow: TypeAlias = tuple[
     MapRow,
     IdsRow,
@@ -116,10 +117,13 @@ def decode(data: bytes | memoryview) -> Frame:
     if kind is None:
         raise RemoteProtocolError(f"unknown kind of frame: {data[1]}")
     try:
-        return kind.frame(kind.parse(memoryview(data)[2:]))
+        frame = kind.frame(kind.parse(memoryview(data)[2:]))
     except (MsgspecError, ValueError, IndexError, StopIteration) as fault:
         # ValueError: bytes that are not UTF-8, columns of different lengths. IndexError: a reference to nothing.
         raise RemoteProtocolError(f"a malformed {kind.name} frame: {fault}") from None
+    if frame.control >= 0:
+        frame.size = len(data)
+    return frame
 
 
 def measure(frame: Frame) -> tuple[int, int]:
@@ -240,8 +244,18 @@ def _top(row: tuple[int, ...]) -> Top:
     return Top(*row)
 
 
-def _items(row: tuple[ItemsRow, BatchRow]) -> Items:
-    (attachment, indexes, after, gone), batch = row
+def _items(row: tuple[Raw, BatchRow]) -> Items:
+    """What the frame weighs is known as long as it is in bytes: whoever writes records asks."""
+    own, batch = row
+    frame = _read_items(_read_items_row(own), batch)
+    control = batch_control(batch)
+    if control is not None:
+        frame.control = len(own) + control
+    return frame
+
+
+def _read_items(row: ItemsRow, batch: BatchRow) -> Items:
+    attachment, indexes, after, gone = row
     absent = set(sums(gone))
     if indexes:
         indexes += [1] * (len(after) - len(indexes))
@@ -410,7 +424,7 @@ _kind(
     tuple[Number, MapRow, IdsRow, list[tuple[str, IdsRow]]],
     lambda r: Attached(r[0], _map(r[1]), read_ids(r[2]), tuple((group, read_ids(own)) for group, own in r[3])),
 )
-_kind(33, Items, _items_rows, tuple[ItemsRow, BatchRow], _items)
+_kind(33, Items, _items_rows, tuple[Raw, BatchRow], _items)
 _kind(10, Top, lambda f: (f.attachment, f.top, f.low) if f.low else (f.attachment, f.top), tuple[Number, ...], _top)
 _kind(
     11,
@@ -455,7 +469,7 @@ _kind(
     Grown,
     lambda f: (f.change, f.first, ids_row(f.cut), _items_row(f), _items_batch(f) if f.items else None),
     tuple[Number, Number, IdsRow, ItemsRow, BatchRow | None],
-    lambda r: Grown(r[3][0], r[0], r[1], read_ids(r[2]), _items((r[3], r[4])).items if r[4] is not None else ()),
+    lambda r: Grown(r[3][0], r[0], r[1], read_ids(r[2]), _read_items(r[3], r[4]).items if r[4] is not None else ()),
 )
 _kind(26, Kept, lambda f: ids_row(f.ids), IdsRow, lambda r: Kept(read_ids(r)))
 _kind(
