@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, grid
-from antecede.lab.figures import curves
+from antecede.lab.figures import STYLES, curves, series_of
 from antecede.lab.tidy import summarise
 from antecede.spark.sweep import Cell
 
@@ -60,9 +60,12 @@ def draw(figure: Any, table: Table) -> None:
     curves(left, missed, "view", "missed", "subscribers", names=lambda n: f"{n:,}")
     left.set(xlabel="others in a view", ylabel="correct processes not reached (%)", ylim=(0, None))
     curves(right, local, "view", "to_all", "subscribers", names=lambda n: f"{n:,}")
-    for row in table:
-        if not row["view"]:
-            right.axhline(row["to_all"], color="black", linewidth=0.8, linestyle=":")
+    everybody = {row["subscribers"]: row["to_all"] for row in table if not row["view"]}
+    for (colour, *_), n in zip(STYLES, series_of(local, "subscribers"), strict=False):
+        if everybody.get(n) is not None:
+            right.axhline(everybody[n], color=colour, linewidth=1.0, linestyle=":")
+            right.annotate(f"{n:,}", (1.0, everybody[n]), xycoords=("axes fraction", "data"), color=colour,
+                           fontsize=7.5, xytext=(3, 0), textcoords="offset points", va="center")  # fmt: skip
     right.set(xlabel="others in a view", ylabel="rounds until all have it (where all get it)", ylim=(0, None))
     left.legend(title="processes")
     right.text(0.98, 0.04, "dotted: global views", ha="right", fontsize=8, transform=right.transAxes)

@@ -60,7 +60,7 @@ def rule(table: Table) -> Verdict:
 def draw(figure: Any, table: Table) -> None:
     axes = figure.subplots(1, 2, sharey=True)
     for ax, what, name in zip(axes, (OURS, MATRIX), ("004: brokers to subscribers", MATRIX), strict=True):
-        part = [{**row, "perturbed": row["perturbed"].replace(" ", "\n", 1)} for row in table if row["what"] == what]
+        part = [{**row, "perturbed": row["perturbed"].replace(" ", "\n")} for row in table if row["what"] == what]
         bars(ax, part, "perturbed", "throughput", "members", names=lambda n: f"{n} members")
         ax.set(title=name)
         ax.tick_params(axis="x", labelsize=7.5)

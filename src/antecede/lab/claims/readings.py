@@ -75,7 +75,7 @@ def draw(figure: Any, table: Table) -> None:
             for row in table for name, label in LABELS.items()]  # fmt: skip
     bars(ax, long, "reading", "share", "what")
     ax.set(ylabel="per 100 pairs")
-    ax.tick_params(axis="x", labelsize=6.5)
+    ax.tick_params(axis="x", labelsize=7.5)
     ax.legend()
 
 
@@ -94,5 +94,5 @@ CLAIM = Claim(
     draw=draw,
     caption="Each protocol as repaired and as its text can be read (docs/papers.md): what the oracle finds "
     "(inversions, duplicates, overdue, gaps, stranded; a pair can have several) and pairs never delivered. 10 % loss.",
-    size=(9.6, 3.4),
+    size=(10.4, 3.6),
 )
