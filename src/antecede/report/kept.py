@@ -27,6 +27,8 @@ Body = dict[str, Any]
 MOST = 14
 """Rows of a table that the page shows; the CSV has them all."""
 COLUMNS = 7
+THOUSANDS = 1000.0
+"""From here on numbers have no fractions, and no exponents."""
 COLOURS = 96
 
 
@@ -211,7 +213,7 @@ def _value(row: Body, name: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:,.4g}"
+        return f"{value:,.0f}" if abs(value) >= THOUSANDS else f"{value:,.4g}"
     return f"{value:,}" if isinstance(value, int) else _cell(str(value))
 
 
