@@ -59,7 +59,7 @@ class Client(Receiver):
         self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
         self.heard = LooseReader(everything, dense=False)
-        """Which unordered messages it has had, from whatever home: they are no part of that clock."""
+        """The unordered messages that this client has had, from any home: they are no part of that clock."""
         self.loose = LooseWriter(parts.name, flat=False, slack_us=self.settings.slack_us, groups=parts.groups)
         self._seq = 0
         self.attachment = 0
@@ -94,7 +94,7 @@ class Client(Receiver):
     # -- attaching -------------------------------------------------------------------------------------------------
 
     def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
-        """Attach; who is attached there already only says that it wants something else now (GROW)."""
+        """Attach to a home broker; a client that is attached there already only changes its filters (GROW)."""
         self.groups.check_filters(filters)
         stays = self.joined and at[0] == self.home
         if self._fresh:
@@ -144,17 +144,17 @@ class Client(Receiver):
         self.outbox.publish_again(now_us)
 
     def frontier(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Its frontier, and the cut at which it began as far as that is newer: no home is to send any of it again."""
+        """This client's frontier, and its own cut where that is newer: no home is to send any of that again."""
         frontier = {**self.upper.past(), **self.heard.front}
         self.application.extend(frontier, attaching=not self.joined)
         return frontier, dict(beyond(self.start_marks, frontier))
 
     def behind(self) -> int:
-        """All numbers of this attachment up to here lie behind."""
+        """The index up to which all items of this attachment lie behind."""
         return self.past.upto(INDEX)
 
     def _done(self) -> int:
-        """All numbers up to here lie behind, and none of them waits for room in a queue."""
+        """The index up to which all items lie behind and none of them waits for room in a queue."""
         waiting = self.handover.lowest_at_door()
         return self.behind() if waiting is None else min(self.behind(), waiting - 1)
 
@@ -218,7 +218,7 @@ class Client(Receiver):
         return bool(self.inbox.held or self.handover.waiting())
 
     def retire(self, marks: Mapping[str, int]) -> Iterable[str]:
-        """These streams are over everywhere, up to there. Returns those whose unordered messages are remembered."""
+        """Streams are over everywhere, up to these marks. Returns those whose unordered messages are remembered."""
         self.causes.retire(marks)
         self.start_marks = dict(beyond(self.start_marks, marks))
         self.application.retire(marks)
@@ -332,7 +332,8 @@ class Client(Receiver):
             self.inbox.accept(envelope, now_us)
 
     def _is_owed(self, item: Item) -> bool:
-        """Of what is gone only its topics are known: its home looked at the rest."""
+        """Whether this client's filters want an item. Of an item that is gone only the topics are known: its home
+        looked at the rest."""
         owed, message = self.growing.owed, item.envelope.message
         return owed.wants(message.topics) if item.gone else owed.takes(message, self.seen)
 

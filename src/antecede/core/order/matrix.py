@@ -25,7 +25,7 @@ from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import own_below
 from antecede.core.order.vector import close
 
-__all__ = ["Column", "MatrixWriter", "place_of"]
+__all__ = ["ColumnInterest", "MatrixWriter", "place_of"]
 
 ANY = "*"
 """In the place of a group: nobody knows which."""
@@ -39,7 +39,7 @@ def place_of(name: str) -> str:
     return name.partition(".")[0]
 
 
-class Column(Interest):
+class ColumnInterest(Interest):
     """A broker's interest in messages is by groups, in marks by its column."""
 
     __slots__ = ("place",)
@@ -126,8 +126,8 @@ class MatrixWriter:
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def arrived(self, envelope: Envelope) -> Envelope:
-        """Its sender may not have known of this place: it is addressed to it all the same, and follows here, for all
-        anybody can tell, whatever it follows anywhere."""
+        """A stamp as it came. Its sender may not have known of this place: the message is addressed to this place all
+        the same, and follows here, for all anybody can tell, whatever it follows anywhere."""
         message, stamp = envelope.message, envelope.stamp
         own, covers, here = stamp.own, stamp.covers, (stream_of(message.sender, self.place), message.seq)
         if here not in own and self.interest.wants(message.topics):

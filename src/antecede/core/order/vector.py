@@ -1,15 +1,19 @@
 """Vector per group (Birman, Schiper, Stephenson 1991; 003 s2; PROTOCOLS s3.2): the Writer's end.
 
-One entry per (group, sender): the number of the newest message that sender addressed to that group. A flat group is the
-case of one group (000, 002, where the stream is the sender, and numbers have no holes). A message is stamped with all
-entries in its sender's past, also of groups the sender is not in: without them order through a third group is lost.
+A vector has one entry per (group, sender): the number of the newest message that sender addressed to that group. A flat
+group is the case of one group (000, 002, where the stream is the sender, and numbers have no holes). A message is
+stamped with all entries in its sender's past, also of groups the sender is not in: without them order through a third
+group is lost.
 
-To test all entries costs time in the number of senders. Enough is, per group, the *leaves*: what is addressed to the
-group, lies in the sender's past, and precedes nothing else there that is addressed to the group. Whoever has delivered
-these has all before them behind. They are what `needs` holds; the rest travels for those who must skip something.
-Delivering a message only replaces leaves: the vector itself is put together when something is published. And leaves are
-replaced only then: until somebody asks, the newest message of each stream waits unread (`learn`), since it replaces
-whatever an older one of the stream would have. So who only receives never looks at a stamp.
+To test all entries costs time in the number of senders. Enough are, per group, the *leaves*: the messages that are
+addressed to the group, lie in the sender's past, and precede no other such message. A process that has delivered the
+leaves has all before them behind. `needs` holds the leaves; the other entries travel for receivers that must skip a
+message. Example: p:2 follows p:1, q:1 follows p:2, all in G. A message that follows q:1 needs q:1 alone, and covers {p:
+2, q: 1}.
+
+Delivering a message only replaces leaves: the vector itself is put together when a message is published. And leaves are
+replaced only then: until then the newest message of each stream waits unread (`learn`), since it replaces all that an
+older one of the stream would have. So a process that only receives never looks at a stamp.
 """
 
 from __future__ import annotations
@@ -151,8 +155,8 @@ class VectorWriter:
         leaves[mark] = {}
 
     def retire(self, marks: Mapping[str, int]) -> None:
-        """These are over everywhere: no stamp need name them. What they stood for, as causes of theirs that are not
-        over, is named by itself from now on."""
+        """Streams are over everywhere, up to these marks: no stamp need name them. A cause that was named only through
+        a message of theirs is named by itself from now on."""
         for stream in [stream for stream in self._own if stream in marks]:
             self._own[stream] = [n for n in self._own[stream] if n > marks[stream]]
         past = self.past()

@@ -1,4 +1,4 @@
-"""The Writer's end of an Order, as every encoding has it: what a process asks of whoever stamps for it."""
+"""The Writer's end of an Order, as every encoding has it: what a process asks of the Order it stamps with."""
 
 from __future__ import annotations
 

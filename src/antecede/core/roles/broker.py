@@ -75,7 +75,7 @@ class BrokerBase(Carrier):
         """All brokers: a message of several groups may be had from the brokers of any of them."""
         return self.all_brokers
 
-    def equals(self) -> Sequence[str]:
+    def fellow_carriers(self) -> Sequence[str]:
         return self.all_brokers
 
     def neighbours(self) -> Sequence[str]:

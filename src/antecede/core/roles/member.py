@@ -44,7 +44,7 @@ class Member(Carrier):
     def peers(self) -> Sequence[str]:
         return self.others
 
-    def equals(self) -> Sequence[str]:
+    def fellow_carriers(self) -> Sequence[str]:
         return self.others
 
     def neighbours(self) -> Sequence[str]:

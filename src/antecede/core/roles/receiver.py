@@ -1,9 +1,10 @@
-"""The receiving half of a process: it takes messages in, and fetches what is missing or gives it up.
+"""The receiving half of a process: it takes messages in, and fetches those that are missing or gives them up.
 
-Whatever comes goes through the Inbox, which writes the past (`order/past.py`). Decided here is what is then missing
-and asked for (`repair/asking.py`): causes of held messages, what peers offer, and what unordered messages name as the
-one before them. What cannot be had any more is given up (`repair/giving_up.py`). Its role says whom a message may be
-had from, and what happens to a message that was delivered.
+Every message that comes goes through the Inbox, which writes the past (`order/past.py`). Decided here: which messages
+are then missing and asked for (`repair/asking.py`): causes of held messages, messages that peers offer, and those that
+an unordered message names as the one before it. A message that cannot be had any more is given up
+(`repair/giving_up.py`). The role says from whom a message may be had, and what happens to a message that was delivered.
+Example: S takes q:2, which needs p:1, from B: the Inbox holds q:2, S asks B for p:1, and delivers both when it comes.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ class Receiver(Process, ABC):
 
     @abstractmethod
     def sources(self, mark: Mark) -> Sequence[str]:
-        """Who may have a mark, in a fixed order."""
+        """The processes that may have a message, in a fixed order."""
 
     @abstractmethod
     def may_ask(self, peer: str) -> bool:
         """Whether a process in view answers requests of this one."""
 
     def others_to_ask(self) -> Sequence[str]:
-        """Who may have a message by another of its groups, when none of its sources is left."""
+        """The processes that may have a message by another of its groups, when none of its sources is left."""
         return ()
 
     def looks_back(self) -> bool:
@@ -88,7 +89,7 @@ class Receiver(Process, ABC):
     # -- in --------------------------------------------------------------------------------------------------------
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
-        """Messages came, from `hint`: whoever sent them is asked first for what they need."""
+        """Messages came from `hint`: it is asked first for the causes they need."""
         accept, arrived = self.inbox.accept, self.arrived
         for envelope in envelopes:
             accept(arrived(envelope), now_us)
@@ -121,7 +122,7 @@ class Receiver(Process, ABC):
     # -- what is wanted --------------------------------------------------------------------------------------------
 
     def want_again(self, now_us: int) -> None:
-        """There is somebody new to ask: look at all that is held once more."""
+        """A new process may be asked: look at all held messages once more."""
         if self.inbox.held:
             self.inbox.look_again()
             self.want_blocked(None, now_us)
