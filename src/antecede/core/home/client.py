@@ -8,7 +8,7 @@ at B with the frontier p@G:3: B sends him p:4, and he publishes b:1 again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from antecede.core.effects import Deliver, Discard, Effect, Move, Send
 from antecede.core.frames import (
@@ -44,7 +44,7 @@ from antecede.core.order.unordered import LooseReader, LooseWriter
 from antecede.core.order.vector import VectorWriter
 from antecede.core.publishing import accepted
 from antecede.core.roles.process import Parts
-from antecede.core.roles.receiver import Receiver
+from antecede.core.roles.receiver import Receiver, Timer
 from antecede.errors import InputError
 
 __all__ = ["Client"]
@@ -440,23 +440,11 @@ class Client(Receiver):
 
     # -- time ------------------------------------------------------------------------------------------------------
 
-    def own_wake(self) -> int | None:
-        late_us = self.handover.next_us()
-        if self.home is None or self.home not in self.members:
-            return late_us
-        times = (self._attach_at, self._ack_at, self.growing.at_us, self.fusing.at_us, self.outbox.next_us(), late_us)
-        return min((at for at in times if at is not None), default=None)
-
-    def woken(self, now_us: int) -> None:
-        self.handover.wake(now_us)
-        if self.home is None or self.home not in self.members:
-            return
-        if self._attach_at is not None and now_us >= self._attach_at:
-            self._send_attach(now_us)
-        if self._ack_at is not None and now_us >= self._ack_at:
-            self._acknowledge(now_us)
-        if self.growing.at_us is not None and now_us >= self.growing.at_us:
-            self.growing.ask(now_us)
-        if self.fusing.at_us is not None and now_us >= self.fusing.at_us:
-            self.fusing.ask(now_us)
-        self.outbox.resend(now_us)
+    def timers(self) -> Iterator[Timer]:
+        yield self.handover.next_us(), self.handover.wake
+        if self.home is not None and self.home in self.members:
+            yield self._attach_at, self._send_attach
+            yield self._ack_at, self._acknowledge
+            yield self.growing.at_us, self.growing.ask
+            yield self.fusing.at_us, self.fusing.ask
+            yield self.outbox.next_us(), self.outbox.resend

@@ -21,6 +21,7 @@ from antecede.core.frames import Node
 from antecede.core.interest import Interest, stream_of
 from antecede.core.marks import join, put
 from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
+from antecede.core.order.writer import Writer
 
 __all__ = ["GraphWriter"]
 
@@ -47,12 +48,11 @@ class Entry:
         self.retired = False
 
 
-class GraphWriter:
-    dense = False
-
+class GraphWriter(Writer):
     def __init__(
         self, name: str, interest: Interest, *, deadlines: bool, slack_us: int, grace_us: int, whole: bool = False
     ) -> None:
+        super().__init__()
         self.name = name
         self.interest = interest
         self.whole = whole
@@ -68,12 +68,8 @@ class GraphWriter:
         self.graph: dict[str, Entry] = {}
         self.leaves: dict[str, Entry] = {}
         self.rank = 0
-        self.stable: dict[str, int] = {}
-        """Per stream: up to here everybody has it, brokers and their subscribers."""
         self.clock: dict[str, int] = {}
         """Marks of everything delivered here and before it."""
-        self.retired: dict[str, int] = {}
-        """Per stream: up to here nodes were forgotten, here or where it began, because everybody has the messages."""
         self._last: Entry | None = None
         self._newest: dict[str, int] = {}
         """Per stream, the newest node that is kept (with deadlines): a stream without one has expired altogether."""

@@ -127,13 +127,9 @@ class Carrier(Receiver, Server):
     def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
         return []
 
-    def wake(self, now_us: int) -> list[Effect]:
-        self.inbox.wake(now_us)
-        if self.inbox.blocked:
-            self.want_blocked(None, now_us)
+    def woken(self, now_us: int) -> None:
         self.serve(now_us)
-        self.woken(now_us)
-        return self.flush(now_us)
+        super().woken(now_us)
 
     def next_wake(self) -> int | None:
         best, service = super().next_wake(), self.next_service()

@@ -10,7 +10,8 @@ Example: S takes q:2, which needs p:1, from B: the Inbox holds q:2, S asks B for
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from antecede.core.effects import Ask, Discard, Effect, Send
 from antecede.core.frames import Frame, Request
@@ -22,7 +23,10 @@ from antecede.core.repair.asking import open_ranges, ranges_of
 from antecede.core.repair.giving_up import Losses
 from antecede.core.roles.process import Parts, Process
 
-__all__ = ["Receiver"]
+__all__ = ["Receiver", "Timer"]
+
+Timer: TypeAlias = tuple[int | None, Callable[[int], None]]
+"""When something is to be done, and what: it is told the time. None: nothing is to be done."""
 
 
 class Receiver(Process, ABC):
@@ -223,18 +227,20 @@ class Receiver(Process, ABC):
         return self.flush(now_us)
 
     def woken(self, now_us: int) -> None:
-        """Timers of a role."""
+        for at_us, act in self.timers():
+            if at_us is not None and now_us >= at_us:
+                act(now_us)
 
     def next_wake(self) -> int | None:
         best = self.inbox.next_due()
-        for at in (self.wants.next_ask(), self.own_wake()):
+        for at in (self.wants.next_ask(), *[at_us for at_us, _ in self.timers()]):
             if at is not None and (best is None or at < best):
                 best = at
         return best
 
-    def own_wake(self) -> int | None:
-        """When a role wants to be woken."""
-        return None
+    def timers(self) -> Iterable[Timer]:
+        """What a role does by itself, and when. Timers that are due act in this order, and may set those after them."""
+        return ()
 
     def flush(self, now_us: int) -> list[Effect]:
         """Ask for what is due and hand the effects to the driver."""

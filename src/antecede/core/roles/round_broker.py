@@ -12,7 +12,7 @@ Towards subscribers streams are senders, whatever the groups: colours and rounds
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from antecede.core.effects import Discard, Effect
 from antecede.core.frames import Ranges
@@ -26,6 +26,7 @@ from antecede.core.publishing import compose
 from antecede.core.repair.answering import in_time
 from antecede.core.roles.broker import Broker
 from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Timer
 from antecede.core.spread.multicast import Multicast
 from antecede.errors import InputError
 
@@ -105,16 +106,9 @@ class RoundBroker(Broker):
         if expires_us is None or now_us <= expires_us:
             super().forward(envelope, now_us)
 
-    def own_wake(self) -> int | None:
-        other = super().own_wake()
-        if not self._waiting:
-            return other
-        begins_us = self.clock.start_us(self._waiting[0].message.seq)
-        return begins_us if other is None else min(other, begins_us)
-
-    def woken(self, now_us: int) -> None:
-        self._send_waiting(now_us)
-        super().woken(now_us)
+    def timers(self) -> Iterator[Timer]:
+        yield self.clock.start_us(self._waiting[0].message.seq) if self._waiting else None, self._send_waiting
+        yield from super().timers()
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
         """Not of a round that nobody can have reached: what is sent here after it would have to wait for that round."""
