@@ -118,7 +118,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Joining.take", "not self._uncovered", "True", "all groups covered before it begins"),
     Mutant("Joining.take", "donor is None and sender not in self.broker.departed", "False", "strangers have no say in where a broker begins"),
     Mutant("Joining._join", "any((n > front.get(stream, 0) for stream, n in concerned.items()))", "False", "nor forgets what it is owed"),
-    Mutant("Cuts.within", "self._common if own is None else Within(self._common, own)", "self._common", "what lies behind in one group is not said of another"),
+    Mutant("Cuts.within", "self._common if own is None else NewerCut(self._common, own)", "self._common", "what lies behind in one group is not said of another"),
     Mutant("Cuts.widen", "join(self._special.setdefault(group, {}), own)", "pass", "the newer of two cuts in each group"),
     # -- members, brokers and subscribers
     Mutant("Member.receive", "self.early.keep(frame, sender)", "pass", "what comes to a member while it joins is kept"),

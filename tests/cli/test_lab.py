@@ -45,6 +45,20 @@ def test_results_can_be_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert json.loads(capsys.readouterr().out)["claims"] == 1
 
 
+def test_kept_figures_can_be_drawn_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "run", "acks", "--quick", "--master", "none", "--out", str(tmp_path / "run")]) == 0
+    assert main(["lab", "keep", str(tmp_path / "run"), str(tmp_path / "kept")]) == 0
+    capsys.readouterr()
+    assert main(["lab", "redraw", str(tmp_path / "kept")]) == 0
+    assert capsys.readouterr().out.startswith("1 figures drawn from the tables in ")
+    page = tmp_path / "kept" / "README.md"
+    page.write_text(page.read_text("utf-8").replace("| holds |", "| undecided |"), encoding="utf-8")
+    assert main(["lab", "redraw", str(tmp_path / "kept")]) == 0
+    assert "something else than the page: acks." in capsys.readouterr().out
+    assert main(["lab", "redraw", str(tmp_path / "kept"), "acks", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"drawn": ["acks"], "stale": ["acks"]}
+
+
 def test_one_cell_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "run", "convergence", "--quick", "--cell", "3"]) == 0
     assert json.loads(capsys.readouterr().out)["row"]["correct"] > 100
@@ -58,6 +72,8 @@ def test_one_cell_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
         (["run", "nonsense"], "There is no claim 'nonsense'"),
         (["all", "acks"], "takes no names"),
         (["keep", "runs/lab"], "and then where to keep it"),
+        (["redraw"], "needs the folder"),
+        (["redraw", "nowhere"], "has no README.md"),
         (["list", "--seeds", "1"], "at least 2"),
         (["run", "acks", "--cell", "999"], "--cell I"),
     ],

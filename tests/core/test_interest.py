@@ -8,8 +8,8 @@ from antecede.core import interest as module
 from antecede.core.content import Seen
 from antecede.core.interest import Interest, group_of, stream_of
 from antecede.core.message import Message
-from antecede.core.order.matrix import Column
-from antecede.core.roles.round_broker import Below
+from antecede.core.order.matrix import ColumnInterest
+from antecede.core.roles.round_broker import InterestBelow
 
 
 def test_a_stream_is_a_sender_in_a_group() -> None:
@@ -47,7 +47,17 @@ def test_answers_are_forgotten_before_they_are_too_many(monkeypatch: pytest.Monk
 
 def test_interests_of_one_key_look_at_the_same_streams() -> None:
     assert Interest(("G1", "G2")).key == Interest(("G1", "G2")).key != Interest(("G1",)).key
-    assert len({Interest(("G1",)).key, Column(("G1",), "A").key, Column(("G1",), "B").key, Below(("G1",)).key}) == 4
+    assert (
+        len(
+            {
+                Interest(("G1",)).key,
+                ColumnInterest(("G1",), "A").key,
+                ColumnInterest(("G1",), "B").key,
+                InterestBelow(("G1",)).key,
+            }
+        )
+        == 4
+    )
 
 
 def test_filters_with_predicates_want_what_these_hold_for() -> None:

@@ -6,6 +6,7 @@ They read the syntax tree and never import what they judge, so that a planted ba
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,8 +37,13 @@ OTHER_DICE = {"choice", "choices", "randint", "randrange", "shuffle", "sample", 
 
 # Reading through these is no reach: they are values, which nobody changes once they are made.
 VALUES = {"envelope", "message", "stamp", "settings", "interest", "covers", "needs", "own"}
-VALUE_NAMES = {"e", "envelope", "frame", "gift", "h", "header", "held", "i", "item", "message", "note", "one", "ready",
-               "recipe", "reply", "stamp"}  # fmt: skip
+VALUE_NAMES = {"donation", "e", "envelope", "frame", "h", "header", "held", "i", "item", "message", "note", "one",
+               "ready", "recipe", "reply", "stamp"}  # fmt: skip
+
+PRONOUN = re.compile(
+    r"(It|Its|They|Their|Those|These|Who|Whom|Whose|Whoever|Whatever|Others|Somebody|Nobody|Everybody|One's"
+    r"|Of (it|them|those|these|what|whom|who))\b"
+)
 
 
 def modules(source: Path = SOURCE) -> list[Path]:
@@ -192,6 +198,19 @@ def asks_for_unordered(path: Path) -> Iterator[str]:
         if compared or called:
             assert isinstance(node, ast.expr)
             yield f"{path}:{node.lineno}: asks whether a message is unordered"
+
+
+def begins_with_a_pronoun(path: Path) -> Iterator[str]:
+    """A docstring that opens with `It`, `They`, `Whoever`, ...: nothing before it says what the word stands for.
+
+    Only the opening word is looked at. Sentences further on may be as bad.
+    """
+    for node in ast.walk(parse(path)):
+        body = getattr(node, "body", None)
+        for one in body if isinstance(body, list) else ():
+            said = one.value.value if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) else None
+            if isinstance(said, str) and PRONOUN.match(said.lstrip()):
+                yield f"{path}:{one.lineno}: a sentence without a noun: {said.strip()[:60]}"
 
 
 def has_logic(path: Path) -> bool:

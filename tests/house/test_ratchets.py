@@ -21,6 +21,7 @@ CEILINGS: list[tuple[Rule, int]] = [
     (rules.reaches, 20),
     (rules.asks_for_a_writer, 0),
     (rules.asks_for_unordered, 42),
+    (rules.begins_with_a_pronoun, 5),
 ]
 
 
@@ -49,6 +50,8 @@ BAD: list[tuple[Rule, str, int]] = [
     (rules.asks_for_a_writer, "def f(reader, writer):\n    return reader is None or writer\n", 0),
     (rules.asks_for_unordered, "def f(message):\n    return message.order != 'none' or is_loose(message.series)\n", 2),
     (rules.asks_for_unordered, "def f(message):\n    return message.order == 'fifo'\n", 0),
+    (rules.begins_with_a_pronoun, '"""It came."""\ndef f():\n    """Of those, the last."""\n', 2),
+    (rules.begins_with_a_pronoun, '"""A message came. It waits."""\nx = 1\n"""Itself."""\nprint("It")\n', 0),
 ]
 
 

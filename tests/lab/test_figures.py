@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from antecede.lab.claim import Table
-from antecede.lab.figures import bars, curves, figure, save, ticks_at
+from antecede.lab.figures import bars, curves, figure, plain, save, ticks_at
 
 TABLE: Table = [
     {"x": x, "y": x * k, "y_low": x * k - 1, "y_high": x * k + 1, "by": name}
@@ -29,6 +29,19 @@ def test_lines_differ_by_mark_and_dash_and_name_themselves() -> None:
     assert len({(line.get_marker(), line.get_linestyle()) for line in lines}) == 3
     assert [line.get_label() for line in lines] == ["one", "two", "three"]
     assert len(kept[0].collections) == 3 and list(kept[0].get_xticks()) == [1, 10]
+
+
+def test_a_logarithmic_axis_can_have_plain_numbers() -> None:
+    kept: list[Any] = []
+
+    def draw(drawing: Any) -> None:
+        kept.append(drawing.subplots())
+        kept[0].set(yscale="log", ylim=(10, 2000))
+        plain(kept[0].yaxis, 10, 100, 1000)
+
+    figure((4, 3), draw)
+    assert [label.get_text() for label in kept[0].get_yticklabels()] == ["10", "100", "1,000"]
+    assert not kept[0].yaxis.get_minorticklocs().size
 
 
 def test_points_without_a_value_are_left_out() -> None:

@@ -21,9 +21,27 @@ BODY = {
 
 def test_what_comes_from_outside_is_escaped_and_numbers_are_short() -> None:
     made = page([(BODY, None)])
-    assert "It&#x27;s &lt;fast&gt;." in made and "holds: 1 &lt; 2" in made and "E&lt;1&gt;" in made
-    assert "<td>1.235</td><td>yes</td><td>–</td>" in made and "<th>a b</th>" in made
+    assert "It&#x27;s &lt;fast&gt;." in made and "<b>holds</b>: 1 &lt; 2" in made and "E&lt;1&gt;" in made
+    assert "<td class=n>1.235</td><td>yes</td><td class=n>–</td>" in made and "<th class=n>a b</th>" in made
     assert "1 claims: 1 holds" in made and "antecede lab run late --cell 1" in made
+
+
+def test_an_interval_stands_beside_its_value() -> None:
+    row = {"share": 0.5, "share_low": 0.41, "share_high": 0.59, "share_share": 1.0, "exact": 2.0, "exact_low": 2.0,
+           "exact_high": 2.0, "many": 999_990.0}  # fmt: skip
+    made = page([({**BODY, "table": [row]}, None)])
+    assert (
+        "<td class=n>0.5 <i>0.41 to 0.59</i></td><td class=n>2</td><td class=n>999,990</td>" in made
+        and "share low" not in made
+    )
+
+
+def test_the_page_says_which_design_it_is_of_and_counts_verdicts_in_their_order() -> None:
+    quick = {**BODY, "effort": {"quick": True, "seeds": None}, "claim": "b", "word": "does not hold"}
+    assert "All are of the quick design" in page([(quick, None)])
+    made = page([(quick, None), (BODY, None)])
+    assert "2 claims: 1 holds, 1 does not hold. <b>1 of them is of the quick design" in made
+    assert "quick design" not in page([(BODY, None)])
 
 
 def test_long_tables_say_what_is_left_out() -> None:
@@ -37,4 +55,4 @@ def test_claims_stand_in_the_given_order_and_nothing_is_fetched(tmp_path: Path) 
     assert made.index('id="atomic"') < made.index('id="acks"')
     assert made.count("data:image/svg+xml;base64,") == 2
     assert not re.search(r'(src|href)="(?!data:|#)', made)
-    assert "not decidable: the text does not say" in made and "Paper 001" in made
+    assert "<b>not decidable</b>: the text does not say" in made and "Paper 001" in made

@@ -24,15 +24,18 @@ if TYPE_CHECKING:
 __all__ = ["lab"]
 
 Option = typer.Option
-ACTIONS = ("list", "run", "all", "keep")
+ACTIONS = ("list", "run", "all", "keep", "redraw")
 
 
 def lab(
     action: Annotated[
-        str, typer.Argument(metavar="list|run|all|keep", help="List the claims, run some or all, keep results.")
+        str, typer.Argument(metavar="list|run|all|keep|redraw", help="List the claims, run some or all, keep results.")
     ],
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME...", help="Claims to run; keep: DIR of a run..., then where to.")
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME...", help="Claims to run; keep: DIR of a run..., then where to; redraw: where, then claims."
+        ),
     ] = None,
     quick: Annotated[bool, Option("--quick", help="Few seeds and points: minutes; more is undecided.")] = False,
     seeds: Annotated[
@@ -52,9 +55,12 @@ def lab(
     antecede lab run log-rounds --quick --out runs/lab
     antecede lab all --quick --out runs/lab      (report.html is the page to open)
     antecede lab keep runs/lab runs/quick docs/results   (small; the first run that has a claim counts)
+    antecede lab redraw docs/results acks        (figures from the kept tables; nothing is measured)
     """
     if action not in ACTIONS:
-        raise InputError(f"antecede lab cannot {action!r}: it can list, run NAME..., all or keep DIR... WHERE.")
+        raise InputError(
+            f"antecede lab cannot {action!r}: it can list, run NAME..., all, keep DIR... WHERE or redraw WHERE NAME..."
+        )
     if seeds is not None and seeds < 2:
         raise InputError(f"--seeds is {seeds}: an interval needs at least 2.")
     from antecede.lab.claim import Effort
@@ -70,6 +76,13 @@ def lab(
         raise InputError("antecede lab all takes no names: use `antecede lab run`.")
     if action == "keep":
         _keep([Path(name) for name in names or ()], [claim.name for claim in all_claims()], as_json)
+        return
+    if action == "redraw":
+        if not names:
+            raise InputError(
+                "antecede lab redraw needs the folder that `antecede lab keep` made, and claims, or none for all."
+            )
+        _redraw(Path(names[0]), names[1:], all_claims(), as_json)
         return
     claims = all_claims() if action == "all" else [claim_named(name) for name in names or ()]
     if cell is not None:
@@ -104,6 +117,18 @@ def _keep(paths: list[Path], names: list[str], as_json: bool) -> None:
     print(f"{kept.claims} claims, {len(kept.quick)} of the quick design, {kept.size / 1e6:.1f} MB: {kept.page}")
     if kept.missing:
         print(f"Not measured: {', '.join(kept.missing)}.")
+
+
+def _redraw(target: Path, names: list[str], claims: list[Claim], as_json: bool) -> None:
+    from antecede.report.redrawn import redraw
+
+    done = redraw(target, claims, names)
+    if as_json:
+        print(json.dumps({"drawn": done.drawn, "stale": done.stale}))
+        return
+    print(f"{len(done.drawn)} figures drawn from the tables in {target / 'tables'}")
+    if done.stale:
+        print(f"The rule says something else than the page: {', '.join(done.stale)}. Measure and keep them again.")
 
 
 def _one(claims: list[Claim], effort: Effort, number: int) -> None:

@@ -52,8 +52,8 @@ class Discard:
     reason: str
     """`late`, `superseded`, `duplicate`, `expired`, `overflow`, `foreign`, `gone`."""
     peer: str | None = None
-    """Whose queue it was in: with `overflow` at a home broker its client; with `late` this process itself, where its
-    application did not take it in time."""
+    """The process whose queue the message was in: with `overflow` at a home broker the client; with `late` this process
+    itself, where its application did not take the message in time."""
     missing: tuple[str, ...] = ()
     """With `late`: what it waited for, as far as ids are known (their senders blocked it). With `superseded`: what
     follows it and was delivered before. Not in the row."""
@@ -115,7 +115,7 @@ class Collect:
 
 @dataclass(slots=True, eq=False)
 class Expelled:
-    """Others have declared this process dead, so it is: stop it, and start it again, empty, under its next name."""
+    """Other processes declared this one dead, so it is: stop it, and start it again, empty, under its next name."""
 
     by: str
 

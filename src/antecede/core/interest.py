@@ -81,7 +81,7 @@ class Interest:
         return any(seen.holds(where, message) for where in selects)
 
     def among(self, numbers: Mapping[str, int]) -> dict[str, int]:
-        """Of these streams the ones that concern it."""
+        """The streams among these that concern this process."""
         streams = self._streams
         return {stream: n for stream, n in numbers.items() if streams[stream]}
 

@@ -72,7 +72,7 @@ def is_loose(stream: str) -> bool:
 
 
 def sender_of(stream: str) -> str:
-    """Whose stream it is.
+    """The sender of a stream.
 
     >>> sender_of("p"), sender_of("p@G1"), sender_of("p~@G1")
     ('p', 'p', 'p')
@@ -106,7 +106,7 @@ class Message:
 
     @property
     def series(self) -> str:
-        """Its sender's messages that are numbered with it: the ordered ones, or the others."""
+        """The name of the sender's messages that are numbered with this one: the ordered ones, or the others."""
         return self.sender if self.order != "none" else self.sender + LOOSE
 
 

@@ -1,7 +1,7 @@
 """What may be published here, and how a message of one's own comes about.
 
-Decided here, before anything has changed, so that a refusal costs nothing: topics, payload, order and deadline.
-Declared causes that are no longer known widen to everything delivered so far.
+A publication is refused before anything has changed, so that a refusal costs nothing: by its topics, payload, order or
+deadline. Declared causes that are no longer known widen to everything delivered so far.
 """
 
 from __future__ import annotations

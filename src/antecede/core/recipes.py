@@ -26,7 +26,7 @@ from antecede.core.names import check_process
 from antecede.core.order.colour import ColourReader
 from antecede.core.order.delta import DeltaWriter
 from antecede.core.order.graph import GraphWriter
-from antecede.core.order.matrix import Column, MatrixWriter, place_of
+from antecede.core.order.matrix import ColumnInterest, MatrixWriter, place_of
 from antecede.core.order.numbered import IndexReader
 from antecede.core.order.reader import Reader
 from antecede.core.order.round_clock import RoundClock
@@ -98,12 +98,14 @@ class Recipe:
     orders: tuple[str, ...] = ORDERS
     """What a publisher may ask for, the first unless it says otherwise."""
     chance: bool = False
-    """Whom chance leaves out in its rounds a message is lost to: nothing is promised but that it is said so."""
+    """Whether chance draws the processes that a message goes to: those that it leaves out lose the message, and nothing
+    is promised but that this is said."""
     whole: bool = False
     """Subscribers get all that brokers know of a message's past, and work out themselves what they wait for."""
     readings: tuple[str, ...] = ("repaired",)
     make: Make | None = None
-    """Who builds its machines, where that is not decided here: a function of a module, so that they can be saved."""
+    """The function that builds the machines of a recipe of somebody else's: one of a module, so that machines can be
+    saved."""
 
     @property
     def fixed(self) -> bool:
@@ -305,7 +307,7 @@ def _by_rounds(
         inbox = EagerInbox if recipe.eager else Inbox
         parts = Parts(name, Interest(groups), settings, dice, NoWriter(), reader, guard_us, digests=False, inbox=inbox)
         return RoundSubscriber(alter(parts))
-    interest = Column(groups, place_of(name)) if matrix else Interest(groups)
+    interest = ColumnInterest(groups, place_of(name)) if matrix else Interest(groups)
     writer = MatrixWriter(name, interest, clock) if matrix else RoundsWriter(name, clock)
     above = Reader(interest.concerns, dense=False)
     parts = Parts(name, interest, settings, dice, writer, above, guard_us, orders=recipe.orders)

@@ -16,7 +16,7 @@ from typing import Any
 from antecede.errors import EnvironmentFault
 from antecede.lab.claim import Table
 
-__all__ = ["STYLES", "bars", "curves", "figure", "save", "series_of", "ticks_at"]
+__all__ = ["HATCHES", "STYLES", "bars", "curves", "figure", "plain", "save", "series_of", "ticks_at"]
 
 STYLES = [
     ("#1b4f8a", "o", "-"), ("#c2571a", "s", "--"), ("#2f7d4f", "^", "-."), ("#7a3e8e", "D", ":"),
@@ -98,7 +98,13 @@ def ticks_at(axes: Any, table: Table, x: str) -> None:
     axes.set_xticks(points, [f"{point:,g}" for point in points])
     axes.minorticks_off()
     if len(points) > CROWD:
-        axes.tick_params(axis="x", labelsize=7)
+        axes.tick_params(axis="x", labelsize=8)
+
+
+def plain(axis: Any, *points: float) -> None:
+    """On a logarithmic axis: ticks at these points, as numbers and not as powers."""
+    axis.set_ticks(points, [f"{point:,g}" for point in points])
+    axis.set_ticks([], minor=True)
 
 
 def bars(axes: Any, table: Table, x: str, y: str, by: str, *, names: Callable[[Any], str] = str) -> None:

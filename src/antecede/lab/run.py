@@ -24,7 +24,7 @@ from antecede.spark.sweep import Cell, Progress, Sweep, measure_cell, seed_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Result", "command_of", "measure_one", "run_claim"]
+__all__ = ["Result", "command_of", "headline_of", "measure_one", "run_claim"]
 
 ROOT = 18112026
 """What all seeds of the lab grow from."""
@@ -45,6 +45,11 @@ def command_of(claim: Claim, effort: Effort) -> str:
     quick = " --quick" if effort.quick else ""
     seeds = f" --seeds {effort.seeds}" if effort.seeds else ""
     return f"antecede lab run {claim.name}{quick}{seeds}"
+
+
+def headline_of(claim: Claim) -> str:
+    """What stands above its figure."""
+    return f"{claim.place}: {claim.asks}"
 
 
 def measure_one(claim: Claim, effort: Effort, number: int) -> tuple[Cell, Row]:
@@ -78,8 +83,7 @@ def run_claim(
     else:
         verdict = claim.rule(table)
     if table:
-        headline = f"{claim.place}: {claim.asks}"
-        made = figure(claim.size, lambda drawing: claim.draw(drawing, table), headline)
+        made = figure(claim.size, lambda drawing: claim.draw(drawing, table), headline_of(claim))
         save(made, directory, table)
     result = Result(claim, verdict, table, len(rows), failed, directory)
     _write(result, effort)

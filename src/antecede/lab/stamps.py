@@ -13,7 +13,7 @@ from typing import Any
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message
 from antecede.core.order.graph import GraphWriter
-from antecede.core.order.matrix import Column, MatrixWriter, place_of
+from antecede.core.order.matrix import ColumnInterest, MatrixWriter, place_of
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import RoundsWriter
 from antecede.core.order.vector import VectorWriter
@@ -36,7 +36,7 @@ def _graph(name: str, n: int) -> Writer:
 
 
 def _matrix(name: str, n: int) -> Writer:
-    writer = MatrixWriter(name, Column((GROUP,), place_of(name)), _clock(n))
+    writer = MatrixWriter(name, ColumnInterest((GROUP,), place_of(name)), _clock(n))
     for other in broker_names(n):
         writer.meet(other, (GROUP,))
     return writer

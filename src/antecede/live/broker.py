@@ -365,10 +365,10 @@ class Broker:
             log.info("%s stops: %d clients are sent elsewhere", self.name, len(self.hub.sessions))
             self.hub.say_leaving("it stops")
             until_s = asyncio.get_running_loop().time() + drain_s
-            while (self.hub.sessions or self.machine.aside()) and asyncio.get_running_loop().time() < until_s:
+            while (self.hub.sessions or self.machine.unsafe()) and asyncio.get_running_loop().time() < until_s:
                 await asyncio.sleep(0.02)
-            if self.machine.aside():
-                log.warning("%d messages that only %s has are lost", len(self.machine.aside()), self.name)
+            if self.machine.unsafe():
+                log.warning("%d messages that only %s has are lost", len(self.machine.unsafe()), self.name)
         self.node.tell(self.managed.leave)
         self.node.close("left", kind="crash")
         self._close_records()

@@ -49,7 +49,7 @@ def status_of(broker: Broker) -> dict[str, Any]:
         "connections": len(hub.sessions),
         "held": len(machine.inbox.held),
         "gap_age_s": gap_age_s(broker),
-        "unsafe": len(machine.aside()),
+        "unsafe": len(machine.unsafe()),
         "stored": len(machine.store.by_id),
         "fates": dict(broker.tally.fates),
         "refusals": {} if protection is None else dict(protection.refusals.counts),

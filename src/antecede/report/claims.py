@@ -13,28 +13,49 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from antecede.lab.claim import WORDS
+
 __all__ = ["page", "write_page"]
 
 Body = dict[str, Any]
 
 MOST = 60
 """Rows of a table that are shown; the file beside the figure has them all."""
+OPEN = 16
+"""Tables of at most so many rows are shown at once, longer ones when they are asked for."""
+
+THOUSANDS = 1000.0
+"""From here on numbers have no fractions, and no exponents."""
+TITLES = {
+    "000": "Message Dissemination Algorithm for Unreliable Broadcast Networks Guaranteeing Causal Order and Deadline "
+    "Constraints (Ahn)",
+    "001": "New Causally Ordered Delivery Protocol Using Information of Immediate Predecessor Messages between Brokers "
+    "and Subscribers (Kim, Ahn)",
+    "002": "the protocol of 000 again; our copy begins with its abstract, without a title",
+    "003": "Gossip-Pull System-based Dissemination Protocol Satisfying Message Causality Condition (Ahn, Kim)",
+    "004": "Broadcast Protocol Guaranteeing Causal Delivery Order Consistency Condition for Social Networks (Kim, Ahn)",
+    "ours": "what this project says of itself",
+}
 
 STYLE = """
-:root { --ink: #1c1c1c; --soft: #5c5c5c; --line: #d9d9d9; }
+:root { --ink: #1c1c1c; --soft: #5c5c5c; --line: #d9d9d9; --ground: #f7f7f7; --link: #1b4f8a; }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); max-width: 56rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.6rem; }
-h2 { font-size: 1.25rem; margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
-h3 { font-size: 1.05rem; margin: 2.2rem 0 .3rem; } blockquote { margin: .4rem 0; padding-left: 1rem;
-border-left: 3px solid var(--line); color: var(--soft); font-style: italic; } figure { margin: 1rem 0; }
-img { max-width: 100%; } figcaption, .small { color: var(--soft); font-size: .86rem; }
-table { border-collapse: collapse; font-size: .82rem; font-variant-numeric: tabular-nums; } td, th { text-align: right;
-padding: .15rem .6rem; border-bottom: 1px solid var(--line); } td:first-child, th:first-child { text-align: left; }
-.verdict { font-weight: 600; padding: .35rem .7rem; border-left: 6px solid; background: #f7f7f7; }
-.holds { border-color: #2f7d4f; } .only { border-color: #a08000; } .not { border-color: #b03a2e; }
-.open { border-color: #888; } code { background: #f3f3f3; padding: .1rem .3rem; } .scroll { overflow-x: auto; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --soft: #b0b0b0; --line: #444; }
-body { background: #161616; } .verdict, code { background: #242424; } img { background: white; } }
+a { color: var(--link); } h1 { font-size: 1.6rem; } td a { white-space: nowrap; }
+h2 { font-size: 1.25rem; margin: 3rem 0 0; border-top: 1px solid var(--line); padding-top: 1rem; }
+h3 { font-size: 1.05rem; margin: 2.4rem 0 .3rem; } h3 a { font-weight: 400; font-size: .86rem; text-decoration: none; }
+blockquote { margin: .4rem 0; padding-left: 1rem; border-left: 3px solid var(--line); color: var(--soft);
+font-style: italic; } figure { margin: 1rem 0; } img { max-width: 100%; }
+figcaption, .small { color: var(--soft); font-size: .86rem; } .scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .82rem; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; vertical-align: top; padding: .2rem .6rem; border-bottom: 1px solid var(--line); }
+th { vertical-align: bottom; } .n { text-align: right; white-space: nowrap; } .n i { color: var(--soft); }
+.verdict { padding: .35rem .7rem; border-left: 6px solid; background: var(--ground); }
+.mark { border-left: 6px solid; white-space: nowrap; } .holds { border-left-color: #2f7d4f; }
+.only { border-left-color: #a08000; } .not { border-left-color: #b03a2e; } .open { border-left-color: #888; }
+code { background: var(--ground); padding: .1rem .3rem; overflow-wrap: anywhere; }
+@media (max-width: 40rem) { figure img { max-width: none; width: 38rem; } .wide { display: none; } }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --soft: #b0b0b0; --line: #444; --ground: #242424;
+--link: #8ab4f8; } body { background: #161616; } img { background: white; } }
 """
 COLOURS = {"holds": "holds", "holds only if": "only", "does not hold": "not", "cannot hold": "not"}
 
@@ -45,73 +66,116 @@ def _number(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:,.4g}"
+        return f"{value:,.0f}" if abs(value) >= THOUSANDS else f"{value:,.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
+def _cell(row: Body, name: str) -> str:
+    """A value, with its interval where the table has one."""
+    value = row.get(name)
+    said = html.escape(_number(value))
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    if value is not None and low is not None and high is not None and low != high:
+        said += f" <i>{_number(low)} to {_number(high)}</i>"
+    text = isinstance(value, str | bool)
+    return f"<td>{said}</td>" if text else f"<td class=n>{said}</td>"
+
+
 def _table(rows: Sequence[Body]) -> str:
-    names = [name for name in dict.fromkeys(name for row in rows for name in row) if not name.endswith("_share")]
-    head = "".join(f"<th>{html.escape(name.replace('_', ' '))}</th>" for name in names)
-    lines = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(_number(row.get(name)))}</td>" for name in names) + "</tr>"
-        for row in rows[:MOST]
+    known = dict.fromkeys(name for row in rows for name in row)
+    beside = {f"{name}{end}" for name in known for end in ("_low", "_high", "_share")}
+    names = [name for name in known if name not in beside]
+    texts = {name for row in rows for name in names if isinstance(row.get(name), str | bool)}
+    head = "".join(
+        f"<th{'' if name in texts else ' class=n'}>{html.escape(name.replace('_', ' '))}</th>" for name in names
     )
+    lines = "".join("<tr>" + "".join(_cell(row, name) for name in names) + "</tr>" for row in rows[:MOST])
     more = f"<p class=small>{len(rows) - MOST} more rows are in table.csv.</p>" if len(rows) > MOST else ""
     return f"<div class=scroll><table><tr>{head}</tr>{lines}</table></div>{more}"
 
 
+def _verdict(body: Body) -> str:
+    """The word stands out; what it follows from does not need to."""
+    word, said = html.escape(body["word"]), html.escape(body["verdict"])
+    return f"<b>{word}</b>{said.removeprefix(word)}" if said.startswith(word) else said
+
+
 def _claim(body: Body, image: str | None) -> str:
     escape = html.escape
+    rows: Sequence[Body] = body["table"]
+    intervals = "; 95 % intervals in italics" if any(name.endswith("_low") for row in rows for name in row) else ""
     parts = [
-        f'<h3 id="{escape(body["claim"])}">{escape(body["claim"])}</h3>',
+        f'<h3 id="{escape(body["claim"])}">{escape(body["claim"])} <a href="#top">all claims</a></h3>',
         f"<blockquote>“{escape(body['sentence'])}” <span class=small>({escape(body['place'])})</span></blockquote>",
-        f'<p class="verdict {COLOURS.get(body["word"], "open")}">{escape(body["verdict"])}</p>',
+        f'<p class="verdict {COLOURS.get(body["word"], "open")}">{_verdict(body)}</p>',
     ]
     if image is not None:
         alt = escape(f"{body['caption']} Verdict: {body['verdict']}", quote=True)
         parts.append(
-            f'<figure><img src="{image}" alt="{alt}"><figcaption>{escape(body["caption"])}</figcaption></figure>'
+            f'<figure><div class=scroll><img src="{image}" alt="{alt}"></div>'
+            f"<figcaption>{escape(body['caption'])}</figcaption></figure>"
         )
     for failed in body["failed"]:
         parts.append(
             f"<p class=small>Failed: {escape(failed['error'])}; again: <code>{escape(failed['replay'])}</code></p>"
         )
     parts += [
-        f"<p class=small><b>Measured:</b> {escape(body['asks'])} <b>Fixed before:</b> {escape(body['design'])} "
+        f"<p class=small><b>Measured:</b> {escape(body['asks'])}<br><b>Fixed before:</b> {escape(body['design'])}<br>"
         f"<b>Not in the text:</b> {escape(body['chosen'])}</p>",
-        f"<details><summary class=small>The numbers ({body['cells']:,} cells)</summary>"
-        f"{_table(body['table'])}</details>",
+        f"<details{' open' if len(rows) <= OPEN else ''}><summary class=small>The numbers ({len(rows):,} rows from "
+        f"{body['cells']:,} cells{intervals})</summary>{_table(rows)}</details>",
         f"<p class=small>Again: <code>{escape(body['command'])}</code></p>",
     ]
     return "\n".join(parts)
 
 
+def _heading(papers: str) -> str:
+    title = "Ours" if papers == "ours" else f"Paper {papers}" if "," not in papers else f"Papers {papers}"
+    about = "<br>".join(
+        html.escape(TITLES[name] if name == papers else f"{name}: {TITLES[name]}")
+        for name in papers.split(", ")
+        if name in TITLES
+    )
+    return f"<h2>{html.escape(title)}</h2><p class=small>{about}</p>"
+
+
+def _designs(bodies: Sequence[tuple[Body, str | None]]) -> str:
+    quick = sum(bool(body.get("effort", {}).get("quick")) for body, _ in bodies)
+    if not quick:
+        return ""
+    which = "All" if quick == len(bodies) else f"{quick} of them"
+    return (
+        f"<b>{which} {'is' if which.startswith('1 ') else 'are'} of the quick design: few seeds and points</b>, so "
+        "intervals are wide and more may be undecided; without --quick the default design is run. "
+    )
+
+
 def page(bodies: Sequence[tuple[Body, str | None]]) -> str:
     """The page of these results (what `result.json` holds, and the figure as a data address), in their order."""
+    escape = html.escape
     version = bodies[0][0]["antecede"] if bodies else ""
-    counts: dict[str, int] = {}
-    for body, _ in bodies:
-        counts[body["word"]] = counts.get(body["word"], 0) + 1
-    said = ", ".join(f"{count} {word}" for word, count in counts.items())
+    words = [body["word"] for body, _ in bodies]
+    said = ", ".join(f"{words.count(word)} {word}" for word in WORDS if word in words)
     rows = "".join(
-        f'<tr><td><a href="#{html.escape(body["claim"])}">{html.escape(body["claim"])}</a></td>'
-        f"<td>{html.escape(body['place'])}</td><td>{html.escape(body['word'])}</td></tr>"
+        f'<tr><td><a href="#{escape(body["claim"])}">{escape(body["claim"])}</a></td>'
+        f'<td>{escape(body["place"])}</td><td class="mark {COLOURS.get(body["word"], "open")}">{escape(body["word"])}'
+        f"</td><td class=wide>{escape(body['asks'])}</td></tr>"
         for body, _ in bodies
     )
     chunks, last = [], None
     for body, image in bodies:
         if body["papers"] != last:
             last = body["papers"]
-            title = "Ours" if last == "ours" else f"Paper {last}" if "," not in last else f"Papers {last}"
-            chunks.append(f"<h2>{html.escape(title)}</h2>")
+            chunks.append(_heading(last))
         chunks.append(_claim(body, image))
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>What the papers claim, measured</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body>'
-        f"<h1>What the papers claim, measured</h1><p>{len(bodies)} claims: {html.escape(said)}. Every verdict "
-        f"follows from a rule that sees only the table beside it; where a design changed after a first run it says so. "
-        f"antecede {html.escape(version)}.</p>"
-        f"<table><tr><th>claim</th><th>place</th><th>verdict</th></tr>{rows}</table>{''.join(chunks)}</body></html>\n"
+        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body id="top">'
+        f"<h1>What the papers claim, measured</h1><p>{len(bodies)} claims: {escape(said)}. {_designs(bodies)}Every "
+        f"verdict follows from a rule that sees only the table beside it; where a design changed after a first run it "
+        f"says so. antecede {escape(version)}.</p>"
+        f"<table><tr><th>claim</th><th>place</th><th>verdict</th><th class=wide>measured</th></tr>{rows}</table>"
+        f"{''.join(chunks)}</body></html>\n"
     )
 
 

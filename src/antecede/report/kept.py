@@ -2,7 +2,7 @@
 
 Decided here: what is kept of a run of the lab. `README.md` has the claims in the order of the papers: sentence,
 verdict, numbers, figure, command, and how it was measured (design, seeds, cells, version, load). Figures are PNG with a
-palette of 64 colours, tables CSV. Several runs can be given, the best first: a claim is taken from the first that has
+palette of 96 colours, tables CSV. Several runs can be given, the best first: a claim is taken from the first that has
 it, so what a full run has not finished comes from a quick one and is marked so. A claim that none of them has stays
 as an earlier keep left it, word for word: measuring one claim again costs the others nothing. What else an earlier keep
 left is removed, and nothing that is not its own.
@@ -20,14 +20,16 @@ from typing import Any
 
 from antecede.errors import InputError
 
-__all__ = ["Entry", "Kept", "entries", "keep"]
+__all__ = ["Entry", "Kept", "entries", "keep", "keep_figure"]
 
 Body = dict[str, Any]
 
 MOST = 14
 """Rows of a table that the page shows; the CSV has them all."""
 COLUMNS = 7
-COLOURS = 64
+THOUSANDS = 1000.0
+"""From here on numbers have no fractions, and no exponents."""
+COLOURS = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def keep(runs: Sequence[Path], target: Path, names: Sequence[str]) -> Kept:
             if path.stem not in stays:
                 path.unlink()
     for directory, body in found.values():
-        _figure(directory / "figure.png", target / "figures" / f"{body['claim']}.png")
+        keep_figure(directory / "figure.png", target / "figures" / f"{body['claim']}.png")
         if (directory / "table.csv").is_file():
             shutil.copyfile(directory / "table.csv", target / "tables" / f"{body['claim']}.csv")
     of = {name: before[name] for name in stays} | {name: _entry(body) for name, (_, body) in found.items()}
@@ -114,7 +116,7 @@ def _entry(body: Body) -> Entry:
     return Entry(name, body["papers"], body["word"], quick, body["antecede"], row, tuple(_claim(body)))
 
 
-def _figure(source: Path, target: Path) -> None:
+def keep_figure(source: Path, target: Path) -> None:
     """A drawing has few colours: with a palette it takes a third of the bytes."""
     if source.is_file():
         from PIL import Image  # comes with matplotlib
@@ -211,7 +213,7 @@ def _value(row: Body, name: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:,.4g}"
+        return f"{value:,.0f}" if abs(value) >= THOUSANDS else f"{value:,.4g}"
     return f"{value:,}" if isinstance(value, int) else _cell(str(value))
 
 

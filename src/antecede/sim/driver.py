@@ -239,7 +239,7 @@ class Driver:
         if process.spins > SPIN:
             raise RuntimeError(
                 f"{process.name} was woken {SPIN} times in vain in run {self.run_name}: once woken, a machine must "
-                "name a later time in `next_wake` (a role in `own_wake`, a Spread in `at_us`), or None"
+                "name a later time in `next_wake` (a role in `timers`, a Spread in `at_us`), or None"
             )
 
     def told(self, process: Process, effects: list[Effect], now_us: int) -> None:

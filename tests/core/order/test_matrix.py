@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Stamp, split_id
-from antecede.core.order.matrix import Column, MatrixWriter, place_of
+from antecede.core.order.matrix import ColumnInterest, MatrixWriter, place_of
 from antecede.core.order.reader import Reader
 from antecede.core.order.round_clock import RoundClock
 from tests.core.kit import CARRIED, EVENTS, PLANS, World, agree, message
@@ -16,7 +16,7 @@ CARRIERS = {"A": ("G1", "G2"), "B": ("G1", "G2"), "C": ("G1",), "D": ("G2",)}
 
 
 def writer(name: str, carriers: dict[str, tuple[str, ...]] = CARRIERS, colours: int = 9) -> MatrixWriter:
-    made = MatrixWriter(name, Column(carriers[place_of(name)], place_of(name)), RoundClock(10, colours))
+    made = MatrixWriter(name, ColumnInterest(carriers[place_of(name)], place_of(name)), RoundClock(10, colours))
     for other, groups in carriers.items():
         made.meet(other, groups)
     return made
@@ -43,7 +43,7 @@ def test_a_message_has_an_entry_for_each_place_it_goes_to() -> None:
 
 
 def test_what_went_before_a_place_was_known_precedes_what_it_is_sent() -> None:
-    a, late = writer("A"), MatrixWriter("E", Column(("G1",), "E"), RoundClock(10, 9))
+    a, late = writer("A"), MatrixWriter("E", ColumnInterest(("G1",), "E"), RoundClock(10, 9))
     publish(a, "A:1", "G1")
     publish(a, "A:2", "G2")
     a.meet("E", ("G1",))
@@ -57,7 +57,7 @@ def test_what_went_before_a_place_was_known_precedes_what_it_is_sent() -> None:
 
 def test_what_its_sender_did_not_know_goes_here_is_addressed_here_all_the_same() -> None:
     """A stamped A:1 before it knew of E, and it left for E after: B's answer must not overtake it there."""
-    a, b, late = writer("A"), writer("B"), MatrixWriter("E", Column(("G1",), "E"), RoundClock(10, 9))
+    a, b, late = writer("A"), writer("B"), MatrixWriter("E", ColumnInterest(("G1",), "E"), RoundClock(10, 9))
     first = publish(a, "A:1", "G1")
     b.meet("E", ("G1",))
     give(first, a, b)
@@ -80,13 +80,17 @@ def test_needs_are_the_receivers_own_column() -> None:
 
 def test_a_broker_that_came_back_is_in_its_old_column() -> None:
     a, back = writer("A"), writer("C.1")
-    assert place_of("C.1") == "C" and Column(("G1",), "C").concerns("A@C") and not Column(("G1",), "C").concerns("A@D")
+    assert (
+        place_of("C.1") == "C"
+        and ColumnInterest(("G1",), "C").concerns("A@C")
+        and not ColumnInterest(("G1",), "C").concerns("A@D")
+    )
     assert back.arrived(a.relay(publish(a, "A:1", "G1"))).stamp.own[2] == ("A@C", 1)
     assert publish(back, "C.1:2", "G1").stamp.own == (("C.1@A", 2), ("C.1@B", 2), ("C.1@C", 2))
 
 
 def test_a_newcomer_is_told_of_places_whose_broker_is_gone() -> None:
-    new = MatrixWriter("B.1", Column(("G1", "G2"), "B"), RoundClock(10, 9))
+    new = MatrixWriter("B.1", ColumnInterest(("G1", "G2"), "B"), RoundClock(10, 9))
     new.adopt(writer("A").nodes(), {})
     assert new.carriers == writer("A").carriers
 
@@ -166,7 +170,7 @@ def test_towards_subscribers_a_message_ends_with_its_lifetime() -> None:
 
 def world_of(plan: list[tuple[int, int, int]], clock: RoundClock) -> World:
     def made(name: str, interest: Interest) -> MatrixWriter:
-        writer = MatrixWriter(name, Column(interest.filters, name), clock)
+        writer = MatrixWriter(name, ColumnInterest(interest.filters, name), clock)
         for other, groups in CARRIED.items():
             writer.meet(other, groups)
         return writer
@@ -178,7 +182,7 @@ def world_of(plan: list[tuple[int, int, int]], clock: RoundClock) -> World:
 @given(PLANS, EVENTS, st.integers(0, 4), st.sampled_from("ABCD"))
 def test_the_inbox_agrees_with_its_twin(plan, events, guard, name) -> None:
     world = world_of(plan, RoundClock(7, 40))
-    column, writer = Column(CARRIED[name], name), world.writers[name]
+    column, writer = ColumnInterest(CARRIED[name], name), world.writers[name]
     here = [t.envelope for t in world.told.values() if column.wants(t.envelope.message.topics)]
     past = {one: told.past for one, told in world.told.items()}
     agree([writer.arrived(e) for e in here], past, Reader(column.concerns, dense=False), events, guard)

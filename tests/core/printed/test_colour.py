@@ -6,7 +6,7 @@ from antecede.core.effects import Effect
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Stamp
 from antecede.core.order.colour import ColourReader
-from antecede.core.order.matrix import Column
+from antecede.core.order.matrix import ColumnInterest
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.printed.colour import CyclicColours, IntegerColours, PrintedMatrixWriter
 from tests.core.kit import message, told
@@ -15,7 +15,7 @@ CLOCK = RoundClock(10, 3)
 
 
 def writer(name: str) -> PrintedMatrixWriter:
-    made = PrintedMatrixWriter(name, Column(("G1",), name), RoundClock(10, 3))
+    made = PrintedMatrixWriter(name, ColumnInterest(("G1",), name), RoundClock(10, 3))
     for other in "ABC":
         made.meet(other, ("G1",))
     return made

@@ -10,7 +10,7 @@ from antecede.core.interest import Interest
 from antecede.core.machine import Peer, Settings
 from antecede.core.message import Envelope, Publication
 from antecede.core.order.graph import GraphWriter
-from antecede.core.order.matrix import Column, MatrixWriter
+from antecede.core.order.matrix import ColumnInterest, MatrixWriter
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import RoundsWriter
 from antecede.core.order.vector import VectorWriter
@@ -161,7 +161,7 @@ def test_a_round_may_be_that_of_what_was_delivered() -> None:
 
 
 def matrix(kind: type[MatrixWriter]) -> Any:
-    writer = kind("A", Column(("G1",), "A"), RoundClock(10, 3))
+    writer = kind("A", ColumnInterest(("G1",), "A"), RoundClock(10, 3))
     for name in "AB":
         writer.meet(name, ("G1",))
     return writer
@@ -172,7 +172,7 @@ def test_a_message_names_itself() -> None:
     relayed = matrix(MatrixWriter)
     sent_ = relayed.relay(Envelope(one, relayed.stamp(one, None)))
     for kind, needs in ((MatrixWriter, ()), (LateMatrix, (("A@B", 1),))):
-        b = kind("B", Column(("G1",), "B"), RoundClock(10, 3))
+        b = kind("B", ColumnInterest(("G1",), "B"), RoundClock(10, 3))
         assert b.arrived(sent_).stamp.needs == needs
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from antecede.core.frames import Attach, Attached, Data, Digest, Gone, Request
 from antecede.core.message import Envelope, Message, Publication, Stamp
-from antecede.core.order.matrix import Column
+from antecede.core.order.matrix import ColumnInterest
 from antecede.core.roles.round_broker import leaves_us
 from antecede.errors import InputError
 from tests.core.kit import frame_to, machine, sent, told, view_of
@@ -157,7 +157,7 @@ def test_a_digest_below_names_senders_and_in_colour_their_rounds() -> None:
 
 def test_a_digest_between_brokers_is_a_column_or_a_group() -> None:
     a = broker("colour")
-    assert isinstance(a.interest_of("B"), Column) and a.interest_of("B").concerns("X@B")
+    assert isinstance(a.interest_of("B"), ColumnInterest) and a.interest_of("B").concerns("X@B")
     assert not a.interest_of("B").concerns("X@A") and a.interest_of("Z") is None
     assert broker("rounds").interest_of("B").concerns("X@G1")
 

@@ -18,7 +18,7 @@ from antecede.core.marks import cut_of, join, tops_of
 __all__ = ["Cuts"]
 
 
-class Within(Mapping[str, int]):
+class NewerCut(Mapping[str, int]):
     """The newer of two cuts, sender by sender, without putting them together: groups may be many, and a cut long."""
 
     __slots__ = ("_common", "_own")
@@ -59,7 +59,7 @@ class Cuts:
     def within(self, group: str) -> Mapping[str, int]:
         """The newest message of each sender that lies behind in that group."""
         own = self._special.get(group)
-        return self._common if own is None else Within(self._common, own)
+        return self._common if own is None else NewerCut(self._common, own)
 
     def widen(self, other: Cuts) -> None:
         """Take the newer of this cut and another, group by group."""

@@ -14,13 +14,13 @@ from antecede.core.frames import Data, Frame, Publish, Rumours
 if TYPE_CHECKING:
     from antecede.core.roles.carrier import Carrier
 
-__all__ = ["MAX_EARLY", "Early"]
+__all__ = ["MAX_EARLY", "EarlyFrames"]
 
 MAX_EARLY = 4096
 """Frames that are kept while joining: a few round trips of traffic. Raising it costs memory."""
 
 
-class Early:
+class EarlyFrames:
     __slots__ = ("_frames", "_ids", "carrier")
 
     def __init__(self, carrier: Carrier) -> None:

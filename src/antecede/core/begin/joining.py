@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.begin.pages import Incoming, Outgoing
-from antecede.core.begin.snapshots import Gift, witness
+from antecede.core.begin.snapshots import Donation, witness
 from antecede.core.effects import Discard, Join
 from antecede.core.frames import Data, Node, PageRequest, Snapshot, SnapshotPage, SnapshotRequest
 from antecede.core.marks import by_group, cut_of, join, newest_of, tops_of
@@ -33,8 +33,8 @@ __all__ = ["Joining"]
 
 class Joining:
     __slots__ = (
-        "_again", "_alone_us", "_blank", "_gifts", "_incoming", "_outgoing", "_tries", "_uncovered", "at_us", "broker",
-        "early", "groups", "inbox", "origins", "reader", "stability", "store", "writer",
+        "_again", "_alone_us", "_blank", "_donations", "_incoming", "_outgoing", "_tries", "_uncovered", "at_us",
+        "broker", "early", "groups", "inbox", "origins", "reader", "stability", "store", "writer",
     )  # fmt: skip
 
     def __init__(self, broker: BrokerBase) -> None:
@@ -45,7 +45,7 @@ class Joining:
         self.at_us: int | None = None
         """When to ask again."""
         self._uncovered: dict[str, None] = {}
-        self._gifts: list[Gift] = []
+        self._donations: list[Donation] = []
         self._incoming, self._outgoing = Incoming(), Outgoing()
         self._tries = 0
         self._alone_us: int | None = None
@@ -65,8 +65,8 @@ class Joining:
             self._join(now_us)
 
     def ask(self, now_us: int) -> None:
-        """One broker per group still uncovered; whoever carries several is asked once. A donor that is giving pages is
-        asked for the next page instead."""
+        """Ask one broker for each group still uncovered; a broker that carries several groups is asked once. A donor
+        that is giving pages is asked for the next page instead."""
         broker = self.broker
         giving = self._ask_for_pages(now_us)
         self.at_us = now_us + self._incoming.patience_us(broker.settings.retry_us)
@@ -99,9 +99,11 @@ class Joining:
         self.early.keep(Data(tuple(e for e in envelopes if wants(e.message.topics)), answer=True), donor)
 
     def _somebody_may_come(self, now_us: int) -> bool:
-        """Nobody is left to ask. Those who are joining too are asked once more: one may have begun since. If none has,
-        the first by name begins, and the others where it did. And where all brokers have left, others may have come of
-        whom nobody has told it yet: if it has seen one leave, or finds subscribers there."""
+        """Whether a broker is left that this newcomer can begin from, now or soon. Brokers that are joining too are
+        asked a second time: one of them may have begun since. If none has, the first of them by name begins, and the
+        others begin from it. If no broker is in view, one may be there that this newcomer has not heard of: it waits
+        for that if it has seen a broker leave, or if subscribers are in view. Example: A and B restart together, both
+        empty, and each asks the other twice; then A, the first by name, begins."""
         broker = self.broker
         if self._alone_us is None:
             self._alone_us = now_us
@@ -143,7 +145,7 @@ class Joining:
             self.broker.send((to,), page)
 
     def viewed(self) -> None:
-        """Others are in view: who is gone is given nothing any more."""
+        """The view changed: newcomers that left are given no more pages."""
         self._outgoing.keep_only(self.broker.members)
 
     def _snapshot_for(self, to: str) -> Snapshot:
@@ -183,8 +185,8 @@ class Joining:
         covered = tuple(g for g in self._uncovered if g in carries or sender in self._donors(g))
         for group in covered:
             del self._uncovered[group]
-        self._gifts = [gift for gift in self._gifts if gift.donor != sender or gift.covered]
-        self._gifts.append(Gift(sender, carries, covered, frame))
+        self._donations = [donation for donation in self._donations if donation.donor != sender or donation.covered]
+        self._donations.append(Donation(sender, carries, covered, frame))
         if not self._uncovered:
             self._join(now_us)
 
@@ -211,40 +213,40 @@ class Joining:
         self.at_us = None
         for donor in list(self._incoming.by_donor):
             self._keep_early(self._incoming.drop(donor), donor)
-        if self._uncovered and self._gifts:  # nobody is left; but who gave and left knew what lies behind
-            last = self._gifts[-1]
+        if self._uncovered and self._donations:  # a donor that left knew what lies behind
+            last = self._donations[-1]
             last.covered = (*last.covered, *self._uncovered)
-        begun = {group for gift in self._gifts for group in gift.covered}
+        begun = {group for donation in self._donations for group in donation.covered}
         fresh = tuple(g for g in broker.interest.filters if g not in begun)
         if fresh:
             broker.say(Join(self.groups.filters(fresh), None, (), self.inbox.guard_us))
         retired: dict[str, int] = {}
-        for gift in self._gifts:
-            join(retired, gift.snapshot.retired)
+        for donation in self._donations:
+            join(retired, donation.snapshot.retired)
         forgotten = by_group(retired)
-        carried = {group: gift for gift in reversed(self._gifts) for group in gift.carries}
-        for gift in self._gifts:
-            for group in gift.covered:
-                source = gift if group in gift.carries else carried.get(group, gift)
+        carried = {group: donation for donation in reversed(self._donations) for group in donation.carries}
+        for donation in self._donations:
+            for group in donation.covered:
+                source = donation if group in donation.carries else carried.get(group, donation)
                 self._begin_behind(group, source, forgotten.get(group, {}))
         front, concerned = self.reader.front, broker.interest.among(retired)
         if any(n > front.get(stream, 0) for stream, n in concerned.items()):  # it is owed, and may precede the others
             retired = {stream: n for stream, n in concerned.items() if n <= front.get(stream, 0)}
-        self.writer.adopt([node for gift in self._gifts for node in gift.snapshot.nodes], retired)
+        self.writer.adopt([node for donation in self._donations for node in donation.snapshot.nodes], retired)
         self.writer.start_at(self.reader.cut)
-        for gift in self._gifts:
-            for header in gift.snapshot.headers:
+        for donation in self._donations:
+            for header in donation.snapshot.headers:
                 if broker.interest.wants(header.message.topics):
                     if header.message.deadline_us is None:  # everybody had it
                         self.store.add_gone(header, now_us)
                     elif not in_time(header, now_us):
-                        broker.skip_expired(broker.arrived(header), gift.donor, now_us)
-        for gift in self._gifts:
-            broker.take_wanted(gift.snapshot.envelopes, gift.donor, now_us)
-        self._gifts = []
+                        broker.skip_expired(broker.arrived(header), donation.donor, now_us)
+        for donation in self._donations:
+            broker.take_wanted(donation.snapshot.envelopes, donation.donor, now_us)
+        self._donations = []
         self.early.take(now_us)
 
-    def _begin_behind(self, group: str, gift: Gift, retired: Mapping[str, int]) -> None:
+    def _begin_behind(self, group: str, donation: Donation, retired: Mapping[str, int]) -> None:
         """Where this broker begins in a group that a donor covers: behind the donor's own beginning, and behind every
         message that any donor has retired, as far as one donor has had all of those.
 
@@ -252,15 +254,15 @@ class Joining:
         and nothing would hold back the retired message when another donor gives it. Example: A has retired p:4, B still
         keeps it. A newcomer begins behind p:4 if A or B has had all up to p:4; then B's copy lies behind."""
         broker = self.broker
-        known = gift.past.get(group, {})
-        if group not in gift.carries and (retired or not broker.settings.deadlines):
-            self.origins[group] = (gift.donor, cut_of(newest_of(known)))
-        elif group in gift.origins:
-            self.origins[group] = gift.origins[group]
-        peer, begun = self.origins.get(group, (gift.donor, ()))
+        known = donation.past.get(group, {})
+        if group not in donation.carries and (retired or not broker.settings.deadlines):
+            self.origins[group] = (donation.donor, cut_of(newest_of(known)))
+        elif group in donation.origins:
+            self.origins[group] = donation.origins[group]
+        peer, begun = self.origins.get(group, (donation.donor, ()))
         tops = tops_of(begun)
         join(tops, newest_of(retired))
-        one = witness((gift, *self._gifts), tops)
+        one = witness((donation, *self._donations), tops)
         past = {stream: min(n, one.had.get(sender_of(stream), 0)) for stream, n in retired.items()}
         tops = tops_of(begun)
         join(tops, newest_of(past))
@@ -269,11 +271,12 @@ class Joining:
             peer = one.donor
             self.origins[group] = (peer, cut)
         broker.say(Join(self.groups.filters((group,)), peer, cut, self.inbox.guard_us))
-        if group in gift.carries or group in self.origins:
+        if group in donation.carries or group in self.origins:
             join(past, known)
         self.reader.start_at(past)
 
 
 def _nodes(envelope: Envelope) -> tuple[Node, ...]:
-    """Its own node: the graph may have forgotten it already, since everybody has it but who comes now."""
+    """The graph's node of a stored message. A graph forgets a node once everybody has its message; a newcomer still
+    needs it."""
     return envelope.stamp.extra if isinstance(envelope.stamp.extra, tuple) else ()

@@ -29,7 +29,7 @@ TRIES = 6
 
 
 class Outgoing:
-    """What a donor is giving away: per newcomer the pages, their number, and until when they are given again."""
+    """Snapshots that a donor is giving: per newcomer its pages, their number, and until when they are given again."""
 
     __slots__ = ("_given", "_number")
 
@@ -50,7 +50,7 @@ class Outgoing:
         return to in self._given and now_us < self._given[to][2]
 
     def pages(self, to: str, number: int | None, first: int) -> list[SnapshotPage]:
-        """The pages that a newcomer asks for. `number` None: of whatever it is being given."""
+        """The pages that a newcomer asks for. `number` None: of the snapshot that it is being given."""
         known, pages, _ = self._given.get(to, (0, (), 0))
         if not pages or number not in (None, known):
             return []
@@ -97,7 +97,7 @@ class Transfer:
 
 
 class Incoming:
-    """What a newcomer is being given, by donor."""
+    """The snapshots that a newcomer is being given, by donor."""
 
     __slots__ = ("by_donor",)
 

@@ -1,7 +1,8 @@
 """Snapshots that a newcomer has been given, and what each says of where it may begin.
 
-Decided here: who may be named as witness to a cut. It must have had all that the cut puts behind: delivered, published
-or given up, begun behind it, or delivered something that follows it.
+Decided here: which donor may be named as witness to a cut. A witness must have had every message that the cut puts
+behind: it delivered, published or gave up the message, began behind it, or delivered one that follows it. Example: A
+gave a snapshot with p:4 in its past, B one with p:6. Of the cut p:5 only B is a witness.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from antecede.core.frames import Snapshot
 from antecede.core.marks import by_group, includes, join, newest_of, tops_of
 
-__all__ = ["Gift", "witness"]
+__all__ = ["Donation", "witness"]
 
 
-class Gift:
-    """A snapshot, and of whom it is: by the time the last one comes the first donor may have left."""
+class Donation:
+    """A snapshot and its donor, which may have left by the time the last snapshot comes."""
 
     __slots__ = ("carries", "covered", "donor", "had", "origins", "past", "snapshot")
 
@@ -36,9 +37,9 @@ class Gift:
                 join(self.had, newest_of(marks))
 
 
-def witness(gifts: Sequence[Gift], tops: Mapping[str, int]) -> Gift:
+def witness(donations: Sequence[Donation], tops: Mapping[str, int]) -> Donation:
     """The first donor that has had all of this; failing that the first of all."""
-    for gift in gifts:
-        if includes(gift.had, tops):
-            return gift
-    return gifts[0]
+    for donation in donations:
+        if includes(donation.had, tops):
+            return donation
+    return donations[0]

@@ -1,9 +1,10 @@
 """The decisions of `colour-eager` (004 RMS1-RMS4; PROTOCOLS s3.5): the Inbox where one scalar must do.
 
-What is ready takes with it, before itself, everything held that may precede it: left behind it could never go out
-again. What waits for a round that never comes goes out when that round has expired, for then nothing that precedes it
-can still come. What came too late to be told from a predecessor of something that is out is kept to its end and then
-let go of: to call it superseded would be to claim what nobody knows.
+A message that is ready takes with it, before itself, every held message that may precede it: left behind, that one
+could never go out again. A message that waits for a round that never comes goes out when that round has expired, for
+then no predecessor of it can still come. A message that came too late to be told from a predecessor of one that is out
+is kept to its end and then let go of: to call it superseded would be to claim what nobody knows. Example: q, of round
+7, names round 5, of which nothing came; when round 5 has expired q goes out, and p, of round 4 and held, before it.
 """
 
 from __future__ import annotations

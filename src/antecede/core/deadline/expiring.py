@@ -1,7 +1,8 @@
 """The decisions of `delta` (Baldoni, Mostefaoui, Raynal 1996): the Inbox where it is known when a cause expires.
 
-A held message is looked at again whenever one of its missing causes can no longer come in time: that one is then past,
-and if nothing else is missing the message goes out, well before its own deadline.
+A held message is looked at again whenever one of its missing causes can no longer come in time: that cause is then
+past, and if no other is missing the message goes out, well before its own deadline. Example: q:1 expires at 9 s and
+needs p:1, which expires at 4 s and never comes: q:1 goes out at 4 s.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ class DeltaInbox(Inbox):
         return min([deadline_us, *(until_us + 1 for _, until_us in self._awaited(stamp))]) - self.guard_us
 
     def _awaited(self, stamp: Stamp) -> list[tuple[Mark, int]]:
-        """Its causes that have not come, and when each has expired. Those that are held go out by themselves, and not
-        later than the message: all of them may be due at once, when a driver overslept."""
+        """The causes of a message that have not come, and when each of them expires. A cause that is held goes out by
+        itself, and not later than the message: both may be due at once, when a driver overslept."""
         until, held = stamp.extra, self.marks
         assert isinstance(until, dict)
         return [(mark, until[mark[0]]) for mark in self.reader.missing(stamp) if mark[1] not in held.get(mark[0], ())]

@@ -1,12 +1,16 @@
-"""Every decision to deliver, hold or discard is taken here, for all Orders, all tiers and all drivers.
+"""Every decision to deliver, hold or discard a message is taken here, for all Orders, all roles and all drivers.
 
-A message that arrives is, in this order: a repeat (`duplicate`), too late (`late`), behind already (`superseded`; both
-are then skipped, alone, in all their streams), ready (delivered, and whatever waited for it), or held. A
-held message watches one cause that is missing; when that lies behind it is looked at again, so nothing is scanned.
+A message that arrives is, in this order: a repeat (`duplicate`), too late (`late`), behind already (`superseded`; a
+late one and a superseded one are then skipped, alone, in all their streams), ready (delivered, and then the messages
+that waited for it), or held. A held message watches one cause that is missing; when that cause lies behind, the message
+is looked at again, so nothing is scanned. Example: q:1 needs p:1 and p:2. It comes first and watches p:1; p:1 comes,
+and q:1 watches p:2; p:2 comes, and both go out.
 
 The *logical deadline* of a message is the earliest deadline among itself and its successors that have arrived. Only the
-message whose own deadline comes first needs a timer: when it fires, everything held that precedes it goes out before
-it, in causal order, and what is still missing before them is past from then on.
+message whose own deadline comes first needs a timer: when the timer fires, every held message that precedes it goes out
+before it, in causal order, and messages still missing before those are past from then on. Example: q:1, due at 10 s, is
+held for p:1, and so is r:1, due at 5 s, which follows q:1. At 5 s q:1 goes out, then r:1; p:1 is superseded if it comes
+later.
 """
 
 from __future__ import annotations
@@ -108,7 +112,7 @@ class Inbox:
         self.blocked.append(held)
 
     def note(self, message_id: str, now_us: int) -> None:
-        """It came: another copy of it is a duplicate."""
+        """Note that a message came: another copy of it is a duplicate."""
         self.seen[message_id] = now_us
         if len(self.seen) > self._forget_at:
             self._forget(now_us)
@@ -118,7 +122,7 @@ class Inbox:
         return False
 
     def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
-        """What a discard, or a delivery by deadline, says beside its row, where somebody wants to hear it."""
+        """Ids that a discard, or a delivery by deadline, says beside its row, where somebody wants to hear them."""
         return ()
 
     def is_late(self, message: Message, now_us: int) -> bool:
@@ -151,7 +155,7 @@ class Inbox:
         self.blocked.extend(self.held.values())
 
     def envelopes(self) -> list[Envelope]:
-        """What is held, in the order in which it came."""
+        """The held messages, in the order in which they came."""
         return [held.envelope for held in self.held.values()]
 
     def holds_of(self, stream: str) -> bool:
@@ -176,12 +180,12 @@ class Inbox:
         self._due.clear()
 
     def forget(self, ids: Iterable[str]) -> None:
-        """They may come again, as if they had never come."""
+        """Messages with these ids may come again, as if they had never come."""
         for message_id in ids:
             self.seen.pop(message_id, None)
 
     def dismiss(self, wants: Callable[[Message], bool], now_us: int) -> list[Envelope]:
-        """Its owner left some groups: what is held and no longer wanted lies behind, and may come again some day."""
+        """The client left some groups: held messages that it wants no more lie behind, and may come again some day."""
         unwanted = [one for one in self.held.values() if not wants(one.envelope.message)]
         for held in unwanted:
             message_id, stamp = held.envelope.message.id, held.envelope.stamp

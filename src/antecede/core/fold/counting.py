@@ -306,7 +306,7 @@ class Counting:
             del self.gone[cause]  # a row that misses it again waits for it once more
 
     def _give_up_senders(self, pos: int) -> None:
-        """Whoever owes something to a row that has been held for longer than `patience` leaves the cut."""
+        """A sender that owes something to a row that has been held for longer than `patience` leaves the cut."""
         if self.patience is None or not self.queues:
             return
         for queue in self.queues.values():

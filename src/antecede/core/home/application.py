@@ -123,8 +123,9 @@ class Application:
         return tuple(one.envelope.message.id for one in self.handover.carried()[0])
 
     def put_back(self, envelope: Envelope, now_us: int) -> bool:
-        """It was missing when its logical deadline forced out what follows it. If that was never taken, it comes in
-        time; without queues that is delivered."""
+        """Whether a message that comes after its logical deadline still gets into a queue. The deadline has forced out
+        a message that follows it; if the application has not taken that one yet, this one takes its place before it.
+        Without queues the other one is delivered already."""
         original = as_published(envelope)
         past = self.upper.past() if self.handover.queues else None
         if past is None or any(n <= past.get(stream, 0) for stream, n in original.stamp.own):

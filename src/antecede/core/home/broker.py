@@ -160,8 +160,8 @@ class HomeBroker(BrokerBase):
                     done[stream] = n - 1
         return done
 
-    def aside(self) -> Sequence[Envelope]:
-        """Publications that were passed over here before another broker had them: their client may have left since."""
+    def unsafe(self) -> Sequence[Envelope]:
+        """Publications of clients, stored here or passed over, that no other broker is known to have."""
         return self.confirming.unsafe()
 
     # -- what is named ---------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class HomeBroker(BrokerBase):
         return quiet
 
     def retire(self, marks: Mapping[str, int], now_us: int) -> None:
-        """These streams are over everywhere, up to there: messages that wait for something of them need not."""
+        """Streams are over everywhere, up to these marks: messages that wait for something of them need not."""
         self.reader.retire(marks)
         assert isinstance(self.writer, VectorWriter)
         self.writer.retire(marks)

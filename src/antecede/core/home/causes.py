@@ -1,8 +1,8 @@
-"""What a client may declare as causes (`after=`): messages that it had, delivered or published by itself, and results
-that were fused for it, which stand for the cuts they are of.
+"""The causes that a client may declare (`after=`): messages that it delivered or published, and results fused for it.
 
-Decided here: their stamps are kept for so many of the newest. One that was had and is forgotten widens to everything
-delivered so far; one that was never had is refused.
+A fused result stands for the cut that it is of. Stamps are kept for so many of the newest causes. A cause that the
+client had and has forgotten widens to everything delivered so far; one that it never had is refused. Example: Bob
+delivered p:1 to p:20000 and publishes after p:1, whose stamp is forgotten: his message follows all 20000.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ REMEMBERED = 16_384
 """Stamps of delivered messages kept for `after=`; older ones widen to everything delivered. Costs memory only."""
 
 RECENT = 256
-"""Of those, so many are looked at to say what superseded a message. Costs time for each that is."""
+"""Among the stamps kept, so many of the newest are searched for what superseded a message. Costs time for each message
+that is superseded."""
 
 
 def cut_stamp(marks: Mapping[str, int], rank: int) -> Stamp:
@@ -74,7 +75,8 @@ class Causes:
         return self._stamps.get(message_id)
 
     def stamps(self, after: Sequence[str]) -> list[Stamp] | None:
-        """Of those that a message may follow (unordered ones it cannot); None: one of them is forgotten."""
+        """Stamps of the declared causes, without unordered ones, which no message follows; None: one of the causes is
+        forgotten."""
         known = [self._stamps.get(one) for one in after]
         for one, stamp in zip(after, known, strict=True):
             if stamp is None and not self._was_had(one):
@@ -87,11 +89,12 @@ class Causes:
         return [stamp for stamp in given if not is_loose(stamp.own[0][0])]
 
     def cuts(self, after: Sequence[str]) -> list[Stamp]:
-        """Those of the fused results among them: what they cover need never have been here."""
+        """Stamps of the fused results among the declared causes: the messages that a result covers need never have been
+        here."""
         return [self._stamps[one] for one in after if one in self._cuts and self._stamps[one].covers]
 
     def retire(self, marks: Mapping[str, int]) -> None:
-        """Nobody need name these any more."""
+        """Streams are over everywhere, up to these marks: no message need name them any more."""
         for result in self._cuts:
             self._stamps[result] = cut_stamp(beyond(self._stamps[result].covers, marks), self._stamps[result].rank)
 

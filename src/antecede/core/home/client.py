@@ -8,7 +8,7 @@ at B with the frontier p@G:3: B sends him p:4, and he publishes b:1 again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from antecede.core.effects import Deliver, Discard, Effect, Move, Send
 from antecede.core.frames import (
@@ -44,7 +44,7 @@ from antecede.core.order.unordered import LooseReader, LooseWriter
 from antecede.core.order.vector import VectorWriter
 from antecede.core.publishing import accepted
 from antecede.core.roles.process import Parts
-from antecede.core.roles.receiver import Receiver
+from antecede.core.roles.receiver import Receiver, Timer
 from antecede.errors import InputError
 
 __all__ = ["Client"]
@@ -59,7 +59,7 @@ class Client(Receiver):
         self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
         self.heard = LooseReader(everything, dense=False)
-        """Which unordered messages it has had, from whatever home: they are no part of that clock."""
+        """The unordered messages that this client has had, from any home: they are no part of that clock."""
         self.loose = LooseWriter(parts.name, flat=False, slack_us=self.settings.slack_us, groups=parts.groups)
         self._seq = 0
         self.attachment = 0
@@ -94,7 +94,7 @@ class Client(Receiver):
     # -- attaching -------------------------------------------------------------------------------------------------
 
     def subscribe(self, filters: Sequence[str], at: Sequence[str], now_us: int) -> list[Effect]:
-        """Attach; who is attached there already only says that it wants something else now (GROW)."""
+        """Attach to a home broker; a client that is attached there already only changes its filters (GROW)."""
         self.groups.check_filters(filters)
         stays = self.joined and at[0] == self.home
         if self._fresh:
@@ -144,17 +144,17 @@ class Client(Receiver):
         self.outbox.publish_again(now_us)
 
     def frontier(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Its frontier, and the cut at which it began as far as that is newer: no home is to send any of it again."""
+        """This client's frontier, and its own cut where that is newer: no home is to send any of that again."""
         frontier = {**self.upper.past(), **self.heard.front}
         self.application.extend(frontier, attaching=not self.joined)
         return frontier, dict(beyond(self.start_marks, frontier))
 
     def behind(self) -> int:
-        """All numbers of this attachment up to here lie behind."""
+        """The index up to which all items of this attachment lie behind."""
         return self.past.upto(INDEX)
 
     def _done(self) -> int:
-        """All numbers up to here lie behind, and none of them waits for room in a queue."""
+        """The index up to which all items lie behind and none of them waits for room in a queue."""
         waiting = self.handover.lowest_at_door()
         return self.behind() if waiting is None else min(self.behind(), waiting - 1)
 
@@ -218,7 +218,7 @@ class Client(Receiver):
         return bool(self.inbox.held or self.handover.waiting())
 
     def retire(self, marks: Mapping[str, int]) -> Iterable[str]:
-        """These streams are over everywhere, up to there. Returns those whose unordered messages are remembered."""
+        """Streams are over everywhere, up to these marks. Returns those whose unordered messages are remembered."""
         self.causes.retire(marks)
         self.start_marks = dict(beyond(self.start_marks, marks))
         self.application.retire(marks)
@@ -332,7 +332,8 @@ class Client(Receiver):
             self.inbox.accept(envelope, now_us)
 
     def _is_owed(self, item: Item) -> bool:
-        """Of what is gone only its topics are known: its home looked at the rest."""
+        """Whether this client's filters want an item. Of an item that is gone only the topics are known: its home
+        looked at the rest."""
         owed, message = self.growing.owed, item.envelope.message
         return owed.wants(message.topics) if item.gone else owed.takes(message, self.seen)
 
@@ -439,23 +440,11 @@ class Client(Receiver):
 
     # -- time ------------------------------------------------------------------------------------------------------
 
-    def own_wake(self) -> int | None:
-        late_us = self.handover.next_us()
-        if self.home is None or self.home not in self.members:
-            return late_us
-        times = (self._attach_at, self._ack_at, self.growing.at_us, self.fusing.at_us, self.outbox.next_us(), late_us)
-        return min((at for at in times if at is not None), default=None)
-
-    def woken(self, now_us: int) -> None:
-        self.handover.wake(now_us)
-        if self.home is None or self.home not in self.members:
-            return
-        if self._attach_at is not None and now_us >= self._attach_at:
-            self._send_attach(now_us)
-        if self._ack_at is not None and now_us >= self._ack_at:
-            self._acknowledge(now_us)
-        if self.growing.at_us is not None and now_us >= self.growing.at_us:
-            self.growing.ask(now_us)
-        if self.fusing.at_us is not None and now_us >= self.fusing.at_us:
-            self.fusing.ask(now_us)
-        self.outbox.resend(now_us)
+    def timers(self) -> Iterator[Timer]:
+        yield self.handover.next_us(), self.handover.wake
+        if self.home is not None and self.home in self.members:
+            yield self._attach_at, self._send_attach
+            yield self._ack_at, self._acknowledge
+            yield self.growing.at_us, self.growing.ask
+            yield self.fusing.at_us, self.fusing.ask
+            yield self.outbox.next_us(), self.outbox.resend

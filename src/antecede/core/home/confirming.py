@@ -73,7 +73,7 @@ class Confirming:
                 self._acknowledge(message_id)
 
     def viewed(self) -> None:
-        """Whoever is left alone with a publication need not wait for others."""
+        """The view changed: a publication that no other broker carries any more is as safe as it can be."""
         for message_id, (_, envelope) in list(self._unsafe.items()):
             if not self.broker.carriers_of(envelope.message.topics):
                 self._acknowledge(message_id)

@@ -44,13 +44,13 @@ class Growing:
         self._began: dict[str, tuple[str, ...]] = {}
         """The cuts at which they begin."""
         self._missed: dict[str, int] = {}
-        """Per sender, the newest of those: whatever is wanted later, they lie behind."""
+        """Per sender, the newest of those messages: any filter that is wanted later begins behind them."""
         self._asked: dict[int, tuple[str, ...]] = {}
         """Changes that are not confirmed yet: what was wanted."""
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """Those that are owed."""
+        """The filters that are owed."""
         return self.owed.filters
 
     def came(self, number: int) -> bool:
@@ -72,7 +72,8 @@ class Growing:
         return self.owed.takes(message, self.client.seen)
 
     def _narrow(self) -> None:
-        """What was wanted as part of more, and now by itself, begins where that began and goes on."""
+        """A new filter that an owed one covers begins where that one began and goes on. Example: Bob has `room/#` and
+        now wants `room/7` instead: nothing of `room/7` is passed over."""
         client = self.client
         for new in [f for f in client.interest.filters if f not in self.owed.filters]:
             wide = next((f for f in self.owed.filters if covers(f, new)), None)
@@ -86,13 +87,13 @@ class Growing:
         return [self._began[f] for f in (self._began if filters is None else filters) if f in self._began]
 
     def dismiss(self, number: int, message: Message, *, came: bool) -> None:
-        """It is not wanted now; its home will not send it again."""
+        """An item came that is not wanted now; its home will not send it again."""
         self.passed[number] = came or self.passed.get(number, False)
         sender, seq = split_id(message.id)
         self._missed[sender] = max(seq, self._missed.get(sender, 0))
 
     def attached(self) -> None:
-        """Numbers begin anew, and whoever sends now looks itself at what was passed."""
+        """A new attachment begins: numbers begin anew, and the new home looks itself at what was passed."""
         self.passed.clear()
         self._missed.clear()
 
@@ -117,7 +118,9 @@ class Growing:
         return self.change if self._asked else 0
 
     def confirmed(self, change: int, peer: str, cut: tuple[str, ...]) -> None:
-        """Its home says where a change began. What was not wanted in between, though it is again, begins later."""
+        """The home broker says at which cut a change of filters begins. A filter that was given up in between, and is
+        wanted again, begins later. Example: Bob asks for `b` (1), for `a` (2), for `b` again (3): GROWN of change 1
+        begins nothing."""
         wanted = self._asked.get(change)
         if wanted is None:
             return

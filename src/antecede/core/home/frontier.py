@@ -1,9 +1,11 @@
 """Where a client of `home` has got to, as a value: small enough to save with each result, enough to go on from.
 
-Decided here: what a frontier holds (marks of all that was handed over or published, closed under causality; where the
-client began; which unordered messages it has had), and who may begin at it: a later life of the same client, since ids
-belong to lives and one that lost its memory must not number anew under its old name. What waits in a queue is not in
-it: it has not been handed over, and a broker that still holds it sends it again. `wire.save` makes bytes of it.
+A frontier holds marks of all messages that were handed over or published, closed under causality; the cut at which the
+client began; and which unordered messages it has had. Only a later life of the same client may begin at it, since ids
+belong to lives, and a client that lost its memory must not number anew under its old name. Messages that wait in a
+queue are not in the frontier: they have not been handed over, and a broker that still holds them sends them again.
+`wire.save` makes bytes of it. Example: Bob's application has taken p:1 to p:3, and p:4 waits; Bob saves {p: 3} and
+crashes. `Bob.1` begins there: it gets p:4, and what it publishes follows p:3.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ __all__ = ["Frontier", "begin_at"]
 @dataclass(slots=True, frozen=True)
 class Frontier:
     process: str
-    """Whose it is: a name with its life."""
+    """The client whose frontier this is: a name with its life."""
     marks: Mapping[str, int] = field(default_factory=dict)
     """Stream -> the newest that was handed over or published, or precedes what was."""
     began: Mapping[str, int] = field(default_factory=dict)

@@ -1,8 +1,10 @@
-"""Fused subscriptions as a client keeps them: what it asked for, whose the fold is, and the results that wait.
+"""Fused subscriptions as a client keeps them: what it asked for, which home has the fold, and the results that wait.
 
-Decided in this file: a client asks its home until that answers, at every attachment anew, and says who answered last;
-results are taken in the order of their numbers, each once; what waits is bounded, the oldest goes. A result that was
-taken may be named in `after=`: what is published then follows the cut that it is of.
+A client asks its home until the home answers, at every attachment anew, and says which home answered last. Results are
+taken in the order of their numbers, each once; the results that wait are bounded, and the oldest goes first. A result
+that was taken may be named in `after=`: a message published then follows the cut that the result is of. Example: Bob
+asks A for the mean of `temp/#` (Fuse 1) and has results 1 to 4 when he moves
+to B. He asks B and names A: B takes the fold over from A and goes on with result 5.
 """
 
 from __future__ import annotations

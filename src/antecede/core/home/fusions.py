@@ -76,12 +76,12 @@ class Fusion:
         self.frontier: Mapping[str, int] = {}
         """What an earlier home had: it is in the fold."""
         self.stamps: dict[str, Stamp] = {}
-        """Of what is in the fold and may be a cause of a result."""
+        """Stamps of messages in the fold that may be causes of a result."""
         self.results: deque[bytes] = deque()
         self.top = 0
         """The number of the newest."""
         self.given: bytes | None = None
-        """Its state, once another home has asked for it: it folds no more."""
+        """The state of the fold, once another home has asked for it: this one folds no more."""
 
     def take(self, envelope: Envelope, fields: Fields, sent_us: int | None, missing: tuple[str, ...]) -> bool:
         """Fold a message; whether there is a new result."""
@@ -171,7 +171,7 @@ class Fusions:
                 self._begin((client, number), frame, b"")
 
     def passed_over(self, message: Message) -> None:
-        """It will never be delivered here."""
+        """A message will never be delivered here: no fold waits for it."""
         if self.by_key:
             passed = self._passed.setdefault(message.series, [])
             insort(passed, (message.seq, message.topics))

@@ -54,7 +54,7 @@ class QueuedInbox(Inbox):
         return not self.held and not reader.above and not reader.watched and index == reader.front.get(INDEX, 0) + 1
 
     def pass_next(self, message: Message, index: int, now_us: int) -> None:
-        """It came, in turn, and lies behind."""
+        """A message came, in turn, and lies behind."""
         self.note(message.id, now_us)
         self.reader.front[INDEX] = index
 
@@ -136,7 +136,7 @@ class Handover:
         self.margin_us = margin_us
         """So long before its deadline a message is too late to be taken: by so much this clock may be behind."""
         self.memory_us = memory_us
-        """Whatever was put so long before another is taken for its cause: stamps need not name it any more."""
+        """A message that was put so long before another counts as its cause: stamps need not name it any more."""
         self.seen = seen or Seen()
         """What predicates of queues see of a message."""
         self.queues: dict[str, Queue] = {}
@@ -175,7 +175,7 @@ class Handover:
     # -- in --------------------------------------------------------------------------------------------------------
 
     def put(self, envelope: Envelope, reason: str, now_us: int) -> None:
-        """It is ready. Whatever no queue wants is delivered at once, after its causes."""
+        """A message is ready. One that no queue wants is delivered at once, after its causes."""
         original = as_published(envelope)
         if self.queues:
             self.put_next(original, reason, envelope.stamp.own[0][1], now_us)
@@ -203,8 +203,8 @@ class Handover:
             self._admit(ready, now_us)
 
     def put_before(self, envelope: Envelope, index: int, now_us: int) -> None:
-        """It comes when something that follows it waits already, or was dropped, and nothing that follows it is
-        delivered: it takes its place before that, wherever there is room."""
+        """A message comes when one that follows it waits already, or was dropped, and none that follows it is
+        delivered: it takes its place before that one, wherever there is room."""
         ready = Ready(envelope, "causes", now_us, index)
         own = envelope.stamp.own
         self._watch(ready)
@@ -224,8 +224,9 @@ class Handover:
             self._hand(ready, now_us)
 
     def put_own(self, envelope: Envelope, now_us: int) -> None:
-        """One's own message, for the queues that asked for those. It never stands at the door: all before it is
-        delivered, and nothing there can follow it yet. A queue that blocks and is full does not take it."""
+        """A message of this client's own, for the queues that asked for those. It never stands at the door: all
+        messages before it are delivered, and none there can follow it yet. A queue that blocks and is full does not
+        take it."""
         ready = Ready(envelope, "own", now_us)
         if self.queues and any(queue.wants(ready) for queue in self.queues.values()):
             self._watch(ready)

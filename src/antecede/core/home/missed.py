@@ -1,7 +1,8 @@
 """Ordered messages that came to a client of `home` and were not delivered: too late, or there was no room for them.
 
-What follows such a message at another home would wait for its number, so for a while the next home is told not to send
-it again.
+A message that follows such a one at another home would wait for its number, so for a while the next home is told not to
+send it again. Example: p:3 came too late for Bob, who moves from A to B. He tells B so: B does not send p:3, and p:4,
+which follows it, waits for nothing.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Messages that a client of `home` published and no home has acknowledged (PROTOCOLS s3.6): sent again, under their id.
+"""Publications of a client of `home` that no home has acknowledged (PROTOCOLS s3.6): sent again, under their id.
 
-Acknowledged means safe: another broker has it too. Until a home says that it came, it is sent again after a round trip;
-from then on when it should have become safe. Each time twice as long is waited, up to a bound, and from the beginning
-longer where round trips have lately taken long: a home that is slow has too much to do already, and what is sent to it
-again makes it slower. Past its deadline its header goes instead, so that
-nobody waits for it; a home says that that is safe after `grace_us` at the latest.
+A publication is acknowledged when it is safe: another broker has it too. Until the home says that it came (RECEIVED), a
+publication is sent again after a round trip; from then on when it should have become safe. Each pause is twice as long
+as the one before, up to a bound, and pauses begin longer where round trips have lately taken long: a home that is slow
+has too much to do already, and repeats make it slower. Past its deadline the header of a publication goes instead, so
+that no message waits for it; a home says that a header is safe after `grace_us` at the latest. Example: Ann publishes
+a:1 and hears nothing: her client sends it again after `retry_us`, after twice that, and so on. RECEIVED comes: the next
+copy leaves when PUBLISHED should have come.
 """
 
 from __future__ import annotations
@@ -63,14 +65,15 @@ class Outbox:
             client.send((client.home,), Publish((envelope,)))
 
     def received(self, ids: Iterable[str], now_us: int) -> None:
-        """Its home has them."""
+        """The home broker says that it has these publications."""
         self._has_receipts = True
         for one in [self.unacked[message_id] for message_id in ids if message_id in self.unacked]:
             self._came(one, now_us)
             self._schedule(one, now_us + self._grown_us(self._safe_us(), one))
 
     def safe(self, ids: Iterable[str], now_us: int) -> None:
-        """They are safe. From a home that is alone this is also the end of a round trip; elsewhere it comes later."""
+        """Publications are safe. A home that is alone says so at the end of the round trip; other homes say it
+        later."""
         for message_id in ids:
             one = self.unacked.pop(message_id, None)
             if one is not None and not self._has_receipts:
@@ -118,7 +121,8 @@ class Outbox:
         heappush(self._due, (at_us, one.place, one.envelope.message.id))
 
     def _pause_us(self, one: Unacked, now_us: int) -> int:
-        """It is sent now. To be received takes a round trip; to be safe, a round of digests too."""
+        """A publication is sent now: how long to wait before it is sent again. To be received takes a round trip; to be
+        safe, a round of digests too."""
         one.tries += 1
         one.sent_us = now_us
         return self._grown_us(max(self.client.settings.retry_us, 2 * self._trip_us), one)

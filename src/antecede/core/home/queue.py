@@ -1,6 +1,6 @@
-"""One inbox of an application, as far as a client knows it: what it wants, how much it holds, and what waits in it.
+"""One inbox of an application, as far as a client knows it: its filters, its size, and the messages that wait in it.
 
-Decided here: what is known of a message that waits to be taken, and which place it takes among others that do.
+Decided here: what is known of a message that waits to be taken, and which place it takes among the others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Ready:
         self.reason = reason
         self.put_us = now_us
         self.index = index
-        """Its number in the attachment; 0: it is one's own message."""
+        """The number of the message in the attachment; 0: the client published it itself."""
         self.queues: tuple[str, ...] = ()
         """Where it waits."""
         self.settled = False
@@ -42,12 +42,12 @@ class Ready:
         self.enters(queue)
 
     def enters(self, queue: Queue) -> None:
-        """It has a place there."""
+        """The message has a place in a queue."""
         queue.waiting += 1
         self.queues = (*self.queues, queue.name) if self.queues else queue.alone
 
     def leave(self, queue: Queue) -> None:
-        """It waits there no more; its place there may still be to be passed over."""
+        """The message waits in a queue no more; its place there may still be to be passed over."""
         queue.waiting -= 1
         self.queues = () if len(self.queues) == 1 else tuple([name for name in self.queues if name != queue.name])
 

@@ -1,1 +1,1 @@
-"""Who is there: joining by a seed, suspicion, leaving, coming back; a machine around any other machine."""
+"""Membership: joining by a seed, suspicion, leaving, coming back; a machine around any other machine."""

@@ -1,14 +1,15 @@
-"""Who is there, found out by pings (SWIM: Das, Gupta, Motivala 2002), and how the news gets around.
+"""The failure detector: pings (SWIM: Das, Gupta, Motivala 2002), and how the news gets around.
 
-Decided here: each period one peer is pinged, in a shuffled round of all; who does not answer is pinged by a few others,
-and who answers none of them by the end of the period is a suspect. A suspect is pinged every period, and told of it,
-so that it can refute with a greater number; after a time that grows with the logarithm of the view it is dead. News
-rides on pings and answers, each item so often that it reaches all; every so often two processes tell each other all
-they know, and one that is believed dead is told so, in case it is not.
+Each period a process pings one peer, in a shuffled round of all; a peer that does not answer is pinged by a few others,
+and one that answers none of them by the end of the period is a suspect. A suspect is pinged every period, and told that
+it is one, so that it can refute with a greater number; after a time that grows with the logarithm of the view it is
+dead. News rides on pings and answers, each item so often that it reaches all; every so often two processes tell each
+other all they know, and a process that is believed dead is told so, in case it is not. Example: A pings B and hears
+nothing; C pings B for A and hears nothing: B is a suspect. B hears of it in time and says so: it is alive.
 
 Members and brokers decide about everybody. A broker pings the subscribers that name it, and those of brokers that are
-gone. Subscribers ping their own brokers only, themselves, speak for themselves only, and decide about nobody: whom one
-of them cannot reach (`lost`) it leaves, no more.
+gone. Subscribers ping their own brokers only, themselves, speak for themselves only, and decide about nobody: a
+subscriber that cannot reach a broker (`lost`) leaves it, no more.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Detector:
         self.lost: dict[str, None] = {}
         """Subscribers: brokers that could not be reached for as long as a suspect has to refute."""
         self.expelled_by: str | None = None
-        """Who said that this process is dead."""
+        """The process that said that this one is dead."""
         self._decides = table.me.role != "subscriber"
         self._at_us = 0
         self._period_at = 0
@@ -146,7 +147,7 @@ class Detector:
         return self._heard.get(probe.target, -1) >= probe.sent_us
 
     def _targets(self) -> list[str]:
-        """Whom this process pings."""
+        """The peers that this process pings."""
         table, me = self.table, self.table.me
         if not self._decides:
             return [name for name in me.at if not table.is_out(name)]

@@ -57,7 +57,8 @@ class Table:
         self._ended: dict[str, int] = {}
         """Subscribers that are out, and since when that is known."""
         self._stones: dict[str, int] = {}
-        """Those of them that are told to nobody any more, and until when they are remembered, the first to go first."""
+        """Processes that are out and that nobody is told of any more, and until when they are remembered, the first to
+        go first."""
         self.floor = 0
         """A later incarnation than any that was forgotten: what one begins with of whose name nothing is known."""
         self._note_life(me.name)

@@ -55,11 +55,11 @@ class Managed:
         self.begun = False
         """Whether the machine inside has started; a newcomer must first know who is there."""
         self.over = False
-        """It was expelled, or left: it does nothing any more."""
+        """This process was expelled, or left: it does nothing any more."""
         self.at: tuple[str, ...] = ()
         self.filters: tuple[str, ...] = ()
         self.refused: dict[str, None] = {}
-        """Who was not listened to."""
+        """Senders that were not listened to."""
         self._contacts: tuple[str, ...] = ()
         self._unknown: frozenset[str] = frozenset()
         """Contacts of whom nothing was known when this process last knocked."""
@@ -73,7 +73,7 @@ class Managed:
         """Whether some broker could not be reached then: when it can again, there may be a better place."""
         self._refused_at: dict[str, int] = {}
         self._strangers: dict[str, None] = {}
-        """Who is listened to although nothing is known of it yet."""
+        """Senders that are listened to although nothing is known of them yet."""
         self._attached = False
         self._resting = False
 
@@ -106,8 +106,8 @@ class Managed:
         return self._begin(now_us, joining=False)
 
     def contact(self, names: Iterable[str], now_us: int) -> list[Effect]:
-        """Whom to ask who is there: to join, or when nobody is left. Nobody at all: this process begins alone; only a
-        subscriber must wait for a broker."""
+        """The contacts to ask for the view: to join, or when nobody is left in it. Without contacts this process begins
+        alone; only a subscriber must wait for a broker."""
         at_us = self.clock.look(now_us)
         self._contacts = tuple(names)
         if self.over:
@@ -118,7 +118,7 @@ class Managed:
         return self._flush()
 
     def met(self, names: Iterable[str]) -> None:
-        """Who listens at its contacts' addresses now."""
+        """The processes that listen at the addresses of contacts now."""
         self._contacts = tuple(names)
 
     def _ask_contact(self, at_us: int) -> None:
@@ -255,7 +255,7 @@ class Managed:
         return not self.table.is_out(sender) or (self.role == "subscriber" and self.alone())
 
     def _refuse(self, sender: str, at_us: int) -> None:
-        """It is out: it is told so, once a period at most."""
+        """The sender of a frame is out: it is told so, once a period at most."""
         if self.role != "subscriber":
             self.refused[sender] = None
             if at_us >= self._refused_at.get(sender, at_us):
@@ -267,8 +267,9 @@ class Managed:
         self.out.append(Send((to,), Out(claim.voters, claim.smallest)))
 
     def _told_out(self, frame: Out, sender: str, at_us: int) -> None:
-        """Somebody has declared this process dead. Whom it believes in it believes; of two that do not believe in each
-        other the one with the weaker view yields. A subscriber has no say: it yields if all it believed in are gone."""
+        """A peer says that this process was declared dead. If this process believes in that peer, it believes it. If
+        neither believes in the other, the one with the weaker view yields. A subscriber has no say: it yields if all
+        processes that it believed in are gone."""
         known = self.table.get(sender)
         yields = known is not None and not known.final
         if not yields and self.role == "subscriber":
@@ -389,5 +390,6 @@ class Managed:
 
 
 def admission(machine: Machine) -> Callable[[str], bool] | None:
-    """Of whom a driver writes `arrive` rows: frames of others do not reach the machine. None: of everybody."""
+    """Tells the senders of whose frames a driver writes `arrive` rows: frames of others do not reach the machine. None:
+    of all."""
     return machine.admits if isinstance(machine, Managed) else None

@@ -64,7 +64,7 @@ class ColourReader(Reader):
         return number in self.rounds or any(number in numbers for numbers in self.held.values())
 
     def barred(self, stamp: Stamp) -> bool:
-        """It may precede something that is out: nobody can tell, so it stays."""
+        """Whether a message may precede one that is out: nobody can tell, so it stays held."""
         return self.eager and stamp.rank <= self.barrier
 
     def precedes(self, a: Stamp, b: Stamp) -> bool:
@@ -81,7 +81,8 @@ class ColourReader(Reader):
         return (ROUNDS, before)
 
     def missing(self, stamp: Stamp) -> list[Mark]:
-        """Of its newest predecessor only the round is known: whoever has something of that round is asked for it."""
+        """Of a message's newest predecessor only the round is known: any process that has something of that round may
+        be asked."""
         before = newest_before(stamp)
         if not before or self.barred(stamp) or self._here(before) or before <= max(self.cut.values(), default=0):
             return []
@@ -107,7 +108,7 @@ class ColourReader(Reader):
                 self._advance(stream, n)
 
     def skipped(self, own: tuple[Mark, ...], stamp: Stamp | None) -> None:
-        """It alone; whoever waits for its round waits until that has expired, which is soon."""
+        """A message alone is skipped: one that waits for its round waits until that round has expired: soon."""
         for stream, n in own:
             if n > self.front.get(stream, 0):
                 self.above.setdefault(stream, set()).add(n)

@@ -21,6 +21,7 @@ from antecede.core.frames import Node
 from antecede.core.interest import Interest, stream_of
 from antecede.core.marks import join, put
 from antecede.core.message import Envelope, Mark, Message, Stamp, id_of_mark
+from antecede.core.order.writer import Writer
 
 __all__ = ["GraphWriter"]
 
@@ -47,12 +48,11 @@ class Entry:
         self.retired = False
 
 
-class GraphWriter:
-    dense = False
-
+class GraphWriter(Writer):
     def __init__(
         self, name: str, interest: Interest, *, deadlines: bool, slack_us: int, grace_us: int, whole: bool = False
     ) -> None:
+        super().__init__()
         self.name = name
         self.interest = interest
         self.whole = whole
@@ -68,12 +68,8 @@ class GraphWriter:
         self.graph: dict[str, Entry] = {}
         self.leaves: dict[str, Entry] = {}
         self.rank = 0
-        self.stable: dict[str, int] = {}
-        """Per stream: up to here everybody has it, brokers and their subscribers."""
         self.clock: dict[str, int] = {}
         """Marks of everything delivered here and before it."""
-        self.retired: dict[str, int] = {}
-        """Per stream: up to here nodes were forgotten, here or where it began, because everybody has the messages."""
         self._last: Entry | None = None
         self._newest: dict[str, int] = {}
         """Per stream, the newest node that is kept (with deadlines): a stream without one has expired altogether."""
@@ -152,8 +148,9 @@ class GraphWriter:
         return Envelope(envelope.message, self._local(entry, envelope.stamp.rank))
 
     def _unknown(self, nodes: tuple[Node, ...]) -> list[Node]:
-        """Those that are not in the graph, causes first as they came. All that precedes a node that is there came with
-        it: so only causes of unknown ones are looked for, from the message itself, which is last, backwards."""
+        """The nodes that are not in the graph, causes first as they came. All that precedes a node that is in the graph
+        came with that node: so only causes of unknown nodes are looked for, backwards from the message itself, which is
+        last."""
         graph = self.graph
         found: list[Node] = []
         wanted = {nodes[-1][:2]} if nodes else set()
@@ -251,11 +248,12 @@ class GraphWriter:
         self._cut = cut
 
     def _cut_off(self, entry: Entry, interest: Interest) -> bool:
-        """Then naming it is not enough: whoever began behind the cut waits neither for it nor for what precedes it."""
+        """Whether a message lies behind the cut of this broker: to name it is then not enough, since a process that
+        began behind that cut waits neither for it nor for what precedes it."""
         return all(n <= self._cut.get(stream, 0) for stream, n in entry.marks if interest.concerns(stream))
 
     def gave_up(self, mark: Mark) -> None:
-        """It will never come: from now on predecessors are looked for behind it."""
+        """A message will never come: from now on predecessors are looked for behind it."""
         entry = self.graph.get(id_of_mark(mark))
         if entry is not None:
             entry.gone = True
@@ -301,7 +299,7 @@ class GraphWriter:
         join(self.stable, stable)
 
     def expire(self, now_us: int) -> None:
-        """Whoever is sent what follows it now need not hear of what nobody can deliver any more."""
+        """Let go of nodes that have expired: stamps made from now on need not name what nobody can deliver any more."""
         expiry = self._expiry
         while expiry and expiry[0][0] < now_us:
             message_id = heappop(expiry)[2]
@@ -331,7 +329,7 @@ class GraphWriter:
         return bool(retired) and all(node[1] <= retired.get(stream_of(node[0], group), 0) for group in node[2])
 
     def _retire(self, message_id: str, entry: Entry) -> None:
-        """Nobody will ever wait for it again, nor for what precedes it."""
+        """Forget a node: nobody will ever wait for its message again, nor for what precedes it."""
         del self.graph[message_id]
         self.leaves.pop(message_id, None)
         entry.retired = True

@@ -24,8 +24,9 @@ from antecede.core.message import Envelope, Mark, Message, Stamp, split_id
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import own_below
 from antecede.core.order.vector import close
+from antecede.core.order.writer import Writer
 
-__all__ = ["Column", "MatrixWriter", "place_of"]
+__all__ = ["ColumnInterest", "MatrixWriter", "place_of"]
 
 ANY = "*"
 """In the place of a group: nobody knows which."""
@@ -39,7 +40,7 @@ def place_of(name: str) -> str:
     return name.partition(".")[0]
 
 
-class Column(Interest):
+class ColumnInterest(Interest):
     """A broker's interest in messages is by groups, in marks by its column."""
 
     __slots__ = ("place",)
@@ -62,18 +63,14 @@ class Note:
         self.groups, self.round, self.tops = groups, round, tops
 
 
-class MatrixWriter:
-    dense = False
-    cuts = False
-
+class MatrixWriter(Writer):
     def __init__(self, name: str, interest: Interest, clock: RoundClock) -> None:
+        super().__init__()
         self.name = name
         self.place = place_of(name)
         self.interest = interest
         self.clock = clock
         self.matrix: dict[str, int] = {}
-        self.stable: dict[str, int] = {}
-        self.retired: dict[str, int] = {}
         self.carriers: dict[str, set[str]] = {}
         """Group -> the places that carry it, also those whose broker is gone: it may come back."""
         self._last: Stamp | None = None
@@ -90,9 +87,6 @@ class MatrixWriter:
                 if not set(new).isdisjoint(note.groups):
                     sender, seq = split_id(message_id)
                     join(self.matrix, {stream_of(sender, place): seq})
-
-    def look_at(self, interest: Interest) -> None:
-        """Subscribers get a scalar and have no matrix."""
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
@@ -126,8 +120,8 @@ class MatrixWriter:
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def arrived(self, envelope: Envelope) -> Envelope:
-        """Its sender may not have known of this place: it is addressed to it all the same, and follows here, for all
-        anybody can tell, whatever it follows anywhere."""
+        """A stamp as it came. Its sender may not have known of this place: the message is addressed to this place all
+        the same, and follows here, for all anybody can tell, whatever it follows anywhere."""
         message, stamp = envelope.message, envelope.stamp
         own, covers, here = stamp.own, stamp.covers, (stream_of(message.sender, self.place), message.seq)
         if here not in own and self.interest.wants(message.topics):
@@ -201,24 +195,8 @@ class MatrixWriter:
         for place, _, groups, _, _ in nodes:
             self.meet(place, groups)
 
-    def known(self, mark: Mark) -> Stamp | None:
-        """Nothing is known of a message that never came."""
-        return None
-
-    def start_at(self, cut: Mapping[str, int]) -> None:
-        """Lifetimes end every wait: nobody begins at a cut."""
-
-    def gave_up(self, mark: Mark) -> None:
-        """Nothing is given up before it has expired."""
-
-    def expire(self, now_us: int) -> None:
-        """Nothing is named that need not be."""
-
     def forget(self, now_us: int) -> None:
         """What cannot be the predecessor of anything that still lives need not be remembered."""
         oldest = self.clock.round_at(now_us) - 2 * self.clock.colours - 1
         for message_id in [one for one, note in self._notes.items() if note.round < oldest]:
             del self._notes[message_id]
-
-    def heard(self, stable: Mapping[str, int]) -> None:
-        """Nothing is cut by what others have."""

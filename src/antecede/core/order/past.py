@@ -34,7 +34,9 @@ class Past:
         self.above: dict[str, set[int]] = {}
         """Per stream: single numbers above the front that lie behind too."""
         self.skips: dict[str, dict[int, Stamp | None]] = {}
-        """Of those above the front, the skipped ones: what whoever needs them needs instead. None: nothing."""
+        """Per stream, the skipped numbers above the front, with the stamp that a message needs instead of a skipped
+        one. None: it needs nothing instead. Example: p:5, which needs q:2, was skipped; then a message that needs p:5
+        waits for q:2."""
         self.cut: dict[str, int] = {}
         """Where this process began: per stream, the newest message that it joined behind."""
         self.tops: dict[str, int] = {}
@@ -75,7 +77,7 @@ class Past:
         return marks.items() <= self.front.items()
 
     def with_held(self, behind: Marks, offered: Marks) -> Marks:
-        """`behind`, and what is held of what somebody offers: its holder asks for what goes before it by itself."""
+        """`behind`, and the held messages among those that a peer offers: this process asks for their causes itself."""
         held = self.held
         if not held:
             return behind

@@ -1,14 +1,15 @@
 """The Reader's end of every Order with marks: what lies behind, what blocks a message, what precedes what.
 
 Everything a stamp says is in marks (stream, n); this file decides what they mean. For each stream `front` says that all
-up to n lie behind; `above` holds single marks above it. Something lies behind because it was delivered, because a
-delivered message names it as a cause, or because it was *skipped*: late on arrival, expired, gone. A skip puts one mark
-behind and nothing else: not its causes, not its sender's earlier messages. A message that needs a skipped one therefore
-needs what that one needed (H7), and this is why the stamps of skipped messages are kept.
+messages up to n lie behind; `above` holds single marks above it. A message lies behind because it was delivered,
+because a delivered message names it as a cause, or because it was *skipped*: late on arrival, expired, gone. A skip
+puts one mark behind and nothing else: not the message's causes, not its sender's earlier messages. A message that needs
+a skipped one therefore needs what the skipped one needed (H7), and this is why stamps of skipped messages are kept.
 
-Dense streams count without holes (vectors), so reaching n means all below. Sparse ones name only what is addressed to
-the reader (the context graph), so a mark stands for itself. Loose ones (`loose.py`) have no order at all: a mark lies
-behind by itself, and `front` reaches it once the ones before it, which each of them names, lie behind too.
+Dense streams count without holes (vectors), so reaching n means all below. Sparse streams name only messages addressed
+to the reader (the context graph), so a mark stands for itself. Loose streams (`unordered.py`) have no order at all: a
+mark lies behind by itself, and `front` reaches it once the messages before it, which each of them names, lie behind
+too.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from antecede.core.order.past import UNKNOWN, Past, Unordered
 __all__ = ["AHEAD", "Reader", "everything"]
 
 AHEAD = 4096
-"""Numbers that one frame makes a process look at one by one, and one more for each stream or range it names: who names
-far ones must not keep others waiting. The rest comes when these have. Raising it costs time per frame; lowering it,
-after a long absence, requests."""
+"""Numbers that one frame makes a process look at one by one, and one more for each stream or range it names: a frame
+that names far ones must not keep others waiting. The rest comes when these have. Raising it costs time per frame;
+lowering it, after a long absence, requests."""
 
 
 def everything(stream: str) -> bool:
-    """For who has but one stream, or looks at all: a function with a name, so that a reader can be saved."""
+    """Every stream concerns a reader of one stream: a function with a name, so that a reader can be saved."""
     return True
 
 
@@ -39,7 +40,7 @@ class Reader(Past):
         super().__init__(concerns, dense=dense)
         self.watched: dict[str, dict[int, list[Any]]] = {}
         self.freed: list[Any] = []
-        """Whoever watched a mark that now lies behind, in the order in which they began to watch."""
+        """The watchers of marks that now lie behind, in the order in which they began to watch."""
 
     def look_at(self, concerns: Callable[[str], bool]) -> None:
         """Only streams that concern the process count, in everything below."""
@@ -52,9 +53,9 @@ class Reader(Past):
     # -- what lies behind ------------------------------------------------------------------------------------------
 
     def stale(self, stamp: Stamp) -> bool:
-        """Its own mark lies behind already, in any one of the streams that matter here.
+        """Whether a message lies behind already, by its mark in any one of the streams that concern this process.
 
-        A cut may be of one group only: what it cuts off there may still be owed in another group.
+        A cut may be of one group only: a message that it cuts off there may still be owed in another group.
         """
         cut_off = owed = False
         for stream, n in stamp.own:
@@ -134,7 +135,8 @@ class Reader(Past):
                 self._free(stream, n, n)
 
     def skipped(self, own: tuple[Mark, ...], stamp: Stamp | None) -> None:
-        """These marks alone lie behind; `stamp` says what whoever needs them needs instead (None: it is not known)."""
+        """The marks of one message, and nothing else, lie behind. `stamp` is what messages that need it need instead;
+        None: that is not known."""
         if is_loose(own[0][0]):
             self._put_loose(own, {} if stamp is None else stamp.covers)
             return
@@ -151,12 +153,12 @@ class Reader(Past):
             self._compact(stream)
 
     def give_up(self, own: tuple[Mark, ...], stamp: Stamp | None) -> None:
-        """These marks are skipped since nobody in reach can supply their message any more."""
+        """The marks of one message are skipped, since nobody in reach can supply it any more."""
         self.given_up.update(own)
         self.skipped(own, stamp)
 
     def settled(self, streams: Mapping[str, int]) -> None:
-        """Of these streams nobody asks any more what was given up."""
+        """Streams are settled up to these marks: nobody asks any more which of their messages were given up."""
         self.given_up = {mark for mark in self.given_up if mark[1] > streams.get(mark[0], 0)}
 
     def _put_loose(self, own: tuple[Mark, ...], before: Mapping[str, int]) -> None:
@@ -170,7 +172,7 @@ class Reader(Past):
             self._reach(stream, front)
 
     def _reach(self, stream: str, front: int) -> None:
-        """All of a loose stream up to `front` lies behind, and then whatever hangs together with it."""
+        """All of a loose stream up to `front` lies behind; then so do numbers above it that form a chain with it."""
         above, named = self.above.get(stream, set()), self._before.get(stream, {})
         while True:
             for k in [k for k in named if k <= front]:
@@ -185,8 +187,8 @@ class Reader(Past):
             del self.above[stream], self._before[stream]
 
     def offered(self, stream: str, n: int) -> Sequence[int]:
-        """Which numbers are to be looked at when somebody has n: where streams have no holes all up to it, in a loose
-        one also those that others name as the one before them."""
+        """The numbers to look at when a peer has n: in a dense stream all up to n; in a loose one also those that
+        messages here name as the one before them."""
         if is_loose(stream):
             return sorted({n, *self._before.get(stream, {}).values()})
         front = self.front.get(stream, 0)
@@ -203,7 +205,7 @@ class Reader(Past):
                     self._advance(stream, n)
 
     def retire(self, marks: Mapping[str, int]) -> None:
-        """All of these streams up to there is over everywhere: whatever of it never came here never will."""
+        """Streams are over everywhere, up to these marks: a message of theirs that never came here never will."""
         for stream, n in marks.items():
             if n > self.front.get(stream, 0) and self._concerns(stream):
                 if is_loose(stream):

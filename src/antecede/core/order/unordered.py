@@ -1,9 +1,11 @@
 """Unordered messages (the papers' mixed consistencies): how they are numbered, and the Writer's end of it.
 
-A message of order `none` waits for nothing and nobody waits for it, so it appears in no vector and no graph, and has
-numbers of its own: a hole among the ordered ones would be waited for. It must still be found when it is lost: its stamp
-covers the one before it in its stream that has not expired, and whoever gets it sees whether that one is missing. The
-Reader's end is in `reader.py`; what a client remembers of them, who may want only some of a stream, is here.
+A message of order `none` waits for no message, and no message waits for it. So it appears in no vector and no graph,
+and has numbers of its own: a hole among the numbers of ordered messages would be waited for. An unordered message must
+still be found when it is lost: its stamp covers the one before it in its stream that has not expired, and a process
+that gets it sees whether that one is missing. Example: p publishes p~:1 and p~:2; S gets p~:2, which covers p~:1,
+delivers it at once, and asks for p~:1. The Reader's end is in `reader.py`; what a client remembers of them is here,
+since a client may want only some messages of a stream.
 """
 
 from __future__ import annotations
@@ -70,11 +72,11 @@ class LooseWriter:
 
 
 class LooseReader(Reader):
-    """Which unordered messages a client has had, in whatever attachment.
+    """The unordered messages that a client has had, in all its attachments.
 
-    Who wants some topics of an entry never has the numbers of its streams in a row, and would remember each for ever.
-    So the oldest are taken for had, with those between them: no later home sends any of these. The home it has may
-    still, if they are so late; what that one repeats is known by its index, and by its name for `memory_us`.
+    A client that wants some topics of an entry never has the numbers of its streams in a row, and would remember each
+    for ever. So the oldest count as had, with all numbers between them: no later home sends any of these. The present
+    home may still, if they are so late; repeats from there are known by their index, and by their id for `memory_us`.
     """
 
     __slots__ = ("_taken",)

@@ -1,15 +1,19 @@
 """Vector per group (Birman, Schiper, Stephenson 1991; 003 s2; PROTOCOLS s3.2): the Writer's end.
 
-One entry per (group, sender): the number of the newest message that sender addressed to that group. A flat group is the
-case of one group (000, 002, where the stream is the sender, and numbers have no holes). A message is stamped with all
-entries in its sender's past, also of groups the sender is not in: without them order through a third group is lost.
+A vector has one entry per (group, sender): the number of the newest message that sender addressed to that group. A flat
+group is the case of one group (000, 002, where the stream is the sender, and numbers have no holes). A message is
+stamped with all entries in its sender's past, also of groups the sender is not in: without them order through a third
+group is lost.
 
-To test all entries costs time in the number of senders. Enough is, per group, the *leaves*: what is addressed to the
-group, lies in the sender's past, and precedes nothing else there that is addressed to the group. Whoever has delivered
-these has all before them behind. They are what `needs` holds; the rest travels for those who must skip something.
-Delivering a message only replaces leaves: the vector itself is put together when something is published. And leaves are
-replaced only then: until somebody asks, the newest message of each stream waits unread (`learn`), since it replaces
-whatever an older one of the stream would have. So who only receives never looks at a stamp.
+To test all entries costs time in the number of senders. Enough are, per group, the *leaves*: the messages that are
+addressed to the group, lie in the sender's past, and precede no other such message. A process that has delivered the
+leaves has all before them behind. `needs` holds the leaves; the other entries travel for receivers that must skip a
+message. Example: p:2 follows p:1, q:1 follows p:2, all in G. A message that follows q:1 needs q:1 alone, and covers {p:
+2, q: 1}.
+
+Delivering a message only replaces leaves: the vector itself is put together when a message is published. And leaves are
+replaced only then: until then the newest message of each stream waits unread (`learn`), since it replaces all that an
+older one of the stream would have. So a process that only receives never looks at a stamp.
 """
 
 from __future__ import annotations
@@ -17,22 +21,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from antecede.core.entries import EACH, Groups
-from antecede.core.frames import Node
-from antecede.core.interest import Interest, group_of, stream_of
+from antecede.core.interest import group_of, stream_of
 from antecede.core.marks import beyond, join, put
 from antecede.core.message import Envelope, Mark, Message, Stamp, series_of
+from antecede.core.order.writer import Writer
 
 __all__ = ["VectorWriter", "beyond", "close", "without"]
 
 
-class VectorWriter:
-    cuts = False
+class VectorWriter(Writer):
     __slots__ = (
-        "_last", "_leaves", "_own", "_tips", "_unread", "chain", "dense", "flat", "groups", "name", "rank", "retired",
-        "stable",
+        "_last", "_leaves", "_own", "_tips", "_unread", "chain", "dense", "flat", "groups", "name", "rank",
     )  # fmt: skip
 
     def __init__(self, name: str, *, flat: bool, chain: int = 1, groups: Groups = EACH) -> None:
+        super().__init__()
         self.name = name
         self.groups = groups
         """Under which a message falls: it has a stream in each."""
@@ -41,8 +44,6 @@ class VectorWriter:
         good: they must know what it was. Costs a byte each."""
         self.flat = self.dense = flat
         self.rank = 0
-        self.stable: dict[str, int] = {}
-        self.retired: dict[str, int] = {}
         self._own: dict[str, list[int]] = {}
         self._last: Stamp | None = None
         self._leaves: dict[str, dict[Mark, Mapping[str, int]]] = {}
@@ -52,13 +53,9 @@ class VectorWriter:
         self._unread: dict[tuple[str, ...], Stamp] = {}
         """What was delivered since, the newest of each stream (or streams): leaves and tips do not know of it yet."""
 
-    def look_at(self, interest: Interest) -> None:
-        """A vector is the same for everybody."""
-
     # -- writing ---------------------------------------------------------------------------------------------------
 
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp:
-        """`after`: stamps of the declared causes; None means everything learned so far."""
         self.catch_up()
         groups = self.groups.of(message.topics)
         streams = (self.name,) if self.flat else tuple(stream_of(self.name, group) for group in groups)
@@ -151,8 +148,8 @@ class VectorWriter:
         leaves[mark] = {}
 
     def retire(self, marks: Mapping[str, int]) -> None:
-        """These are over everywhere: no stamp need name them. What they stood for, as causes of theirs that are not
-        over, is named by itself from now on."""
+        """Streams are over everywhere, up to these marks: no stamp need name them. A cause that was named only through
+        a message of theirs is named by itself from now on."""
         for stream in [stream for stream in self._own if stream in marks]:
             self._own[stream] = [n for n in self._own[stream] if n > marks[stream]]
         past = self.past()
@@ -191,49 +188,8 @@ class VectorWriter:
             del self._leaves[group]
 
     def past(self) -> Mapping[str, int]:
-        """Marks of everything in the past of what was delivered here, of all groups."""
         self.catch_up()
         return close(self._tips.values())
-
-    def arrived(self, envelope: Envelope) -> Envelope:
-        """A stamp as it came from a peer; nothing is left to work out."""
-        return envelope
-
-    def relay(self, envelope: Envelope) -> Envelope:
-        """As it travels between peers."""
-        return envelope
-
-    def bare(self, envelope: Envelope) -> Envelope:
-        return envelope
-
-    def nodes(self) -> tuple[Node, ...]:
-        return ()
-
-    def known(self, mark: Mark) -> Stamp | None:
-        """Nothing is known of a message that never came."""
-        return None
-
-    def start_at(self, cut: Mapping[str, int]) -> None:
-        """A vector names every stream by itself: nothing need be looked for behind what a cut hides."""
-
-    def gave_up(self, mark: Mark) -> None:
-        """Nothing is kept per message."""
-
-    def adopt(self, nodes: Sequence[Node], retired: Mapping[str, int]) -> None:
-        """There is no graph."""
-
-    def project(self, envelope: Envelope, interest: Interest) -> Envelope:
-        """For subscribers: the same stamp. Their readers look only at the streams that concern them."""
-        return envelope
-
-    def expire(self, now_us: int) -> None:
-        """Nothing is named that need not be."""
-
-    def forget(self, now_us: int) -> None:
-        """Nothing is kept per message."""
-
-    def heard(self, stable: Mapping[str, int]) -> None:
-        """Nothing is cut by what others have."""
 
 
 def without(stamp: Stamp, marks: Mapping[str, int]) -> Stamp:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
 from antecede.core.order.colour import ColourReader
-from antecede.core.order.matrix import Column, place_of
+from antecede.core.order.matrix import ColumnInterest, place_of
 from antecede.core.order.reader import Reader
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import ColoursReader, RoundsWriter
@@ -86,7 +86,7 @@ def _broker(recipe: Recipe, reading: str, parts: Parts, spread: Callable[[Broker
     if recipe.name == "rounds":
         stamps = RoundsWriter(name, clock) if reading == "printed" else rounds.WholeVectorWriter(name, clock)
         return RoundBroker(parts._replace(writer=stamps, reader=known), clock, spread, uniform=False)
-    column = Column(interest.filters, place_of(name))
+    column = ColumnInterest(interest.filters, place_of(name))
     parts = parts._replace(
         interest=column, writer=colour.PrintedMatrixWriter(name, column, clock),
         reader=Reader(column.concerns, dense=False),

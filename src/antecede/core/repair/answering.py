@@ -45,7 +45,7 @@ class Answers:
         if interest is None:
             return
         ranges = server.ranges_from(sender, frame.ranges)
-        kept = [*self.store.find(ranges), *self._aside_within(ranges)]
+        kept = [*self.store.find(ranges), *self._unsafe_within(ranges)]
         found = [e for e in kept if in_time(e, now_us) and interest.wants(e.message.topics)]
         found += [e for e in server.held_within(ranges) if interest.wants(e.message.topics)]
         for start in range(0, len(found), BATCH):
@@ -61,14 +61,14 @@ class Answers:
         if gone or lacks:
             server.send((sender,), Gone(tuple(map(header_of, gone)), lacks))
 
-    def _aside_within(self, ranges: Ranges) -> list[Envelope]:
-        aside = [e for e in self.server.aside() if not self._is_here(e.stamp.own[0])]
-        if not aside:
+    def _unsafe_within(self, ranges: Ranges) -> list[Envelope]:
+        unsafe = [e for e in self.server.unsafe() if not self._is_here(e.stamp.own[0])]
+        if not unsafe:
             return []
         asked: dict[str, list[tuple[int, int]]] = {}
         for stream, low, high in ranges:
             asked.setdefault(stream, []).append((low, high))
-        return [e for e in aside if any(low < n <= high for s, n in e.stamp.own for low, high in asked.get(s, ()))]
+        return [e for e in unsafe if any(low < n <= high for s, n in e.stamp.own for low, high in asked.get(s, ()))]
 
     def _lacked(self, ranges: Ranges, peer: str, now_us: int) -> Ranges:
         """The messages of these ranges that cannot be had here, so that nobody waits for them for ever.
@@ -104,8 +104,8 @@ class Answers:
         return server.absent_since(mark, now_us) is not None or server.asked_in_vain(mark, now_us)
 
     def _is_over(self, mark: Mark) -> bool:
-        """Of a message that was given up here: whether nothing that is known to precede it is waited for any more.
-        Whoever is told that it is gone passes all of that with it."""
+        """Whether nothing that is known to precede a given-up message is waited for any more: an asker that is told of
+        it passes all of that too."""
         known = self.writer.known(mark)
         return known is None or self.past.blocker(known) is None
 
@@ -114,14 +114,14 @@ class Answers:
         return not self._is_here(mark) and not self.server.waits_for(id_of_mark(mark))
 
     def _is_here(self, mark: Mark) -> bool:
-        """Whether a message is kept or held, by whatever group it came."""
+        """Whether a message is kept or held, in any of its groups."""
         message_id = id_of_mark(mark)
         return message_id in self.store or self.server.holds(message_id)
 
 
 def _where_none_is(found: list[Envelope], ranges: Ranges, *, dense: bool) -> Ranges:
-    """The ranges of which nothing is sent. What is said to be gone could overtake what is sent, and whoever gives up a
-    message passes what came before it (in a sparse stream all of its sender's): it asks for the rest again."""
+    """The ranges of which nothing is sent. A GONE could overtake the DATA, and a process that gives up a message passes
+    what came before it (in a sparse stream all of its sender's): it asks for the rest again."""
     here: dict[str, list[int]] = {}
     for n, stream in sorted((n, stream) for envelope in found for stream, n in envelope.stamp.own):
         here.setdefault(stream if dense or is_loose(stream) else series_of(stream), []).append(n)

@@ -1,10 +1,12 @@
-"""Asking for what is missing (000, 002 SOLICIT; PROTOCOLS s3.1): whom, when, and when to stop.
+"""Asking for messages that are missing (000, 002 SOLICIT; PROTOCOLS s3.1): whom, when, and when to stop.
 
-Each missing mark is asked for after `patience_us`, first of whoever should have it (the sender of what needs it), then
-of the others in turn, one request per peer and moment for all that is due. No request leaves whose answer could not
-come before the last message that needs it must go out. What somebody merely has is asked for a bounded number of times
-(the next digest wakes it again); what something held needs that has no deadline is asked for until it comes, or is
-known to be gone.
+Each missing mark is asked for after `patience_us`, first of the peer that should have it (the sender of the message
+that needs it), then of the others in turn, with one request per peer and moment for all marks that are due. No request
+leaves whose answer could not come before the last message that needs the mark must go out. A mark that a peer merely
+offers is asked for a bounded number of times (the peer's next digest wakes it again); a mark that a held message
+without a deadline needs is asked for until it comes, or is known to be gone. Example: q:2 came from q, needs p:1 and is
+due at 5 s. S asks q for p:1 after `patience_us`, then A, then B, every `retry_us`, and no more when 5 s is less than a
+round trip away.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ class Want:
         self.until_us: int | None = None
         """When the last that needs it must go out; None: nothing with a deadline does."""
         self.endless = False
-        """Something held needs it that has no deadline. Without this and a time somebody merely has it, and will say so
-        again."""
+        """Whether a held message without a deadline needs it. A want that has neither this nor a time is for a message
+        that a peer merely offered: the peer will say so again."""
         self.tries = 0
         self.next_us = 0
         """When it is asked for next."""
@@ -68,7 +70,7 @@ class Solicitation:
             want.hint, want.tries = peer, 0
 
     def hurry(self, mark: Mark, now_us: int) -> None:
-        """Whoever was asked has said that it cannot be had there: the next one is asked at once."""
+        """The peer that was asked said that the message is gone there: the next peer is asked at once."""
         want = self.wants.get(mark)
         if want is not None and want.next_us > now_us:
             self._schedule(mark, want, now_us)
@@ -88,7 +90,8 @@ class Solicitation:
         sources: Callable[[Mark, Want], Sequence[str]],
         orphaned: Callable[[Mark, int], int | None],
     ) -> dict[str, list[Mark]]:
-        """Whom to ask for what, now. What is no longer missing, or cannot come in time, is forgotten."""
+        """The requests that are due: per peer, the marks to ask it for. A mark that is no longer missing, or could not
+        come in time, is forgotten."""
         asks: dict[str, list[Mark]] = {}
         while self._next and self._next[0][0] <= now_us:
             at_us, _, mark = heappop(self._next)

@@ -34,15 +34,15 @@ class Rounds:
         self.dice, self.local, self.stability = server.dice, server.local, server.stability
         self.enabled = enabled
         self.steady = True
-        """Whether every message is compared; otherwise only what there is when somebody says `begin`."""
+        """Whether every message is compared; otherwise only those that are there when a role calls `begin`."""
         self._goal = 0
         self.at_us: int | None = None
         """When the next round is; None: nobody lacks anything."""
         self._in_step: dict[str, int] = {}
         self._newcomers: dict[str, None] = {}
-        """Local views: who came later and has not been in step yet, nor this process with it. It may have begun before
-        its neighbour did: then only others can tell it what is missing. It may have what nobody else keeps: then it is
-        asked until that has come."""
+        """Local views: peers that came later and have not been in step yet, nor this process with them. A newcomer may
+        have begun before its neighbour did: then only others can tell it what is missing. It may have messages that
+        nobody else keeps: then it is asked until those have come."""
 
     def came(self, peer: str) -> None:
         if self.server.settings.view:
@@ -116,13 +116,14 @@ class Rounds:
         return [peer for peer in peers if in_step.get(peer, -1) < version]
 
     def _peers(self) -> Sequence[str]:
-        """Whom a round may go to: with local views its own, the neighbours, newcomers, and all its subscribers."""
+        """The peers that a round may go to: with local views those in the view, the neighbours, newcomers, and all
+        subscribers."""
         server = self.server
         if not server.settings.view:
             return server.peers()
-        equals = set(server.equals())
-        below = [name for name in server.peers() if name not in equals]
-        newcomers = [name for name in self._newcomers if name in equals]
+        fellow_carriers = set(server.fellow_carriers())
+        below = [name for name in server.peers() if name not in fellow_carriers]
+        newcomers = [name for name in self._newcomers if name in fellow_carriers]
         return list(dict.fromkeys((*server.neighbours(), *self.local.names, *newcomers, *below)))
 
     def on_digest(self, frame: Digest, sender: str, *, lacking: bool) -> None:
@@ -143,7 +144,8 @@ class Rounds:
         return peer in self._newcomers
 
     def _as_far_as_here(self, stable: Marks, known: Marks) -> dict[str, int]:
-        """What others say everybody has: those who had it may be gone, and whoever came since not count among them."""
+        """The stable marks that a peer tells, bounded by what this process has done: the processes that had it all may
+        be gone, and this one may have come since and not be counted."""
         server = self.server
         news = beyond(stable, known)
         return bounded(news, server.done(self.past.reached(server.interest.among(news))))

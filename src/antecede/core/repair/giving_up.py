@@ -38,7 +38,7 @@ class Losses:
         self._lost: set[str] = set()
         """The messages that were given up: in one stream, and so in all."""
         self._heard_us: dict[Mark, int] = {}
-        """When somebody first said that a mark cannot be had there, although its sender is in view."""
+        """When a process first said that a message is gone there, although its sender is in view."""
         self._doomed: set[str] = set()
         """Messages that everybody lacks in one stream: they are given up when nothing more may come before them."""
         self._named: dict[str, dict[Mark, None]] | None = None
@@ -47,7 +47,7 @@ class Losses:
     # -- whom to ask -----------------------------------------------------------------------------------------------
 
     def ask_anew(self) -> None:
-        """The view changed: whoever left may have passed on, before, what others said they lack."""
+        """The view changed: a process that left may have passed on, before, what others said they lack."""
         self._lacks.clear()
         self._heard_us.clear()
         self._doomed.clear()
@@ -99,8 +99,8 @@ class Losses:
         receiver.want_blocked(sender, now_us)
 
     def _lacked_by(self, mark: Mark, peer: str, now_us: int) -> None:
-        """Give a mark up once its sender has been gone, or it was said to be, for `grace_us`, and everybody who could
-        have it lacks it."""
+        """Give a message up once its sender has left, or a process has said that it is gone, for `grace_us`, and every
+        process that could have it lacks it."""
         receiver = self.receiver
         want = self.wants.get(mark)
         if want is None or not want.endless or not receiver.is_missing(mark):
@@ -123,8 +123,9 @@ class Losses:
             self._give_up(mark, now_us)
 
     def _lacked_elsewhere(self, mark: Mark, hint: str, now_us: int) -> bool:
-        """In each stream others of its sender may stand before it, of which nothing is known; they go with it. So all
-        that is missing of its sender must have been asked for first: whatever stands there has come then."""
+        """Whether a message that is gone in one stream is gone in the others too. In each stream other messages of its
+        sender may stand before it, of which nothing is known; they go with it. So all that is missing of its sender is
+        asked for first: if something stands there, it has come then."""
         receiver = self.receiver
         if self.reader.dense or is_loose(mark[0]) or self._known(mark) is not None:
             return True
@@ -155,7 +156,7 @@ class Losses:
         return self._named.get(series, ())
 
     def orphaned(self, mark: Mark, now_us: int) -> int | None:
-        """Nobody is left to ask: when to look again; None: not at all."""
+        """No process is left to ask for a message: when to look again; None: not at all."""
         receiver = self.receiver
         want = self.wants.wants[mark]
         left = receiver.absent_since(mark, want.since_us)
@@ -179,8 +180,8 @@ class Losses:
         receiver.want_blocked(None, now_us)
 
     def _overtaken(self, series: str) -> int:
-        """Up to where a sender's messages may have been overtaken here, at a deadline, in one of their groups: of those
-        nobody knows whether they went to another, and are lost, or somebody has them."""
+        """The number up to which a sender's messages may have been overtaken here, at a deadline, in one of their
+        groups. Of those nobody knows whether they went to another group and are lost, or another process has them."""
         if not self.receiver.settings.deadlines:
             return 0
         front = self.reader.front
@@ -225,6 +226,6 @@ class Losses:
     # -- what was given up -----------------------------------------------------------------------------------------
 
     def settled(self, streams: Mapping[str, int]) -> None:
-        """Of what everybody has, nobody asks any more which of it was given up."""
+        """Streams are settled up to these marks: nobody asks any more which of their messages were given up."""
         self.reader.settled(streams)
         self._lost = set(map(id_of_mark, self.reader.given_up))

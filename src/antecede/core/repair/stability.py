@@ -54,7 +54,7 @@ class Stability:
         """Per stream: (n, since when it was seen to be stable up to there), not settled yet."""
         self._looked_us: int | None = None
         self._laggards: dict[str, int] = {}
-        """Per stream, the place among its carriers where somebody was found, or is looked for, who lags."""
+        """Per stream, the place among its carriers where one that lags was found, or is looked for."""
 
     @property
     def cuts(self) -> bool:
@@ -81,8 +81,8 @@ class Stability:
         return min(done, default=None)
 
     def _held_back(self, stream: str, mine: int | None, level: int) -> bool:
-        """Whether somebody is found who has done no more than `level`. Who has done more will never have done less: the
-        search goes on where it ended, and False says only that all must be looked at."""
+        """Whether a carrier is found that has done no more than `level`. A carrier that has done more will never have
+        done less: the search goes on where it ended, and False says only that all must be looked at."""
         place = self._laggards.get(stream)
         if place is None:
             return False
@@ -105,7 +105,7 @@ class Stability:
         return self.done_by(name).get(stream, 0)
 
     def retire(self, marks: Mapping[str, int]) -> None:
-        """Of these nobody speaks any more, unless something newer comes."""
+        """Streams are over, up to these marks: no process speaks of them any more, unless something newer comes."""
         for known in (self.settled, self._since, self._laggards, *self.confirmed.values()):
             for stream in marks:
                 known.pop(stream, None)  # type: ignore[attr-defined]
@@ -115,7 +115,7 @@ class Stability:
             self.let_go.pop(stream, None)
 
     def viewed(self) -> None:
-        """Others are in view: whoever lagged may not count any more."""
+        """The view changed: a process that lagged may not count any more."""
         self._laggards.clear()
 
     # -- letting go ------------------------------------------------------------------------------------------------

@@ -20,8 +20,8 @@ from antecede.core.message import Envelope, header_of
 __all__ = ["Store"]
 
 NARROW = 64
-"""So many numbers of a range are looked up one by one. Raising it costs those who are asked for what they do not have;
-lowering it, whenever something is asked for, a look at all that is kept of its stream."""
+"""Up to so many numbers of a range are looked up one by one. Raising it costs time for requests of messages that are
+not here; lowering it, for every request, a look at all messages kept of its stream."""
 
 
 class Store:
@@ -54,7 +54,7 @@ class Store:
         self.index: dict[str, dict[int, Envelope]] = {}
         self.headers: dict[str, dict[int, Envelope]] = {}
         self.memory_us = 0
-        """How long headers of what everybody has are kept: where somebody may come back and ask for it."""
+        """How long headers of settled messages are kept, where a client may come back and ask for one."""
         self.lasting = 0
         """How many messages without a deadline are kept."""
         self.gone: dict[str, tuple[Envelope, int]] = {}
@@ -66,7 +66,7 @@ class Store:
         self.tops: dict[str, dict[str, int]] = {}
         """Per group and stream, the newest that is kept."""
         self.version = 0
-        """Grows with every message taken in: whoever was in step at an older version may lack something."""
+        """Grows with every message taken in: a peer that was in step at an older version may lack something."""
         self._expiry: list[tuple[int, int, Envelope]] = []
         self._headers_until: deque[tuple[int, Envelope]] = deque()
         self._tick = 0

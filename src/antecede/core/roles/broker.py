@@ -8,7 +8,7 @@ comes back empty is decided in `begin/joining.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from antecede.core.begin.joining import Joining
 from antecede.core.effects import Effect, Send
@@ -31,6 +31,7 @@ from antecede.core.order.round_clock import RoundClock
 from antecede.core.publishing import compose
 from antecede.core.roles.carrier import Carrier
 from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Timer
 from antecede.core.spread.multicast import Multicast
 
 __all__ = ["Broker", "BrokerBase"]
@@ -75,7 +76,7 @@ class BrokerBase(Carrier):
         """All brokers: a message of several groups may be had from the brokers of any of them."""
         return self.all_brokers
 
-    def equals(self) -> Sequence[str]:
+    def fellow_carriers(self) -> Sequence[str]:
         return self.all_brokers
 
     def neighbours(self) -> Sequence[str]:
@@ -113,12 +114,8 @@ class BrokerBase(Carrier):
         self.joining.begin(now_us, joining=joining)
         return self.flush(now_us)
 
-    def own_wake(self) -> int | None:
-        return self.joining.at_us
-
-    def woken(self, now_us: int) -> None:
-        if self.joining.at_us is not None and now_us >= self.joining.at_us:
-            self.joining.ask(now_us)
+    def timers(self) -> Iterator[Timer]:
+        yield self.joining.at_us, self.joining.ask
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -193,16 +190,9 @@ class Broker(BrokerBase):
         """To subscribers that want the same."""
         self.send(to, Data((self.writer.project(envelope, interest),)))
 
-    # -- time ------------------------------------------------------------------------------------------------------
-
-    def own_wake(self) -> int | None:
-        joining, spread = self.joining.at_us, self.spread.at_us
-        return joining if spread is None or (joining is not None and joining < spread) else spread
-
-    def woken(self, now_us: int) -> None:
-        super().woken(now_us)
-        if self.spread.at_us is not None and now_us >= self.spread.at_us:
-            self.spread.hold(now_us)
+    def timers(self) -> Iterator[Timer]:
+        yield from super().timers()
+        yield self.spread.at_us, self.spread.hold
 
     # -- subscribers -----------------------------------------------------------------------------------------------
 

@@ -1,14 +1,14 @@
 """A process that carries groups: it receives, and serves what it has received. Members and brokers are carriers.
 
-Decided here: how the two halves meet. What the receiving half delivers, the serving half keeps; a frame is for the one,
-or for the other, and a digest for both.
+Decided here: how the two halves meet. A message that the receiving half delivers is kept by the serving half; a frame
+is for one of them, a digest for both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from antecede.core.begin.early import Early
+from antecede.core.begin.early import EarlyFrames
 from antecede.core.effects import Effect
 from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.machine import Peer
@@ -24,7 +24,7 @@ __all__ = ["Carrier"]
 class Carrier(Receiver, Server):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
-        self.early = Early(self)
+        self.early = EarlyFrames(self)
 
     # -- what the receiving half asks ------------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ class Carrier(Receiver, Server):
         self.forward(envelope, now_us)
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
-        """A message was delivered here: it goes on to whom this process serves."""
+        """A message was delivered here: it goes on to the subscribers and clients of this process."""
 
     def may_ask(self, peer: str) -> bool:
         return peer in self.members and self.interest_of(peer) is not None
@@ -89,7 +89,7 @@ class Carrier(Receiver, Server):
         self.common(frame, sender, now_us)
 
     def skip_expired(self, envelope: Envelope, hint: str, now_us: int) -> None:
-        """Its header is kept for peers that ask."""
+        """A carrier also keeps the header, for peers that ask."""
         super().skip_expired(envelope, hint, now_us)
         self.store.add_header(envelope, now_us)
 
@@ -110,7 +110,9 @@ class Carrier(Receiver, Server):
         self.stability.viewed()
         self.look_round(members, now_us)
         site = members[self.name].site if self.name in members else ""
-        self.local.update(self.equals(), [name for name, peer in members.items() if site and peer.site == site])
+        self.local.update(
+            self.fellow_carriers(), [name for name, peer in members.items() if site and peer.site == site]
+        )
         if self.store.version:
             self.rounds.begin(now_us)
         return self.flush(now_us)
@@ -125,13 +127,9 @@ class Carrier(Receiver, Server):
     def move(self, to: Sequence[str], now_us: int) -> list[Effect]:
         return []
 
-    def wake(self, now_us: int) -> list[Effect]:
-        self.inbox.wake(now_us)
-        if self.inbox.blocked:
-            self.want_blocked(None, now_us)
+    def woken(self, now_us: int) -> None:
         self.serve(now_us)
-        self.woken(now_us)
-        return self.flush(now_us)
+        super().woken(now_us)
 
     def next_wake(self) -> int | None:
         best, service = super().next_wake(), self.next_service()

@@ -7,7 +7,7 @@ business of its spread: a multicast, unless the recipe says otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from antecede.core.effects import Effect, Join, Send
 from antecede.core.frames import Data, Digest, Frame, Snapshot, SnapshotRequest
@@ -17,6 +17,7 @@ from antecede.core.message import Envelope, Mark, Message, Publication
 from antecede.core.publishing import compose
 from antecede.core.roles.carrier import Carrier
 from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Timer
 from antecede.core.spread.flat import Flat
 
 __all__ = ["Member"]
@@ -44,7 +45,7 @@ class Member(Carrier):
     def peers(self) -> Sequence[str]:
         return self.others
 
-    def equals(self) -> Sequence[str]:
+    def fellow_carriers(self) -> Sequence[str]:
         return self.others
 
     def neighbours(self) -> Sequence[str]:
@@ -86,15 +87,9 @@ class Member(Carrier):
         if self.began(self.interest):
             self.rounds.begin(now_us)
 
-    def own_wake(self) -> int | None:
-        join_us, spread_us = self._join_at, self.spread.at_us
-        return spread_us if join_us is None or (spread_us is not None and spread_us < join_us) else join_us
-
-    def woken(self, now_us: int) -> None:
-        if self._join_at is not None and now_us >= self._join_at:
-            self._ask_to_join(now_us)
-        if self.spread.at_us is not None and now_us >= self.spread.at_us:
-            self.spread.hold(now_us)
+    def timers(self) -> Iterator[Timer]:
+        yield self._join_at, self._ask_to_join
+        yield self.spread.at_us, self.spread.hold
 
     def cut(self) -> tuple[str, ...]:
         """The newest message of each sender that lies behind this member: delivered here, or behind the cut at which

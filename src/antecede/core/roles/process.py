@@ -1,7 +1,7 @@
-"""One process as both of its halves know it: its name, whom it believes in, and the past that they share.
+"""One process as both of its halves know it: its name, the members it believes in, and the past that the halves share.
 
-The receiving half (`receiver.py`) writes what lies behind, the serving half (`server.py`) reads it; decided here is
-what else they have in common, and what a process is put together from.
+The receiving half (`receiver.py`) writes the past, the serving half (`server.py`) reads it. Decided here: what else the
+halves have in common, and what a process is put together from.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Parts", "Process"]
 
 
 class Parts(NamedTuple):
-    """What a process is put together from."""
+    """The pieces that a process is put together from."""
 
     name: str
     interest: Interest
@@ -52,7 +52,7 @@ class Parts(NamedTuple):
 
     @property
     def reads_only(self) -> bool:
-        """Whether it only reads what brokers stamped: then they say what cannot be had any more."""
+        """Whether the process only reads stamps of brokers: then they say which messages cannot be had any more."""
         return isinstance(self.writer, NoWriter)
 
 
@@ -70,16 +70,16 @@ class Process:
         self.joined = False
         self.members: dict[str, Peer] = {}
         self.departed: dict[str, int] = {}
-        """Since when processes that were in view are not."""
+        """Members that were in view and are not, and since when."""
         self.unseen: dict[str, int] = {}
-        """Since when something is wanted of senders that were never in view: one that lost many is waited for once."""
+        """Senders that were never in view, and since when a message of theirs is wanted: each is waited for once."""
         self._interests = Interests(parts.groups)
 
     def send(self, to: tuple[str, ...], frame: Frame) -> None:
         self.out.append(Send(to, frame))
 
     def say(self, *effects: Effect) -> None:
-        """Whatever is no frame: each is a row."""
+        """Add effects that are no frames: each is a row."""
         self.out.extend(effects)
 
     def peer(self, name: str) -> Peer | None:

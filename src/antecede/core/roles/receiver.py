@@ -1,15 +1,17 @@
-"""The receiving half of a process: it takes messages in, and fetches what is missing or gives it up.
+"""The receiving half of a process: it takes messages in, and fetches those that are missing or gives them up.
 
-Whatever comes goes through the Inbox, which writes the past (`order/past.py`). Decided here is what is then missing
-and asked for (`repair/asking.py`): causes of held messages, what peers offer, and what unordered messages name as the
-one before them. What cannot be had any more is given up (`repair/giving_up.py`). Its role says whom a message may be
-had from, and what happens to a message that was delivered.
+Every message that comes goes through the Inbox, which writes the past (`order/past.py`). Decided here: which messages
+are then missing and asked for (`repair/asking.py`): causes of held messages, messages that peers offer, and those that
+an unordered message names as the one before it. A message that cannot be had any more is given up
+(`repair/giving_up.py`). The role says from whom a message may be had, and what happens to a message that was delivered.
+Example: S takes q:2, which needs p:1, from B: the Inbox holds q:2, S asks B for p:1, and delivers both when it comes.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from antecede.core.effects import Ask, Discard, Effect, Send
 from antecede.core.frames import Frame, Request
@@ -21,7 +23,10 @@ from antecede.core.repair.asking import open_ranges, ranges_of
 from antecede.core.repair.giving_up import Losses
 from antecede.core.roles.process import Parts, Process
 
-__all__ = ["Receiver"]
+__all__ = ["Receiver", "Timer"]
+
+Timer: TypeAlias = tuple[int | None, Callable[[int], None]]
+"""When something is to be done, and what: it is told the time. None: nothing is to be done."""
 
 
 class Receiver(Process, ABC):
@@ -46,14 +51,14 @@ class Receiver(Process, ABC):
 
     @abstractmethod
     def sources(self, mark: Mark) -> Sequence[str]:
-        """Who may have a mark, in a fixed order."""
+        """The processes that may have a message, in a fixed order."""
 
     @abstractmethod
     def may_ask(self, peer: str) -> bool:
         """Whether a process in view answers requests of this one."""
 
     def others_to_ask(self) -> Sequence[str]:
-        """Who may have a message by another of its groups, when none of its sources is left."""
+        """The processes that may have a message by another of its groups, when none of its sources is left."""
         return ()
 
     def looks_back(self) -> bool:
@@ -88,7 +93,7 @@ class Receiver(Process, ABC):
     # -- in --------------------------------------------------------------------------------------------------------
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
-        """Messages came, from `hint`: whoever sent them is asked first for what they need."""
+        """Messages came from `hint`: it is asked first for the causes they need."""
         accept, arrived = self.inbox.accept, self.arrived
         for envelope in envelopes:
             accept(arrived(envelope), now_us)
@@ -121,7 +126,7 @@ class Receiver(Process, ABC):
     # -- what is wanted --------------------------------------------------------------------------------------------
 
     def want_again(self, now_us: int) -> None:
-        """There is somebody new to ask: look at all that is held once more."""
+        """A new process may be asked: look at all held messages once more."""
         if self.inbox.held:
             self.inbox.look_again()
             self.want_blocked(None, now_us)
@@ -222,18 +227,20 @@ class Receiver(Process, ABC):
         return self.flush(now_us)
 
     def woken(self, now_us: int) -> None:
-        """Timers of a role."""
+        for at_us, act in self.timers():
+            if at_us is not None and now_us >= at_us:
+                act(now_us)
 
     def next_wake(self) -> int | None:
         best = self.inbox.next_due()
-        for at in (self.wants.next_ask(), self.own_wake()):
+        for at in (self.wants.next_ask(), *[at_us for at_us, _ in self.timers()]):
             if at is not None and (best is None or at < best):
                 best = at
         return best
 
-    def own_wake(self) -> int | None:
-        """When a role wants to be woken."""
-        return None
+    def timers(self) -> Iterable[Timer]:
+        """What a role does by itself, and when. Timers that are due act in this order, and may set those after them."""
+        return ()
 
     def flush(self, now_us: int) -> list[Effect]:
         """Ask for what is due and hand the effects to the driver."""

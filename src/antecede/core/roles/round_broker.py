@@ -12,7 +12,7 @@ Towards subscribers streams are senders, whatever the groups: colours and rounds
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from antecede.core.effects import Discard, Effect
 from antecede.core.frames import Ranges
@@ -20,23 +20,24 @@ from antecede.core.interest import Interest
 from antecede.core.marks import newest_of
 from antecede.core.message import Envelope, Message, Publication, series_of
 from antecede.core.order.colour import ROUNDS
-from antecede.core.order.matrix import Column, MatrixWriter, place_of
+from antecede.core.order.matrix import ColumnInterest, MatrixWriter, place_of
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.publishing import compose
 from antecede.core.repair.answering import in_time
 from antecede.core.roles.broker import Broker
 from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Timer
 from antecede.core.spread.multicast import Multicast
 from antecede.errors import InputError
 
-__all__ = ["Below", "RoundBroker", "leaves_us"]
+__all__ = ["InterestBelow", "RoundBroker", "leaves_us"]
 
 
 SUMMED = 60
 """Rounds before the newest that a summary reaches back: what a 64-bit number holds; older ones are about to expire."""
 
 
-class Below(Interest):
+class InterestBelow(Interest):
     """What a subscriber wants, where its streams are senders."""
 
     __slots__ = ()
@@ -55,8 +56,8 @@ class RoundBroker(Broker):
         self.summed = SUMMED
         self._waiting: deque[Envelope] = deque()
         """Published, and waiting for their rounds to begin."""
-        self._below: dict[tuple[str, ...], Below] = {}
-        self._columns: dict[str, Column] = {}
+        self._below: dict[tuple[str, ...], InterestBelow] = {}
+        self._columns: dict[str, ColumnInterest] = {}
         self._kept: dict[tuple[str, ...], tuple[tuple[int, int], dict[str, set[int]]]] = {}
 
     # -- out -------------------------------------------------------------------------------------------------------
@@ -95,7 +96,8 @@ class RoundBroker(Broker):
                 self.spread.publish(envelope, now_us)
 
     def keep(self, envelope: Envelope, now_us: int) -> None:
-        """Nobody is to hear of a message before its round; `_send_waiting` keeps it then."""
+        """A message of this broker's own is kept when its round begins (`_send_waiting`): until then nobody is to hear
+        of it."""
         if envelope.message.sender != self.name:
             super().keep(envelope, now_us)
 
@@ -104,16 +106,9 @@ class RoundBroker(Broker):
         if expires_us is None or now_us <= expires_us:
             super().forward(envelope, now_us)
 
-    def own_wake(self) -> int | None:
-        other = super().own_wake()
-        if not self._waiting:
-            return other
-        begins_us = self.clock.start_us(self._waiting[0].message.seq)
-        return begins_us if other is None else min(other, begins_us)
-
-    def woken(self, now_us: int) -> None:
-        self._send_waiting(now_us)
-        super().woken(now_us)
+    def timers(self) -> Iterator[Timer]:
+        yield self.clock.start_us(self._waiting[0].message.seq) if self._waiting else None, self._send_waiting
+        yield from super().timers()
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
         """Not of a round that nobody can have reached: what is sent here after it would have to wait for that round."""
@@ -138,7 +133,7 @@ class RoundBroker(Broker):
             for name, peer in self.members.items():
                 if peer.role == "broker":
                     self.writer.meet(name, peer.groups)
-                    self._columns.setdefault(name, Column(peer.groups, place_of(name)))
+                    self._columns.setdefault(name, ColumnInterest(peer.groups, place_of(name)))
 
     def interest_of(self, peer: str) -> Interest | None:
         if peer in self.links or peer not in self._columns or peer not in self.members:
@@ -148,26 +143,28 @@ class RoundBroker(Broker):
     # -- subscribers -----------------------------------------------------------------------------------------------
 
     def interest_below(self, filters: tuple[str, ...]) -> Interest:
-        return self._below.setdefault(filters, Below(filters))
+        return self._below.setdefault(filters, InterestBelow(filters))
 
     def beginning(self, interest: Interest) -> dict[str, int]:
-        """Whose messages up to which round lie in the past, wherever they went: a sender's earlier ones are causes.
+        """Per sender, the round up to which its messages lie in the past, whatever groups they went to: a sender's
+        earlier messages are causes of its later ones.
 
-        Of its own only what has left: a subscriber that began behind the others would wait for them for long elsewhere.
+        Of this broker's own messages only those count that have left: a subscriber that began behind the others would
+        wait for them for long at another broker.
         """
         newest = newest_of(self.writer.past())
         newest[self.name] = self.tops.get(self.name, 0)
         return newest
 
     def offers(self, interest: Interest) -> Mapping[str, int]:
-        if not isinstance(interest, Below):
+        if not isinstance(interest, InterestBelow):
             return super().offers(interest)
         return {sender: max(rounds) for sender, rounds in self._kept_for(interest).items()}
 
     def summary(self, interest: Interest) -> Mapping[str, int]:
         """004 GS2, where one scalar leads to no message in particular: per sender, in which of the rounds before its
         newest there is one (bit j: 1 + j rounds before)."""
-        if not self.uniform or not isinstance(interest, Below):
+        if not self.uniform or not isinstance(interest, InterestBelow):
             return {}
         masks = {}
         for sender, rounds in self._kept_for(interest).items():

@@ -1,7 +1,8 @@
 """A subscriber that counts by rounds (001 s2.2, 004): what it asks for where only a round is known.
 
-One colour leads to a round, not to a message, and to no more than one. So in `colour` a broker's digest says in which
-rounds its senders sent something (004 GS2, the summary), and what is not here is asked for.
+One colour leads to a round, not to a message, and to no more than one round. So in `colour` a broker's digest says in
+which rounds its senders sent something (004 GS2, the summary), and messages of those rounds that are not here are asked
+for.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""The serving half of a process: it keeps messages, and compares with its peers until nobody lacks anything.
+"""The serving half of a process: it keeps messages, and compares with its peers until no peer lacks any.
 
-It has a Writer, which stamps; a Store, which answers requests (`repair/answering.py`); rounds, in which digests go out
-(`repair/comparing.py`); and it finds out when everybody has a message, so that the Store may let go of it
-(`repair/stability.py`). Of the receiving half it sees the past alone, which it never writes. Its role says who the
-peers are, and what each of them wants.
+A Writer stamps; a Store answers requests (`repair/answering.py`); in rounds digests go out (`repair/comparing.py`); and
+once everybody has a message the Store may let go of it (`repair/stability.py`). Of the receiving half the serving half
+sees the past alone, which it never writes. The role says which processes are peers, and what each of them wants.
+Example: A keeps p:1 and says so in a digest; B asks for it and says later that it lies behind; when B has said so for
+`grace_us`, A lets go of p:1.
 """
 
 from __future__ import annotations
@@ -56,13 +57,13 @@ class Server(Process, ABC):
 
     @abstractmethod
     def settled(self, streams: Marks) -> None:
-        """Everybody has these for good: nobody asks any more which of them were given up."""
+        """Streams are settled up to these marks: nobody asks any more which of their messages were given up."""
 
     # -- what it asks its role: who is there -----------------------------------------------------------------------
 
     @abstractmethod
     def peers(self) -> Sequence[str]:
-        """Whom digests go to."""
+        """The processes that digests go to."""
 
     @abstractmethod
     def interest_of(self, peer: str) -> Interest | None:
@@ -73,12 +74,13 @@ class Server(Process, ABC):
         """The others that carry a stream's group."""
 
     @abstractmethod
-    def equals(self) -> Sequence[str]:
-        """Those among its peers whom local views are drawn from."""
+    def fellow_carriers(self) -> Sequence[str]:
+        """The peers from which a local view is drawn: all but subscribers."""
 
     @abstractmethod
     def neighbours(self) -> Sequence[str]:
-        """Equals that are compared with whatever the view is: so many that what anybody has gets to everybody."""
+        """Equals that this process compares with even if they are not in its view: enough that a message gets from any
+        to all."""
 
     def serves(self, peer: str) -> bool:
         """Whether a peer is a subscriber, which has nobody else to ask."""
@@ -102,9 +104,9 @@ class Server(Process, ABC):
         """The cut behind which this process began and which it cannot give, as far as peers must be told."""
         return {}
 
-    def aside(self) -> Sequence[Envelope]:
-        """Publications that this process passed over and does not store. Peers may ask for them until another broker
-        confirms that it has them. Only a home broker has any."""
+    def unsafe(self) -> Sequence[Envelope]:
+        """Publications that no other broker is known to have. Peers may ask for them, also if this process passed over
+        them and does not store them. Only a home broker has any."""
         return ()
 
     def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
@@ -128,16 +130,16 @@ class Server(Process, ABC):
 
     def offers(self, interest: Interest) -> Mapping[str, int]:
         """The newest message kept per stream that concerns a peer, and what else a role offers."""
-        offers, aside = self.store.offers(interest), self.aside()
-        if aside:
+        offers, unsafe = self.store.offers(interest), self.unsafe()
+        if unsafe:
             offers = dict(offers)
-            for envelope in aside:
+            for envelope in unsafe:
                 join(offers, interest.among(dict(envelope.stamp.own)))
         return offers
 
     def beginning(self, interest: Interest) -> dict[str, int]:
-        """Where somebody may begin who is told `cut()`: behind what was delivered here and all that precedes it, and
-        behind the cut at which this process itself began: it will never have anything before that."""
+        """The marks behind which a process begins that is told `cut()`: behind all that was delivered here and its
+        past, and behind the cut at which this process itself began, since it will never have anything before that."""
         past = dict(self.writer.past())
         for stream in self.past.loose_streams():
             past[stream] = self.tops.get(series_of(stream), 0)

@@ -15,7 +15,7 @@ filters may still be under way, and say nothing of the new groups.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
 from antecede.core.begin.cut import Cuts
@@ -26,7 +26,7 @@ from antecede.core.marks import Marks, beyond
 from antecede.core.message import Envelope, Mark, Message, Publication
 from antecede.core.repair.comparing import bounded
 from antecede.core.roles.process import Parts
-from antecede.core.roles.receiver import Receiver
+from antecede.core.roles.receiver import Receiver, Timer
 from antecede.core.spread.forwarding import Forwarding
 from antecede.core.topics import matches
 from antecede.errors import InputError
@@ -292,15 +292,7 @@ class Subscriber(Receiver):
 
     # -- time ------------------------------------------------------------------------------------------------------
 
-    def own_wake(self) -> int | None:
-        gossip_us = None if self.forwarding is None else self.forwarding.at_us
-        if gossip_us is None or self._attach_at is None:
-            return self._attach_at if gossip_us is None else gossip_us
-        return min(gossip_us, self._attach_at)
-
-    def woken(self, now_us: int) -> None:
-        if self._attach_at is not None and now_us >= self._attach_at:
-            self._send_attach(now_us)
-        gossip = self.forwarding
-        if gossip is not None and gossip.at_us is not None and now_us >= gossip.at_us:
-            gossip.hold(now_us)
+    def timers(self) -> Iterator[Timer]:
+        yield self._attach_at, self._send_attach
+        if self.forwarding is not None:
+            yield self.forwarding.at_us, self.forwarding.hold

@@ -92,7 +92,7 @@ class Acks(Flat):
             del self._unheard[message_id]
 
     def viewed(self, now_us: int) -> None:
-        """Nobody waits for those who are gone; newcomers began at a cut, and compare."""
+        """The view changed: no message waits for members that are gone; newcomers began at a cut, and compare."""
         for message_id, unheard in list(self._unheard.items()):
             for peer in [peer for peer in unheard.who if peer not in self.member.members]:
                 self._heard(message_id, peer)

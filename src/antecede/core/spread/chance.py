@@ -1,4 +1,4 @@
-"""Whom chance picks: the one place where a few are drawn from many (001 s2.2, 003, 004: gossip targets at random)."""
+"""Drawing by chance: the one place where a few are drawn from many (001 s2.2, 003, 004: gossip targets at random)."""
 
 from __future__ import annotations
 

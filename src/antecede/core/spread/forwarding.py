@@ -27,7 +27,7 @@ __all__ = ["Forwarding"]
 
 
 class Forwarding:
-    __slots__ = ("_alike", "_asked", "_came", "_until", "at_us", "clock", "subscriber", "view")
+    __slots__ = ("_asked", "_came", "_same_filters", "_until", "at_us", "clock", "subscriber", "view")
 
     def __init__(self, subscriber: Subscriber) -> None:
         settings = subscriber.settings
@@ -38,8 +38,8 @@ class Forwarding:
             if settings.view_below
             else None
         )
-        self._alike: list[str] = []
-        """Who asked for the same, by the view."""
+        self._same_filters: list[str] = []
+        """The subscribers in view that asked for the same filters."""
         self.at_us: int | None = None
         """When its next round begins; None: nothing that came can live any more."""
         self._came: list[Envelope] = []
@@ -49,7 +49,7 @@ class Forwarding:
         self._asked = 0
 
     def came(self, envelopes: Iterable[Envelope], now_us: int) -> None:
-        """These are new here."""
+        """Messages came that are new here."""
         for envelope in envelopes:
             self._came.append(envelope)
             self._until = max(self._until, envelope.message.seq + self.clock.colours)
@@ -59,12 +59,12 @@ class Forwarding:
     def viewed(self) -> None:
         one = self.subscriber
         mine = one.members.get(one.name)
-        self._alike = [] if mine is None else [
+        self._same_filters = [] if mine is None else [
             name for name, peer in one.members.items()
             if peer.role == "subscriber" and peer.groups == mine.groups and name != one.name
         ]  # fmt: skip
         if self.view is not None:
-            self.view.update(self._alike)
+            self.view.update(self._same_filters)
 
     def hold(self, now_us: int) -> None:
         came, self._came = self._came, []
@@ -79,7 +79,7 @@ class Forwarding:
     def _drawn(self, number: int) -> list[str]:
         one = self.subscriber
         if self.view is None:
-            return some_of(one.dice, self._alike, one.settings.fanout)
+            return some_of(one.dice, self._same_filters, one.settings.fanout)
         return self.view.draw(one.settings.fanout, number)
 
     def _pull(self) -> None:

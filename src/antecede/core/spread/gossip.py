@@ -68,7 +68,7 @@ class Gossip(Multicast):
             broker.project(names, envelope, interest)
 
     def _below(self, message: Message, now_us: int) -> list[tuple[Interest, tuple[str, ...]]]:
-        """Whom of the subscribers this round goes to, those of one interest together."""
+        """The subscribers that this round of a message goes to, those of one interest together."""
         broker = self.broker
         fanout = broker.settings.fanout
         routes = broker.routes(message.topics)

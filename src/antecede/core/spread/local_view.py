@@ -41,7 +41,7 @@ class LocalView:
         """Names to be passed on."""
 
     def update(self, peers: Sequence[str], near_by: Iterable[str]) -> None:
-        """Who there is now. Those that are gone leave the view; of newcomers each view takes in its share."""
+        """The peers changed: those that are gone leave the view, and of newcomers the view takes in its share."""
         first = not self._known
         new = [name for name in peers if name not in self._known]
         self._known = dict.fromkeys(peers)
@@ -86,7 +86,7 @@ class LocalView:
         return (*names, sender) if self._dice.random() < TELLS else tuple(names)
 
     def within(self, names: Sequence[str]) -> Sequence[str]:
-        """Of these the ones in the view; all of them where there are none, or no view."""
+        """The names among these that are in the view; all of them where none is, or there is no view."""
         if not self.size:
             return names
         return [name for name in names if name in self.names] or names

@@ -33,7 +33,8 @@ class Multicast:
         self.forward(envelope, now_us)
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
-        """It was delivered or published here: on to the subscribers that want it, as the Order projects it."""
+        """A message was delivered or published here: it goes on to the subscribers that want it, as the Order projects
+        it."""
         broker = self.broker
         for interest, names in broker.routes(envelope.message.topics):
             broker.project(names, envelope, interest)

@@ -56,7 +56,7 @@ def draw(figure: Any, table: Table) -> None:
     ax = figure.subplots()
     curves(ax, table, "members", "per_second", "what", band=False)
     ax.set(xscale="log", yscale="log", xlabel="members", ylabel="frames received per second",
-           title="10 messages per second from one sender")  # fmt: skip
+           title="10 messages per second from one sender; F = 3, 20 rounds per second")  # fmt: skip
     ax.legend()
 
 

@@ -18,6 +18,8 @@ __all__ = ["CLAIM", "rule"]
 
 MARGIN = 0.01
 SHOWN = ("home", "graph", "pull", "rounds", "colour", "colour-eager", "solicit")
+SAID = {"home": "home (ours)", "graph": "graph (001)", "pull": "pull (003)", "rounds": "rounds (001)",
+        "colour": "colour (004)", "colour-eager": "colour-eager (004)", "solicit": "solicit (000, 002)"}  # fmt: skip
 PARTS = (("undelivered", "undelivered pairs (%)", 100.0), ("p50_ms", "median delay (ms)", 1.0),
          ("bytes_per_pair", "bytes per pair", 1.0))  # fmt: skip
 
@@ -52,14 +54,14 @@ def rule(table: Table) -> Verdict:
 
 def draw(figure: Any, table: Table) -> None:
     axes = figure.subplots(1, 3, sharey=True)
-    names = [row["recipe"] for row in table]
+    names = [SAID.get(row["recipe"], row["recipe"]) for row in table]
     for ax, (name, label, times) in zip(axes, PARTS, strict=True):
         values = [times * row[name] for row in table]
         errors = [times * max(0.0, row[f"{name}_high"] - row[name]) for row in table]
         ax.barh(names, values, 0.7, xerr=errors, color=["#1b4f8a"] + ["#9a9a9a"] * (len(names) - 1),
                 hatch=["///"] + [""] * (len(names) - 1), edgecolor="white", capsize=2)  # fmt: skip
         for y, (value, error) in enumerate(zip(values, errors, strict=True)):
-            ax.text(value + error, y, f"  {value:.3g}", va="center", fontsize=7.5)
+            ax.text(value + error, y, f"  {value:.3g}", va="center", fontsize=8)
         ax.set(xlabel=label, xlim=(0, 1.3 * max(0.1, *(v + e for v, e in zip(values, errors, strict=True)))))
         ax.grid(axis="y", visible=False)
     axes[0].invert_yaxis()

@@ -45,9 +45,11 @@ def draw(figure: Any, table: Table) -> None:
     long = [{"loss": f"{100 * row['loss']:g}", "fate": label, "share": 100 * row[name],
              "share_high": 100 * row[f"{name}_high"]}
             for row in table for name, label in FATES.items() if name != "fate_delivered"]  # fmt: skip
-    bars(ax, long, "loss", "share", "fate")
+    seen = {row["fate"] for row in long if row["share"]}
+    none = [label for label in dict.fromkeys(row["fate"] for row in long) if label not in seen]
+    bars(ax, [row for row in long if row["fate"] in seen] or long, "loss", "share", "fate")
     ax.set(xlabel="loss (%)", ylabel="pairs (%)", title="what became of pairs that dcco did not deliver")
-    ax.legend(fontsize=7.5)
+    ax.legend(title=f"none at any loss: {'; '.join(none)}" if none else None, alignment="left")
 
 
 CLAIM = Claim(

@@ -12,7 +12,7 @@ from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, grid
 from antecede.lab.claims.certainty import _wilson
-from antecede.lab.figures import curves, ticks_at
+from antecede.lab.figures import curves, series_of
 from antecede.lab.models import coverage
 from antecede.lab.tidy import by_points
 from antecede.spark.sweep import Cell
@@ -20,6 +20,8 @@ from antecede.spark.sweep import Cell
 __all__ = ["CLAIM", "rule"]
 
 ENOUGH = 0.95
+SURE = 0.99
+"""Fan-outs that are above this everywhere share one line."""
 ALPHA = 1
 
 
@@ -63,17 +65,27 @@ def rule(table: Table) -> Verdict:
 
 def draw(figure: Any, table: Table) -> None:
     left, right = figure.subplots(1, 2, sharey=True)
+    sure = [f for f in series_of(table, "fanout") if all(row["all"] >= SURE for row in table if row["fanout"] == f)]
     for ax, alpha in ((left, 0), (right, ALPHA)):
-        part = [row for row in table if row["alpha"] == alpha]
-        curves(ax, part, "subscribers", "all", "fanout", names=lambda f: f"F = {f}")
-        ax.axhline(ENOUGH, color="black", linewidth=0.8, linestyle=":")
+        part = [row for row in table if row["alpha"] == alpha and row["fanout"] not in sure[1:]]
+        curves(
+            ax,
+            part,
+            "subscribers",
+            "all",
+            "fanout",
+            names=lambda f: f"F = {', '.join(map(str, sure))}" if f in sure else f"F = {f}",
+        )
+        ax.axhline(ENOUGH, color="black", linewidth=0.8, linestyle=":", label=f"enough: {ENOUGH:g}")
         ax.set(
             xscale="log",
-            xlabel="processes N",
+            xlabel="processes N, and rounds",
             title=f"after ceil(log2 N){f' + {alpha}' if alpha else ''} rounds",
             ylim=(-0.03, 1.04),
         )
-        ticks_at(ax, part, "subscribers")
+        rounds = {row["subscribers"]: row["rounds"] for row in part}
+        ax.set_xticks(list(rounds), [f"{n:,}\n{rounds[n]}" for n in rounds], fontsize=8)
+        ax.minorticks_off()
     left.set_ylabel("P(all correct have it)")
     right.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), title="fan-out")
 

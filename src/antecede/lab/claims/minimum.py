@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict
-from antecede.lab.figures import curves, ticks_at
+from antecede.lab.figures import curves, plain, ticks_at
 from antecede.spark.sweep import Cell
 
 __all__ = ["CLAIM", "rule"]
@@ -55,6 +55,7 @@ def draw(figure: Any, table: Table) -> None:
     ax.set(xscale="log", yscale="log", xlabel="brokers n, all of which have just published",
            ylabel="stamp to a subscriber (bytes)")  # fmt: skip
     ticks_at(ax, table, "brokers")
+    plain(ax.yaxis, 5, 10, 20, 50, 100, 200, 500)
     ax.legend()
 
 

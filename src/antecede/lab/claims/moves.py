@@ -55,7 +55,8 @@ def draw(figure: Any, table: Table) -> None:
     ax = figure.subplots()
     shown = [{**row, "factor": row["times_four"] / FEW} for row in table]
     curves(ax, shown, "factor", "bytes_per_attachment", "what")
-    ax.set(xlabel="times as many", ylabel="bytes per attachment", ylim=(0, None), xscale="log")
+    ax.set(xlabel=f"brokers, or subscribers: times as many as {FEW} and {2 * FEW}", ylabel="bytes per attachment",
+           ylim=(0, None), xscale="log")  # fmt: skip
     ticks_at(ax, shown, "factor")
     ax.legend()
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, grid
-from antecede.lab.figures import curves, ticks_at
+from antecede.lab.figures import curves
 from antecede.lab.tidy import summarise
 from antecede.spark.sweep import Cell
 
@@ -67,7 +67,9 @@ def draw(figure: Any, table: Table) -> None:
         part = [{**row, **{k: 100 * row[k] for k in (name, f"{name}_low", f"{name}_high")}} for row in table]
         curves(ax, part, "near", name, "gossip")
         ax.set(xlabel="preference P for the own site", ylabel=label, ylim=(0, None))
-        ticks_at(ax, [row for row in part if row["near"] != 0.97], "near")
+        points = sorted({row["near"] for row in part})
+        # The last two are too close for two labels in a line.
+        ax.set_xticks(points, ["\n" * (point == points[-1]) + f"{point:g}" for point in points])
     left.legend()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict
-from antecede.lab.figures import curves
+from antecede.lab.figures import curves, plain
 from antecede.spark.sweep import Cell
 
 __all__ = ["CLAIM", "rule"]
@@ -60,6 +60,7 @@ def draw(figure: Any, table: Table) -> None:
         ax.set(xscale="log", yscale="log", title=protocol, xlabel="brokers n, all of which have just published")
         ax.set_xticks([4, 16, 64, 256, 1024], ["4", "16", "64", "256", "1,024"])
         ax.minorticks_off()
+    plain(axes[0].yaxis, 10, 30, 100, 300, 1000, 3000, 10_000)
     axes[0].set_ylabel("stamp on the wire (bytes)")
     axes[0].legend()
 

@@ -8,6 +8,7 @@ for a reading if 004's is flat and [9]'s is not.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,10 +61,10 @@ def rule(table: Table) -> Verdict:
 def draw(figure: Any, table: Table) -> None:
     axes = figure.subplots(1, 2, sharey=True)
     for ax, what, name in zip(axes, (OURS, MATRIX), ("004: brokers to subscribers", MATRIX), strict=True):
-        part = [{**row, "perturbed": row["perturbed"].replace(" ", "\n")} for row in table if row["what"] == what]
+        part = [{**row, "perturbed": textwrap.fill(row["perturbed"], 10)} for row in table if row["what"] == what]
         bars(ax, part, "perturbed", "throughput", "members", names=lambda n: f"{n} members")
         ax.set(title=name)
-        ax.tick_params(axis="x", labelsize=7.5)
+        ax.tick_params(axis="x", labelsize=8)
     axes[0].set_ylabel("deliveries per second and member\n(that is awake, if any is)")
     axes[1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, grid
-from antecede.lab.figures import bars
+from antecede.lab.figures import HATCHES, STYLES
 from antecede.lab.tidy import by_points
 from antecede.spark.sweep import Cell
 
@@ -26,6 +26,7 @@ READINGS = {
     "rounds": ("repaired", "printed", "described"),
     "colour": ("repaired", "printed", "charitable"),
 }
+REPAIRED = "repaired"
 LABELS = {"broken": "findings of the oracle", "missing": "pairs never delivered"}
 
 
@@ -70,13 +71,18 @@ def rule(table: Table) -> Verdict:
 
 
 def draw(figure: Any, table: Table) -> None:
-    ax = figure.subplots()
-    long = [{"reading": f"{row['recipe']}\n{row['reading']}", "what": label, "share": 100 * row[name]}
-            for row in table for name, label in LABELS.items()]  # fmt: skip
-    bars(ax, long, "reading", "share", "what")
-    ax.set(ylabel="per 100 pairs")
-    ax.tick_params(axis="x", labelsize=7.5)
-    ax.legend()
+    axes = figure.subplots(1, 2, sharey=True)
+    names = [f"{row['recipe']}, {row['reading']}" for row in table]
+    for ax, (name, label), colour, hatch in zip(axes, LABELS.items(), STYLES, HATCHES, strict=False):
+        values = [100 * row[name] for row in table]
+        ax.barh(names, values, 0.72, color=colour[0], alpha=0.85, hatch=hatch, edgecolor="white")
+        for place, (row, value) in enumerate(zip(table, values, strict=True)):
+            ax.text(value, place, f" {value:.1f}" if value else " 0", va="center", fontsize=8)
+            if row["reading"] == REPAIRED and place:
+                ax.axhline(place - 0.5, color="#888888", linewidth=0.7)
+        ax.set(xlabel=f"{label}\n(per 100 pairs)", xlim=(0, 1.15 * max(1.0, *values)))
+        ax.grid(axis="y", visible=False)
+    axes[0].set_ylim(len(table) - 0.4, -0.6)
 
 
 CLAIM = Claim(
@@ -94,5 +100,5 @@ CLAIM = Claim(
     draw=draw,
     caption="Each protocol as repaired and as its text can be read (docs/papers.md): what the oracle finds "
     "(inversions, duplicates, overdue, gaps, stranded; a pair can have several) and pairs never delivered. 10 % loss.",
-    size=(10.4, 3.6),
+    size=(7.2, 4.6),
 )

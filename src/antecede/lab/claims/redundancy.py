@@ -7,6 +7,7 @@ counted beside.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,19 +60,19 @@ def draw(figure: Any, table: Table) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     largest = max(row["subscribers"] for row in table)
     part = [row for row in table if row["subscribers"] == largest]
-    long = [{"way": row["way"].replace(", ", ",\n").replace(" brokers", "\nbrokers"), "what": what, "each": row[name],
+    long = [{"way": textwrap.fill(row["way"], 12), "what": what, "each": row[name],
              "each_high": row[f"{name}_high"]} for row in part
             for name, what in (("copies_each", "payload copies"), ("requests_each", "requests"))]  # fmt: skip
     bars(left, long, "way", "each", "what")
     left.set(ylabel="sent per subscriber reached", title=f"{largest:,} subscribers")
-    left.tick_params(axis="x", labelsize=7)
+    left.tick_params(axis="x", labelsize=8)
     left.legend()
     names = [row["way"].replace(", ", ",\n").replace(" brokers", "\nbrokers") for row in part]
     right.barh(names, [100 * row["share"] for row in part], color="#888888", hatch="///", edgecolor="white")
     right.set(xlabel="subscribers reached (%)", xlim=(0, 118))
     for y, row in enumerate(part):
-        right.text(100 * row["share"] + 1.5, y, f"{row['share']:.1%}", va="center", fontsize=7.5)
-    right.tick_params(axis="y", labelsize=7)
+        right.text(100 * row["share"] + 1.5, y, f"{row['share']:.1%}", va="center", fontsize=8)
+    right.tick_params(axis="y", labelsize=8)
     right.grid(axis="y", visible=False)
     right.invert_yaxis()
 

@@ -13,7 +13,7 @@ from typing import Any
 from antecede.core.printed.undone import REPAIRS
 from antecede.core.recipes import WITHOUT
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, grid
-from antecede.lab.figures import STYLES
+from antecede.lab.figures import STYLES, plain
 from antecede.lab.tidy import by_points, difference, interval
 from antecede.spark.sweep import Cell
 
@@ -84,19 +84,27 @@ def draw(figure: Any, table: Table) -> None:
     left.barh(places, [100 * row["lost"] for row in rows], 0.7, color="#1b4f8a", alpha=0.85,
               xerr=[100 * max(0.0, row["lost_high"] - row["lost"]) for row in rows],
               error_kw={"elinewidth": 0.8, "capsize": 1.5})  # fmt: skip
-    left.set_yticks(places, [f"{row['recipe']}: {row['repair']}" for row in rows], fontsize=7)
+    left.set_yticks(places, [f"{row['recipe']}: {row['repair']}" for row in rows], fontsize=8)
     left.set(xlabel="more undelivered without it\n(percentage points)", xscale="symlog")
     left.axvline(0, color="black", linewidth=0.8)
     for index, ((name, mark), (colour, *_)) in enumerate(zip(MARKS.items(), STYLES, strict=False)):
         beside = (index - 3) * 0.09  # two kinds of violation at one rate stay apart
         seen = [(1000 * row[name], place - beside) for row, place in zip(rows, places, strict=True) if row[name]]
         if seen:
-            right.plot(*zip(*seen, strict=True), mark, color=colour, markerfacecolor="none", markersize=5, label=name)
+            right.plot(*zip(*seen, strict=True), mark, color=colour, markerfacecolor="none", markersize=5.5,
+                       markeredgewidth=1.3, label=name)  # fmt: skip
     right.set(xlabel="violations per 1,000 pairs", xscale="symlog", xlim=(0, None))
     if right.lines:
         figure.legend(loc="outside lower center", ncols=7)
+    ends = left.get_xlim()
+    plain(left.xaxis, -10, -1, 0, 1, 10)
+    left.set_xlim(ends)
+    plain(right.xaxis, 0, 1, 10, 100)
+    left.set_ylim(-0.7, len(rows) - 0.3)
     for ax in (left, right):
         ax.grid(axis="y", visible=False)
+        for place in places[::2]:  # one sees which mark is in which line
+            ax.axhspan(place - 0.5, place + 0.5, color="#f0f0f0", linewidth=0, zorder=0)
 
 
 CLAIM = Claim(

@@ -22,6 +22,9 @@ HALF = 0.5
 BROKER = "a broker keeps"
 HOLDS = {"colour": "a subscriber of colour (hold)", "colour-eager": "a subscriber of colour-eager"}
 MEMBER = "a member of solicit keeps"
+SAID = {HOLDS["colour"]: "held by a subscriber of colour (004)", BROKER: "kept by a broker of colour (004)",
+        HOLDS["colour-eager"]: "held by a subscriber of colour-eager (004)",
+        MEMBER: "kept by a member of solicit (000)"}  # fmt: skip
 
 
 def cells(effort: Effort) -> list[Cell]:
@@ -63,7 +66,7 @@ def rule(table: Table) -> Verdict:
 
 def draw(figure: Any, table: Table) -> None:
     ax = figure.subplots()
-    curves(ax, table, "rate", "messages_at_once", "what")
+    curves(ax, table, "rate", "messages_at_once", "what", names=lambda what: SAID.get(what, what))
     ax.set(xlabel="messages published per second", ylabel="messages at one process at once, at most", ylim=(0, None))
     ticks_at(ax, table, "rate")
     ax.legend()
