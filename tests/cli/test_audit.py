@@ -94,6 +94,9 @@ def test_what_is_set_aside_and_what_has_no_order_is_told(tmp_path: Path, engine:
     assert "set aside: x is among its own causes" in shown and "4,e,,ragged" in shown
     assert "2 deliveries stand at the position of another: these have no order among themselves" in shown
     assert "1 finding in 4 deliveries (7 rows) of 1 receivers, 6 messages; 3 set aside (3 rows not judged)" in shown
+    table.write_text("n,msg,refs\nsoon,b,a\n7,,\n1,a,\n")
+    code, shown = run(str(table), *columns)
+    assert "set aside: b: position is not a whole number: soon" in shown and "set aside: row 7: id is null" in shown
     table.write_text("n,msg,refs\n1,b,a\n1,a,\n")
     code, shown = run(str(table), *columns)
     assert code == 0 and "clean: 0 findings" in shown and "2 deliveries stand at" in shown

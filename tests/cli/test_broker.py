@@ -84,6 +84,7 @@ def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
         (("broker", "--config", str(tmp_path / "none.toml")), "cannot be read"),
         (("pub", "room/#", "hello", "--at", "127.0.0.1:9"), "No broker answers"),
         (("pub", "t", "x", "--within", "soon"), "is no duration"),
+        (("broker", "--listen", "7402"), "write 127.0.0.1:7402"),
         (("pub", "t", "x", "--header", "lang"), "A header is KEY=VALUE"),
     ):
         result = antecede(*arguments)
@@ -96,3 +97,6 @@ def test_a_taken_port_says_so() -> None:
         url = broker.stdout.readline().split()[-1]
         second = antecede("broker", "--listen", url)
         assert second.returncode == 2 and "Name another port" in second.stderr
+        for option in ("--http", "--mqtt"):
+            third = antecede("broker", "--listen", "127.0.0.1:0", option, url.rpartition(":")[2])
+            assert third.returncode == 2 and "already in use. Name another port, for example " + option in third.stderr

@@ -37,7 +37,8 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("name", [name for name in cli.COMMANDS if cli.exists(name)])
 def test_every_command_has_help_that_teaches(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([name, "--help"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) > 6
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 6 and max(map(len, lines)) <= 80
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from antecede import cli
+from antecede.cli.output import fitted
 
 
 @pytest.mark.parametrize(("words", "code"), [(["recipes"], 0), (["simulate", "--help"], 0), (["check", "nowhere"], 2)])
@@ -78,3 +80,23 @@ def test_what_could_not_be_written_is_said() -> None:
         )
     assert done.returncode == 2
     assert done.stderr == "antecede: standard output cannot be written: No space left on device.\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_sentences_fit_a_terminal_and_are_one_line_for_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    text = "a sentence that is longer than the terminal is wide\n  antecede a-command-that-is-longer-than-the-terminal"
+    assert fitted(text, io.StringIO()) == text
+    assert fitted(text, Terminal()).splitlines() == [
+        "a sentence that is longer than the",
+        "  terminal is wide",
+        "  antecede a-command-that-is-longer-than-the-terminal",
+    ]
+    assert fitted(f"{'':<15} -> a cure of some length now", Terminal(), indent=" " * 19).splitlines() == [
+        f"{'':<15} -> a cure of some length",
+        f"{'':<19}now",
+    ]

@@ -144,6 +144,14 @@ def test_the_report_for_people_and_for_programs(
     assert json.loads(capsys.readouterr().out)["rows_in"] == 1_010
 
 
+def test_the_report_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = {f"time is not a time: {n:04}": 1 for n in range(5)}
+    pipeline.show(Report("out", 5, (Stage("quarantine", 5, {ROWS_IN: 5, **counts}, 28.1),)))
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    assert all(f"{n:04}" in shown for n in range(5))
+
+
 def test_what_was_found_or_does_not_reconcile_is_exit_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,6 +27,13 @@ def test_every_recipe_is_listed_with_its_promise(capsys: pytest.CaptureFixture[s
     assert max(map(len, shown.splitlines())) <= 80
 
 
+def test_one_recipe_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["recipes", "pbcast"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("pbcast ") and "solicit" not in shown
+    assert main(["recipes", "solict"]) == 2 and "did you mean solicit?" in capsys.readouterr().err
+
+
 def test_for_programs_and_with_a_recipe_of_ones_own() -> None:
     """In a process of its own: a plugin stays loaded."""
     plugin = Path(__file__).parents[2] / "examples" / "plausible.py"

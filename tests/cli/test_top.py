@@ -42,3 +42,11 @@ def test_rates_and_what_was_left_out() -> None:
 def test_nobody_answers_at_all() -> None:
     result = antecede("top", "127.0.0.1:9", "--once")
     assert result.returncode == 2 and "refused. Is it the http port" in " ".join(result.stdout.split())
+
+
+def test_the_port_of_a_broker_that_is_no_http_port_and_none_at_all() -> None:
+    with cluster(1) as (_, told):
+        place = told["addresses"][0].removeprefix("antecede://")
+        assert look(place) == {"away": "what listens there does not speak HTTP"}
+    result = antecede("top")
+    assert result.returncode == 2 and "start one with `antecede broker --http 7480`" in result.stderr

@@ -29,7 +29,9 @@ def test_what_is_written_is_read(text: str, address: tuple[str, int]) -> None:
     [
         ("192.0.2.1:7400", "not the loopback"),
         ("0.0.0.0:7400", "not the loopback"),
-        ("broker.example:7400", "IP address"),
+        ("broker.example:7400", "broker.example is not the loopback"),
+        ("a b:7400", "is no host"),
+        ("7402", "a port without a host: write 127.0.0.1:7402"),
         ("127.0.0.1:http", "is no address"),
         ("127.0.0.1:70000", "is no address"),
     ],

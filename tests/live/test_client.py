@@ -217,8 +217,10 @@ def test_a_request_is_answered_by_an_ordinary_message() -> None:
             answers = await asyncio.gather(*(ann.request("sum", b"1+%d" % n, within=20) for n in range(5)))
             assert [answer.payload for answer in answers] == [b"%d" % (n + 1) for n in range(5)]
             assert all(answer.sender == "bob" for answer in answers)
-            with pytest.raises(TimeoutError):
+            with pytest.raises(TimeoutError, match=r"No reply came within 0.05 s to what was asked on nobody/listens."):
                 await ann.request("nobody/listens", b"", within=0.05)
+            with pytest.raises(InputError, match="within= is a number of seconds"):
+                await ann.request("sum", b"", within="1s")  # type: ignore[arg-type]
             with pytest.raises(InputError, match="asks for no reply"):
                 await bob.reply(answers[0], b"")
             serving.cancel()

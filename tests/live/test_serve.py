@@ -6,7 +6,10 @@ import asyncio
 import gc
 import logging
 import os
+import pty
 import signal
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -49,3 +52,26 @@ def test_garbage_is_looked_for_rarely_while_a_broker_runs_and_as_before_afterwar
     with collecting_rarely():
         assert gc.get_threshold() == (NEW_OBJECTS, *OLDER) and gc.get_freeze_count() > frozen
     assert gc.get_threshold() == before and gc.get_freeze_count() == 0
+
+
+def test_a_broker_goes_with_its_terminal(tmp_path: Path) -> None:
+    """In a session with a terminal of its own: when that is closed SIGHUP comes, and not to have settings read."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["ANTECEDE_STATE"] = str(tmp_path)
+        os.execv(sys.executable, [sys.executable, "-m", "antecede", "broker", "--listen", "127.0.0.1:0"])
+    shown = b""
+    while b"ctrl-C" not in shown:
+        shown += os.read(terminal, 1000)
+    time.sleep(0.5)  # until it listens to signals
+    os.kill(child, signal.SIGHUP)  # the terminal is there: it reads its settings again, and goes on
+    time.sleep(0.3)
+    assert os.waitpid(child, os.WNOHANG) == (0, 0)
+    os.close(terminal)
+    for _ in range(200):
+        if os.waitpid(child, os.WNOHANG) != (0, 0):
+            return
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    raise AssertionError("it still runs")

@@ -245,3 +245,21 @@ def test_clients_that_published_once_and_left_cost_nothing(tmp_path: Path) -> No
     assert after[3] == 3, "two brokers and ann"
     report = check(tmp_path)
     assert report.clean and not report.findings
+
+
+def test_brokers_that_do_not_run_are_named() -> None:
+    async def kill(cluster: LocalCluster) -> None:
+        cluster.kill("Z")
+
+    async def at(cluster: LocalCluster) -> None:
+        cluster.connect(at="Z")
+
+    async def alone(cluster: LocalCluster) -> None:
+        cluster.kill("A")
+        cluster.connect()
+
+    for scenario in (kill, at):
+        with pytest.raises(InputError, match=r"No broker 'Z' runs here: there are A\."):
+            LocalCluster().run(scenario)
+    with pytest.raises(InputError, match="No broker runs here any more"):
+        LocalCluster().run(alone)

@@ -100,8 +100,11 @@ def test_damaged_files_are_named_and_left_out(spark: SparkSession, tmp_path: Pat
     by_reading = damaged(spark, told, thorough=True)
     assert sorted(Path(file).name for file, _ in by_reading) == ["flipped.parquet", "torn.parquet"]
     assert read_rows(spark, told, [file for file, _ in by_reading]).count() == 2000
-    with pytest.raises(InputError, match="No Parquet file that can be read"):
+    with pytest.raises(InputError, match=r"No Parquet file that can be read .*: correct source.path"):
         read_rows(spark, told, [str(path) for path in folder.iterdir()])
+    (folder / "events.csv").write_text("id,parents\n")
+    with pytest.raises(InputError, match=r'say format = "csv" in \[source\]'):
+        read_rows(spark, config(folder / "events.csv", columns={"parents": "parents"}))
 
 
 @pytest.mark.parametrize(

@@ -81,3 +81,9 @@ def test_a_full_disk_is_a_sentence_with_the_path_and_leaves_no_file(
     with pytest.raises(EnvironmentFault, match=rf"no room left to write {tmp_path}/t/name=x: free some"):
         write_files(target, iter([batch([1, 2], ["x", "y"])]), 0)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_path_that_goes_up_and_down_again(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (file,) = write_files(Target(f"{tmp_path}/in/../out", {}), iter([batch([1], ["a"])]), 0)
+    assert (tmp_path / "out" / file.path).is_file()

@@ -22,7 +22,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import antecede
-from antecede.cli.output import patient_output
+from antecede.cli.output import fitted, patient_output
 from antecede.errors import AntecedeError
 
 __all__ = ["COMMANDS", "build", "main"]
@@ -147,7 +147,7 @@ def asked_for(given: Sequence[str]) -> str | None:
 
 
 def complain(sentence: str) -> None:
-    print(f"antecede: {sentence}", file=sys.stderr)
+    print(fitted(f"antecede: {sentence}", sys.stderr), file=sys.stderr)
 
 
 def complain_of(error: Exception) -> int:

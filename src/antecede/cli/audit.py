@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from antecede.cli.output import fitted
 from antecede.cli.progress import Progress
 from antecede.cli.watching import watched_spark
 from antecede.errors import InputError
@@ -68,7 +69,8 @@ def audit(
     \b
     antecede audit runs/                                       all runs below it
     antecede audit run-1 run-2 --json > verdicts.json
-    antecede audit log.parquet --id msg --parents refs --receiver node --position n
+    antecede audit log.parquet --id msg --parents refs \\
+        --receiver node --position n
     antecede audit simpledb.log
 
     Exit 0 when clean, 1 when a violation was found, 2 when nothing was found but something could not be judged.
@@ -183,11 +185,24 @@ def write(judged: Audit, out: Path) -> None:
 # --- what people see -------------------------------------------------------------------------------------------------
 
 
+def where_of(row: dict[str, Any]) -> str:
+    """What is set aside: a row by its id, or by its place where it has none; its text may begin with the id already."""
+    from antecede.spark.auditing.table_rows import EVERYBODY
+
+    process = row["process"] if row["process"] != EVERYBODY else ""
+    name, step = row.get("message"), row.get("step")
+    if name and row["text"].startswith(name):
+        name = None
+    elif not name and step is not None and process != row["process"]:
+        name = f"row {step}"
+    return "".join(f"{part}: " for part in (row["source"], row["run"], process, name) if part)
+
+
 def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
     from rich.table import Table
 
     def say(text: str) -> None:
-        console.print(text, highlight=False, markup=False, soft_wrap=True)
+        console.print(fitted(text), highlight=False, markup=False, soft_wrap=True)
 
     for finding in report["findings"]:
         place = "".join(f"{finding[name]}: " for name in ("source", "run") if finding[name])
@@ -197,8 +212,7 @@ def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
         where = f"{out / 'findings'} holds all" if out else "--json shows more, --out DIR writes all"
         say(f"... and {report['left_out']['findings']:,} more ({where})")
     for row in report["quarantine"]:
-        place = ", ".join(str(row[name]) for name in ("source", "run", "process") if row[name])
-        say(f"set aside: {place + ': ' if place else ''}{row['text']}")
+        say(f"set aside: {where_of(row)}{row['text']}")
     if report["left_out"].get("quarantine"):
         where = f"{out / 'quarantine'} holds all" if out else "--json shows more, --out DIR writes all"
         say(f"... and {report['left_out']['quarantine']:,} more set aside ({where})")

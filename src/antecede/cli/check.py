@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from antecede.cli.output import fitted
 from antecede.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -111,17 +112,16 @@ def show(report: Report, console: Console) -> None:
         console.print(f"In doubt, as the rows cannot tell (--json says what): {len(report.in_doubt)}", highlight=False)
     for name in report.unknown_tails:
         text = f"Not clean: the records of {name} stop without an end, so nobody knows what it did later."
-        console.print(text, highlight=False, markup=False, soft_wrap=True)
+        console.print(fitted(text), highlight=False, markup=False, soft_wrap=True)
     verdict = "clean" if report.clean else "NOT clean"
     if report.exempt:
         verdict += f" (not judged: {', '.join(report.exempt)})"
     count = len(report.findings)
-    console.print(
+    text = (
         f"{verdict}: {count} finding{'' if count == 1 else 's'} in {report.rows} rows of {report.processes} processes, "
-        f"{report.messages} messages, {report.pairs} pairs",
-        highlight=False,
-        soft_wrap=True,
+        f"{report.messages} messages, {report.pairs} pairs"
     )
+    console.print(fitted(text), highlight=False, soft_wrap=True)
 
 
 def check_table(paths: list[Path], named: dict[str, str | None], as_json: bool) -> None:
@@ -143,6 +143,7 @@ def check_table(paths: list[Path], named: dict[str, str | None], as_json: bool) 
 def print_findings(findings: list[Finding], console: Console) -> None:
     for finding in findings[:FIRST]:
         where = finding.process if finding.step is None else f"{finding.process}, step {finding.step}"
-        console.print(f"{finding.verdict}: {where}: {finding.text}", highlight=False, markup=False, soft_wrap=True)
+        text = fitted(f"{finding.verdict}: {where}: {finding.text}")
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
     if len(findings) > FIRST:
         console.print(f"... and {len(findings) - FIRST} more (--json shows all)")

@@ -20,6 +20,7 @@ def doctor(
     come with the cause and a cure. Exit 0 when nothing is bad, 2 otherwise.
     """
     from antecede.cli import health
+    from antecede.cli.output import fitted
 
     findings = health.examine()
     broken = [finding for finding in findings if finding.state == "bad"]
@@ -27,8 +28,8 @@ def doctor(
         print(json.dumps({"fine": not broken, "findings": [asdict(finding) for finding in findings]}, indent=2))
     else:
         for finding in findings:
-            print(f"{finding.state:<5} {finding.name:<9} {finding.says}")
+            print(fitted(f"{finding.state:<5} {finding.name:<9} {finding.says}", indent=" " * 16))
             if finding.cure:
-                print(f"{'':<15} -> {finding.cure}")
+                print(fitted(f"{'':<15} -> {finding.cure}", indent=" " * 19))
     if broken:
         raise typer.Exit(2)

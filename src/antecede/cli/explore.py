@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from antecede.cli.output import fitted
 from antecede.cli.progress import Progress
 from antecede.errors import InputError
 
@@ -61,10 +62,13 @@ def explore(
 
     \b
     Examples:
-    antecede explore --recipe solicit --members 3 --messages 3 --losses 1 --duplicates 1
-    antecede explore --recipe graph --brokers 2 --subscribers 2 --messages 3 --losses 1
+    antecede explore --recipe solicit --members 3 --messages 3 \\
+        --losses 1 --duplicates 1
+    antecede explore --recipe graph --brokers 2 --subscribers 2 \\
+        --messages 3 --losses 1
     antecede explore --recipe home --script 'S1 -> B; S1 G1,G2; S2 G1' --losses 1
-    antecede explore --recipe solicit --deadline-ms 100 --slow 1 --script 'A G1; A G1 within 50'
+    antecede explore --recipe solicit --deadline-ms 100 --slow 1 \\
+        --script 'A G1; A G1 within 50'
     antecede explore --replay tests/transcripts/solicit-loss.txt
 
     Every count multiplies the states: begin with small ones. Exit 0 when nothing was found, 1 when a violation was
@@ -111,7 +115,7 @@ def _explore(small: Small, max_states: int, out: Path | None, as_json: bool) -> 
     else:
         if transcript is not None:
             print(transcript)
-        print(_summary(found, seconds))
+        print(fitted(_summary(found, seconds)))
     if found.findings:
         raise typer.Exit(1)
     if not found.complete:

@@ -44,12 +44,12 @@ def keys(
     """Keys of a cluster: what brokers need beyond the loopback, and tokens for their clients.
 
     \b
-    antecede keys init --host 10.0.0.1                  secret, authority, certificate of this broker
-    antecede keys broker --host 10.0.0.2 --out two      what another broker needs, to be copied there
-    antecede keys token --name ann --publish 'room/#' --subscribe '#' --expires 30d
-    antecede keys revoke ann                            all tokens of that name, or one by its id
-    antecede keys rotate                                a new secret; brokers change over by themselves
-    antecede keys show                                  what there is, without any secret
+    antecede keys init --host 10.0.0.1    secret, authority, its certificate
+    antecede keys broker --host 10.0.0.2 --out two     for another broker: copy it
+    antecede keys token --name ann --publish 'room/#' --subscribe '#'
+    antecede keys revoke ann              all tokens of that name, or one by its id
+    antecede keys rotate                  a new secret; brokers change over
+    antecede keys show                    what there is, without any secret
     """
     if action not in ACTIONS:
         raise InputError(f"antecede keys cannot {action!r}: it can {', '.join(ACTIONS)}.")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from antecede.cli.output import fitted
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ def lab(
     antecede lab list
     antecede lab run log-rounds --quick --out runs/lab
     antecede lab all --quick --out runs/lab      (report.html is the page to open)
-    antecede lab keep runs/lab runs/quick docs/results   (small; the first run that has a claim counts)
-    antecede lab redraw docs/results acks        (figures from the kept tables; nothing is measured)
+    antecede lab keep runs/lab runs/quick docs/results   (the first that has it)
+    antecede lab redraw docs/results acks        (from the kept tables)
     """
     if action not in ACTIONS:
         raise InputError(
@@ -162,7 +163,7 @@ def _run(claims: list[Claim], effort: Effort, master: str | None, out: Path, res
         said.append({"claim": claim.name, "word": result.verdict.word, "verdict": str(result.verdict),
                      "cells": result.cells, "failed": len(result.failed)})  # fmt: skip
         if not as_json:
-            print(f"{claim.name:<15} {result.verdict}", flush=True)
+            print(fitted(f"{claim.name:<15} {result.verdict}", indent=" " * 16), flush=True)
     page = write_page(out, [claim.name for claim in all_claims()])
     if as_json:
         print(json.dumps({"claims": said, "page": str(page)}))

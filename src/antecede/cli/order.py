@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from antecede.cli.output import fitted
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def order(
 
     \b
     antecede order commits.parquet --id message --parents parents --out ordered
-    antecede order events/ --stream --id id --sender host --seq n --arrived at --wait-us 5000000 --out ordered
+    antecede order events/ --stream --id id --sender host --seq n \\
+        --arrived at --wait-us 5000000 --out ordered
     antecede order runs/first --out ordered --late late
 
     Read the table with pandas.read_parquet("ordered") or, what a stream writes, through its manifest:
@@ -193,7 +195,7 @@ def show(report: dict[str, Any], console: Console, to: Targets, id: str | None =
     from rich.table import Table
 
     def say(text: str) -> None:
-        console.print(text, highlight=False, markup=False, soft_wrap=True)
+        console.print(fitted(text), highlight=False, markup=False, soft_wrap=True)
 
     table = Table("fate", "rows", title="Fates", title_justify="left")
     table.columns[1].justify = "right"
@@ -221,4 +223,5 @@ def show(report: dict[str, Any], console: Console, to: Targets, id: str | None =
     sign = "=" if report["reconciled"] else "BUT"
     line = f"{report['rows_in']:,} rows in {sign} {report['rows_out']:,} rows in {to.out}{more}"
     say(line)
+    say("Rows stand as they came; the column causal_pos is the place of each: sort by it.")
     say(f'See it:\n  python -c "import pandas; print(pandas.read_parquet({str(to.out)!r}))"')

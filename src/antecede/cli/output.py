@@ -1,19 +1,50 @@
-"""Standard output: what becomes of it when its reader has read enough (`| head`).
+"""Standard output: what becomes of it when its reader has read enough (`| head`), and how a sentence fits a terminal.
 
 Decided here: what nobody reads any more is dropped, and the command comes to the end, and to the exit code, that it has
-with a reader. A command that is for its reader only ends there, fine.
+with a reader. A command that is for its reader only ends there, fine. Sentences are wrapped between words for a person
+at a terminal, and one line each for programs.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
-__all__ = ["Leaky", "patient_output"]
+__all__ = ["Leaky", "fitted", "patient_output", "wrapped"]
+
+COLUMNS = 80
+"""Of a usual terminal, where nothing says how wide it is."""
+
+
+def wrapped(text: str, columns: int = COLUMNS, *, indent: str = "  ") -> str:
+    """Each line broken between words, the rest of it under `indent`; a line that stands two spaces in is a command, to
+    be copied whole.
+
+    >>> print(wrapped("No broker answers: start one.\\n  antecede broker --listen 127.0.0.1:7401", 20))
+    No broker answers:
+      start one.
+      antecede broker --listen 127.0.0.1:7401
+    """
+    return "\n".join(
+        line
+        if len(line) <= columns or (line[:2] == "  " and line[2] != " ")
+        else textwrap.fill(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    )
+
+
+def fitted(text: str, stream: TextIO | None = None, *, indent: str = "  ") -> str:
+    """As it is shown on `stream` (left out: standard output): wrapped where that is a terminal, else as it is."""
+    to = stream or sys.stdout
+    if not to.isatty():
+        return text
+    return wrapped(text, shutil.get_terminal_size((COLUMNS, 24)).columns, indent=indent)
 
 
 class Leaky(io.RawIOBase):

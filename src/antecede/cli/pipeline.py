@@ -8,6 +8,7 @@ read or ordered, as for `antecede order` and `audit`.
 from __future__ import annotations
 
 import json
+import textwrap
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
+from antecede.cli.output import COLUMNS
 from antecede.cli.watching import Line, ui_settings, watched
 from antecede.errors import InputError
 
@@ -138,8 +140,12 @@ def show(report: Report) -> None:
         seconds = "done before" if not stage.repeated else "" if stage.seconds is None else f"{stage.seconds:.1f}"
         rows.append((stage.name, f"{stage.rows:,}", told, seconds))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    for row in rows:
-        print(f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:<{widths[2]}}  {row[3]}".rstrip())
+    widths[2] = min(widths[2], COLUMNS - sum(widths) + widths[2] - 6)
+    for name, count, told, seconds in rows:
+        first, *more = textwrap.wrap(told, widths[2], break_on_hyphens=False)
+        print(f"{name:<{widths[0]}}  {count:>{widths[1]}}  {first:<{widths[2]}}  {seconds}".rstrip())
+        for line in more:
+            print(f"{'':<{widths[0] + widths[1] + 4}}{line}")
     held = f" + {report.held:,} still held" if report.held else ""
     held += f" (the oldest for {report.oldest_held_us / 1e6:,.1f} s)" if report.oldest_held_us is not None else ""
     held += f" + {report.unread:,} not read yet" if report.unread > 0 else ""

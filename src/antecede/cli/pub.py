@@ -14,7 +14,9 @@ __all__ = ["pub"]
 def pub(
     topic: Annotated[str, typer.Argument(help="Where to, for example room/1.")],
     payload: Annotated[str, typer.Argument(help="What; - reads lines from standard input, one message each.")],
-    within: Annotated[str | None, typer.Option(help="Not to be shown later than this from now, such as 500ms.")] = None,
+    within: Annotated[
+        str | None, typer.Option(help="Not to be shown later than this from now: 500ms, 2s, 1m; 2 is seconds.")
+    ] = None,
     at: Annotated[
         list[str] | None, typer.Option(metavar="ADDRESS", help="A broker [antecede://127.0.0.1:7400]; several times.")
     ] = None,

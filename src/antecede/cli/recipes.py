@@ -30,6 +30,7 @@ ENDS = {
 
 
 def recipes(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Only these; left out, all.")] = None,
     plugin: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Python that registers recipes; it is run.")
     ] = None,
@@ -42,14 +43,18 @@ def recipes(
     does not promise the oracle does not look for, and says so. Under a paper's protocol stand its repairs: what each
     says, and the option that undoes it alone.
     """
-    from antecede.core.recipes import RECIPES
+    from antecede.core.recipes import RECIPES, recipe_named
     from antecede.sim.plugin import load
+    from antecede.sim.scenario import find_recipe
 
     load(plugin or ())
+    for name in names or ():
+        find_recipe(name)  # its sentence says what comes near
+    wanted = [recipe_named(name) for name in names or RECIPES]
     if as_json:
-        print(json.dumps([told(recipe) for recipe in RECIPES.values()], indent=2))
+        print(json.dumps([told(recipe) for recipe in wanted], indent=2))
         return
-    for recipe in RECIPES.values():
+    for recipe in wanted:
         facts = told(recipe)
         print(f"{recipe.name:<18} {'paper ' * recipe.paper[0].isdigit()}{recipe.paper}")
         print(textwrap.fill("; ".join(promises(recipe)), WIDTH, initial_indent="    ", subsequent_indent="    "))

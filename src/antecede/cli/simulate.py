@@ -143,12 +143,15 @@ def simulate(
 
     \b
     Examples:
-    antecede simulate --recipe solicit --loss 0.1 --deadline-ms 100:300 --out runs/first
+    antecede simulate --recipe solicit --loss 0.1 \\
+        --deadline-ms 100:300 --out runs/first
     antecede simulate --recipe graph --groups 'G1=A,B,C;G2=A,B,D' \\
                       --partition 'A,B|C,D@500-900' --out runs/split
-    antecede simulate --recipe graph --workload history.parquet --loss 0.05 --out runs/real
-    antecede simulate --scenario runs/first/scenario.json --loss 0.3 --out runs/worse
-    antecede simulate --recipe graph --sweep 200 --out runs/sweep    (exit 1: a violation was found)
+    antecede simulate --recipe graph --workload history.parquet \\
+        --loss 0.05 --out runs/real
+    antecede simulate --scenario runs/first/scenario.json \\
+        --loss 0.3 --out runs/worse
+    antecede simulate --recipe graph --sweep 200 --out runs/sweep   (1: violation)
     antecede simulate --recipe home --sweep 200 --harsh --out runs/harsh
     antecede simulate --recipe home --sweep 200 --leavers --out runs/leavers
     antecede simulate --recipe graph --loss 0.1 --seeds 20 --out runs/measured

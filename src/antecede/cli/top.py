@@ -6,6 +6,7 @@ answer, which messages were left out) stands in lines below it.
 
 from __future__ import annotations
 
+import http.client
 import json
 import time
 import urllib.error
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from antecede.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -32,9 +35,10 @@ WORDS = (
 
 
 def top(
-    http: Annotated[
-        list[str], typer.Argument(metavar="HOST:PORT", help="The http ports of brokers (--http); several may be given.")
-    ],
+    places: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="HOST:PORT...", help="The http ports of brokers (--http); several may be given."),
+    ] = None,
     every: Annotated[float, typer.Option(help="Seconds between two looks.")] = 1.0,
     once: Annotated[bool, typer.Option(help="Look once and end.")] = False,
     ca: Annotated[
@@ -52,11 +56,16 @@ def top(
     from rich.console import Console
     from rich.live import Live
 
+    if not places:
+        raise InputError(
+            "Name the http port of a broker: start one with `antecede broker --http 7480`, then say `antecede top "
+            "127.0.0.1:7480`."
+        )
     before: dict[str, dict[str, Any]] = {}
     console = Console(highlight=False)
     with suppress(KeyboardInterrupt), Live(console=console, auto_refresh=False, transient=False) as live:
         while True:
-            looks = {place: look(place, ca, token_file) for place in http}
+            looks = {place: look(place, ca, token_file) for place in places}
             if as_json:
                 print(json.dumps(looks))
             else:
@@ -80,6 +89,8 @@ def look(place: str, ca: Path | None = None, token_file: Path | None = None) -> 
         with urllib.request.urlopen(request, timeout=2, context=how.tls) as answer:
             said: dict[str, Any] = json.load(answer)
             return said
+    except http.client.HTTPException:
+        return {"away": "what listens there does not speak HTTP"}
     except (OSError, ValueError, urllib.error.URLError) as fault:
         reason = getattr(fault, "reason", fault)
         return {"away": getattr(reason, "strerror", None) or str(reason)}
@@ -117,5 +128,7 @@ def page_of(looks: dict[str, dict[str, Any]], before: dict[str, dict[str, Any]],
 
 
 def cure_of(place: str) -> str:
+    """A broker may be there, at the port for its clients."""
     port = place.rpartition(":")[2]
-    return f"Is it the http port of a broker, as in `antecede broker --http {port}`?"
+    example = "7480" if port == "7400" else port
+    return f"Is it the http port of a broker, as in `antecede broker --http {example}`?"

@@ -7,6 +7,7 @@ is 127.0.0.1 without it; and what lies beyond the loopback is read only where th
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -51,6 +52,9 @@ def parse_address(text: str, *, beyond_loopback: bool = False) -> Address:
 antecede://127.0.0.1:7400.
     >>> parse_address("antecedes://broker.example:7400", beyond_loopback=True)
     ('broker.example', 7400)
+    >>> parse_address("7402")
+    Traceback (most recent call last):
+    antecede.errors.InputError: '7402' is a port without a host: write 127.0.0.1:7402.
     """
     if not isinstance(text, str):
         raise InputError(f"An address is text such as {SCHEME}127.0.0.1:{DEFAULT_PORT}, not {text!r}.")
@@ -61,6 +65,8 @@ antecede://127.0.0.1:7400.
     host, colon, port_text = rest.rpartition(":")
     if not colon or port_text.endswith("]"):
         host, port_text = rest, str(DEFAULT_PORT)
+    if not colon and rest.isdigit():
+        raise InputError(f"{text!r} is a port without a host: write 127.0.0.1:{rest}.")
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
     if not port_text.isascii() or not port_text.isdigit() or int(port_text) > 65_535:
         raise InputError(wrong)
@@ -86,8 +92,8 @@ def check_host(host: str, *, beyond_loopback: bool) -> None:
     try:
         ipaddress.ip_address(host)
     except ValueError:
-        if not beyond_loopback or not _NAME.fullmatch(host):
-            raise InputError(f"Give an IP address such as 127.0.0.1, not {host!r}.") from None
+        if not _NAME.fullmatch(host):
+            raise InputError(f"{host!r} is no host: give an IP address such as 127.0.0.1, or a name.") from None
     if not beyond_loopback:
         raise InputError(f"{host} is not the loopback: beyond it write {SECURE}HOST:PORT and give a token.")
 
@@ -101,14 +107,16 @@ def text_of(address: Address) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def in_use(address: Address, reason: str) -> str:
-    """Why nobody can listen there, and what to do about it.
+def in_use(address: Address, fault: OSError, option: str = "--listen") -> str:
+    """Why nobody can listen there, and what to do about it. `option` takes an address, or a port alone.
 
-    >>> in_use(("127.0.0.1", 7400), "Address already in use")
+    >>> in_use(("127.0.0.1", 7400), OSError(98, "Address already in use"))
     'cannot listen on 127.0.0.1:7400: Address already in use. Name another port, for example --listen 127.0.0.1:7401.'
     """
-    other = text_of((address[0], address[1] % 65_535 + 1))
-    return f"cannot listen on {text_of(address)}: {reason}. Name another port, for example --listen {other}."
+    reason = os.strerror(fault.errno) if fault.errno else str(fault)  # asyncio has words of its own
+    port = address[1] % 65_535 + 1
+    other = text_of((address[0], port)) if option == "--listen" else str(port)
+    return f"cannot listen on {text_of(address)}: {reason}. Name another port, for example {option} {other}."
 
 
 def nobody_at(places: Sequence[Address]) -> str:

@@ -373,6 +373,7 @@ class Client(Connection):
     ) -> Message:
         """Publish a question and wait for the first reply, an ordinary message (see `reply`); TimeoutError when none
         comes `within` so many seconds."""
+        deadline_of(within, None, 0)  # a number, before anything waits for it
         if self._replies is None:
             inbox = self.subscribe(f"$reply/{self.name}/+")
             await self.open_inbox(inbox)
@@ -385,6 +386,8 @@ class Client(Connection):
                 await self.publish(topic, payload, within=within, headers={**(headers or {}), REPLY_TO: place})
                 said: Message = await answer
                 return said
+        except TimeoutError:
+            raise TimeoutError(f"No reply came within {within:g} s to what was asked on {topic}.") from None
         finally:
             del self._asked[place]
 

@@ -57,7 +57,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("faults", "text", "", "for tests: injected between brokers, such as loss=0.1,duplicate=0.05,reorder=0.05"),
     Setting("log", "text", "text", "how log lines look: text or json", True),
     Setting("log_level", "text", "info", "what is logged: debug, info, warning or error", True),
-    Setting("drain", "duration", 5.0, "how long a broker that is told to stop waits for its clients to go", True),
+    Setting(
+        "drain",
+        "duration",
+        5.0,
+        "seconds, or 500ms or 1m: how long a broker that is told to stop waits for its clients",
+        True,
+    ),
 )
 
 

@@ -213,7 +213,9 @@ class Connection:
         if self.closed or self._node is None:
             return
         base, life = split_name(self.name)
-        log.warning("%s was declared dead by %s: it begins again where it was", self.name, by)
+        log.warning(
+            "%s was declared dead by %s, or another client has its name: it tries to go on where it was", self.name, by
+        )
         frontier = self.machine.application.frontier()
         self.interrupted()
         self._node.close("expelled", kind="crash")

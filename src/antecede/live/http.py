@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from antecede.errors import EnvironmentFault
-from antecede.live.address import Address
+from antecede.live.address import Address, in_use
 from antecede.live.keys.tls import HANDSHAKE_S
 from antecede.live.metrics import CONTENT_TYPE, metrics_of
 from antecede.live.status import status_of
@@ -62,7 +62,7 @@ class Pages:
         try:
             self._server = await asyncio.start_server(self._serve, host, port, limit=MAX_REQUEST, **door)
         except OSError as fault:
-            raise EnvironmentFault(f"cannot serve http on port {port}: {fault.strerror or fault}") from None
+            raise EnvironmentFault(in_use((host, port), fault, "--http")) from None
         self.address = self._server.sockets[0].getsockname()[:2]
 
     def close(self) -> None:

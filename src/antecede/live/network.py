@@ -97,7 +97,7 @@ class SocketNetwork:
             except OSError as fault:
                 datagrams.close()
                 if left == 0:
-                    raise EnvironmentFault(in_use(address, fault.strerror or str(fault))) from None
+                    raise EnvironmentFault(in_use(address, fault)) from None
                 continue
             return _SocketPlace(datagrams, server)
         raise AssertionError("unreachable")

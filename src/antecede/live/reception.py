@@ -106,7 +106,8 @@ class Reception:
             return
         name = self._next_name(said.name, said.life) if said.fresh else said.name
         if 0 <= said.life < split_name(name)[1] - 1:
-            session.refuse(f"Another client has come under the name {split_name(name)[0]}.", final=True)
+            another = f"Another client has come under the name {split_name(name)[0]}"
+            session.refuse(f"{another}: give each client a name of its own.", final=True)
             return
         session.peer, session.most = name, MAX_RECORD
         session.say(self._welcome(name, session))

@@ -1,8 +1,9 @@
 """A broker as a process: until it is told to stop, with its settings read again when it is told to (SIGHUP).
 
 Decided here: SIGTERM and ctrl-C drain, a second one does not wait; SIGHUP changes what can change in a running broker
-and says of the rest that it needs a restart. And how often Python looks for garbage: a broker keeps many objects and
-leaves no cycles behind, so it looks rarely.
+and says of the rest that it needs a restart, unless it came because the broker's terminal was closed: then the broker
+drains too, or nobody would know that it still has the port. And how often Python looks for garbage: a broker keeps many
+objects and leaves no cycles behind, so it looks rarely.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
 import signal
 from collections.abc import Callable, Iterator
 
@@ -68,11 +70,19 @@ def broker_from(config: BrokerConfig) -> Broker:
 
 
 async def until_stopped(reload: Callable[[], None] | None = None) -> None:
-    """Until SIGTERM or ctrl-C."""
+    """Until SIGTERM, ctrl-C, or the end of the terminal that it was started in (under nohup it goes on)."""
     loop, told = asyncio.get_running_loop(), asyncio.Event()
     signals = [(signal.SIGTERM, told.set), (signal.SIGINT, told.set)]
     if reload is not None:
-        signals.append((signal.SIGHUP, reload))
+        bound = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN and has_terminal()
+
+        def hung_up() -> None:
+            if bound and not has_terminal():
+                told.set()
+            else:
+                reload()
+
+        signals.append((signal.SIGHUP, hung_up))
     for number, act in signals:
         loop.add_signal_handler(number, act)
     try:
@@ -80,6 +90,15 @@ async def until_stopped(reload: Callable[[], None] | None = None) -> None:
     finally:
         for number, _ in signals:
             loop.remove_signal_handler(number)
+
+
+def has_terminal() -> bool:
+    """Whether this process belongs to a terminal that is still there."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
 
 
 async def serve(

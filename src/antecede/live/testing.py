@@ -37,6 +37,8 @@ T = TypeVar("T")
 
 
 class LocalCluster:
+    """Brokers A, B, C, ... and clients in one process, on a virtual clock and a network that loses as it is told to."""
+
     def __init__(
         self,
         brokers: int = 1,
@@ -66,7 +68,8 @@ class LocalCluster:
         self._faults: list[BaseException] = []
 
     def run(self, scenario: Callable[[LocalCluster], Awaitable[T]]) -> T:
-        """Start the brokers, carry out the scenario, stop the brokers. An hour in it takes no time outside."""
+        """Start the brokers, carry out the scenario, an `async def`, stop the brokers. An hour in it takes no time
+        outside; what might never come is waited for with `inbox.get(60)` or `asyncio.timeout(60)`: virtual seconds."""
         with tempfile.TemporaryDirectory() as self._state, asyncio.Runner(loop_factory=VirtualLoop) as runner:
             result = runner.run(self._run(scenario))
         if self._faults:
@@ -102,7 +105,12 @@ class LocalCluster:
 
     def kill(self, name: str) -> None:
         """A broker crashes: it says nothing, and its connections break."""
-        self.brokers.pop(name).crash()
+        self.brokers.pop(self._running(name)).crash()
+
+    def _running(self, name: str) -> str:
+        if name not in self.brokers:
+            raise InputError(f"No broker {name!r} runs here: there are {', '.join(self.brokers) or 'none'}.")
+        return name
 
     def connect(
         self,
@@ -115,7 +123,9 @@ class LocalCluster:
         """A client, as `antecede.connect` makes one. `at`: the broker it calls first; left out, each calls another."""
         self._clients += 1
         names = list(self.brokers)
-        first = names.index(at) if at is not None else self._clients % len(names)
+        if not names:
+            raise InputError("No broker runs here any more: await cluster.start(name) first.")
+        first = names.index(self._running(at)) if at is not None else self._clients % len(names)
         urls = [self.brokers[one].url for one in (*names[first:], *names[:first])]
         return connect(
             *urls, name=name or f"c{self._clients}", records=self._records, on_state=on_state, on_fate=on_fate,

@@ -73,7 +73,7 @@ class UdpTransport(DatagramSender):
             self._socket.bind((host, port))
         except OSError as fault:
             self._socket.close()
-            raise EnvironmentFault(in_use((host, port), fault.strerror or str(fault))) from None
+            raise EnvironmentFault(in_use((host, port), fault)) from None
         self.address: Address = self._socket.getsockname()[:2]
         self.where: Callable[[str], Address | None] = lambda name: None
         """Asked where a peer listens whose datagrams never came; membership knows."""

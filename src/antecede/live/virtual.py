@@ -185,8 +185,10 @@ class VirtualNetwork:
         seed: int = 0,
     ) -> None:
         """`loss`, `duplicate`: of datagrams, as probabilities. Delays that differ also let them overtake each other."""
-        if not 0 <= loss < 1 or not 0 <= duplicate <= 1 or not 0 <= delay_s[0] <= delay_s[1]:
-            raise InputError("A network loses less than all, and delays are two numbers of seconds, the smaller first.")
+        if not 0 <= loss < 1 or not 0 <= duplicate <= 1:
+            raise InputError(f"loss is from 0 to below 1 and duplicate from 0 to 1, not {loss} and {duplicate}.")
+        if not 0 <= delay_s[0] <= delay_s[1]:
+            raise InputError(f"delay_s is two numbers of seconds, the smaller first, not {delay_s}.")
         self.seed = seed
         self.faults = Faults(loss=loss, seed=seed)
         self._duplicate = duplicate

@@ -8,6 +8,7 @@ by reading all of each file once.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -66,7 +67,9 @@ def read_rows(spark: SparkSession, config: Pipeline, leave_out: Sequence[str] = 
     if source.format == "parquet":
         paths = [str(path) for path in files_below(paths, (".parquet",)) if str(path) not in set(leave_out)]
         if not paths:
-            raise InputError(f"No Parquet file that can be read below {', '.join(source.paths)}.")
+            others = {path.suffix[1:] for path in files_below(source.paths, (".csv", ".json"))}
+            cure = f"say format = {json.dumps(min(others))} in [source]" if others else "correct source.path"
+            raise InputError(f"No Parquet file that can be read below {', '.join(source.paths)}: {cure}.")
     return _judged(reader.options(**options).format(source.format).load(paths), config)
 
 

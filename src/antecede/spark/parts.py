@@ -53,7 +53,7 @@ class _Open:
             # The random part of the name is what makes it ours: attempts, retries and restarts never share one.
             handle, name = tempfile.mkstemp(dir=folder, prefix=f".part-{partition:05d}-", suffix=".parquet.tmp")
         self._file = os.fdopen(handle, "wb")
-        self._temporary = Path(name)
+        self._temporary = folder / Path(name).name  # mkstemp has taken each .. out of the path, and root has it
         self._writer = pq.ParquetWriter(self._file, schema, compression="zstd", write_page_checksum=True)
         self._values = values
         self._rows = 0

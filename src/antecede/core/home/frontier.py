@@ -38,7 +38,9 @@ class Frontier:
     def check(self, name: str) -> None:
         """Whether a client of this name may begin here."""
         (base, life), (whose, earlier) = split_name(name), split_name(self.process)
-        if base != whose or life <= earlier:
+        if base != whose:
+            raise InputError(f"{name} cannot begin at a frontier of {whose}: connect under the name {whose}.")
+        if life <= earlier:
             raise InputError(
                 f"{name} cannot begin at a frontier of {self.process}: take the name of a later life, such as "
                 f"{whose}.{earlier + 1}."

@@ -20,7 +20,7 @@ import mqtt5
 
 from antecede.core.message import Message
 from antecede.errors import AntecedeError, EnvironmentFault
-from antecede.live.address import Address, text_of
+from antecede.live.address import Address, in_use, text_of
 from antecede.live.keys.door import Door as Gate
 from antecede.live.keys.rights import Refusal, Rights
 from antecede.live.mqtt.aliases import MAX_ALIASES, Aliases
@@ -86,7 +86,7 @@ class Door:
                 self.address = listener.getsockname()[:2]
                 self._gate = protection.door(listener, lambda: MqttConnection(self))
         except OSError as fault:
-            raise EnvironmentFault(f"cannot serve MQTT on port {port}: {fault.strerror or fault}") from None
+            raise EnvironmentFault(in_use((host, port), fault, "--mqtt")) from None
 
     def _shut(self) -> None:
         """Let nobody else in."""

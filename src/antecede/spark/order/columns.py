@@ -82,13 +82,18 @@ def refuse(columns: Columns) -> None:
         if field.name in NAMES and value is not None and not isinstance(value, str):
             raise InputError(f"{field.name} is {value!r}; it must be the name of a column")
     if c.parents is None and c.clock is None and c.seq is None:
-        raise InputError("nothing says what comes after what: name parents, or sender and seq, or clock and sender")
+        raise InputError(
+            "nothing says what comes after what: name the column of the parents (--parents), or those of sender and "
+            "seq (--sender, --seq), or of clock and sender (--clock, --sender)"
+        )
     if (c.seq is not None or c.clock is not None) and c.sender is None:
-        raise InputError("numbers and vector clocks belong to senders: name the column of the sender with sender=")
+        raise InputError(
+            "numbers and vector clocks belong to senders: name the column of the sender, sender= or --sender"
+        )
     if c.seq is not None and c.clock is not None:
         raise InputError("a vector clock holds the sender's own number: name clock or seq, not both")
     if c.id is None and not c.numbered:
-        raise InputError("name the column of the id with id= (only sender and seq, or a clock, make up for it)")
+        raise InputError("name the column of the id with id=, --id (only sender and seq, or a clock, make up for it)")
     if c.unknown not in (None, "skip"):
         raise InputError(
             f"unknown is {c.unknown!r}; it may be 'skip': what never comes is noted in `missing` and skipped"
@@ -103,7 +108,9 @@ def refuse(columns: Columns) -> None:
             raise InputError(f"{name} is {value!r}; it must be a whole number, not below 0")
     clock = c.arrived or c.time
     if clock is None and (c.bounded or c.remember_us is not None):
-        raise InputError("waiting needs a clock: name the column that says when a row came with arrived= (or time=)")
+        raise InputError(
+            "waiting needs a clock: name the column that says when a row came (--arrived) or happened (--time)"
+        )
     if c.remember_us is not None and c.wait_us is not None and c.remember_us <= c.wait_us:
         raise InputError(f"remember_us is {c.remember_us}; it must be longer than wait_us, {c.wait_us}")
     if c.group_of is not None and c.group is None:
