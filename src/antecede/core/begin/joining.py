@@ -22,8 +22,7 @@ from antecede.core.begin.snapshots import Donation, witness
 from antecede.core.effects import Discard, Join
 from antecede.core.frames import Data, Node, PageRequest, Snapshot, SnapshotPage, SnapshotRequest
 from antecede.core.marks import by_group, cut_of, join, newest_of, tops_of
-from antecede.core.message import Envelope, header_of, sender_of
-from antecede.core.repair.answering import in_time
+from antecede.core.message import Envelope, header_of, in_time, sender_of
 
 if TYPE_CHECKING:
     from antecede.core.roles.broker import BrokerBase

@@ -41,10 +41,21 @@ from antecede.core.home.fusions import Fusions, HomeInbox
 from antecede.core.home.retiring import Retiring
 from antecede.core.interest import Interest
 from antecede.core.marks import cut_of, join, loose_of, newest_of
-from antecede.core.message import COLLECTED, LOOSE, Envelope, Mark, Message, Publication, header_of, is_loose, sender_of
+from antecede.core.message import (
+    COLLECTED,
+    LOOSE,
+    Envelope,
+    Mark,
+    Message,
+    Publication,
+    header_of,
+    in_time,
+    is_loose,
+    sender_of,
+)
 from antecede.core.order.numbered import WINDOW, Log
 from antecede.core.order.vector import VectorWriter
-from antecede.core.repair.answering import BATCH, in_time
+from antecede.core.repair.answering import BATCH
 from antecede.core.roles.broker import BrokerBase
 from antecede.core.roles.process import Parts
 from antecede.core.topics import split_filter

@@ -58,6 +58,15 @@ class Past:
             return above is not None and n in above
         return False
 
+    def is_dense(self, stream: str) -> bool:
+        """Whether each number of a stream up to its newest is a message that concerns this process."""
+        return self.dense and not is_loose(stream)
+
+    def by_itself(self, stream: str) -> bool:
+        """Whether each message of a stream is asked for by itself, as in dense and loose streams. In a sparse one
+        nobody knows which numbers stand before a message: they are asked for with it."""
+        return self.dense or is_loose(stream)
+
     def upto(self, stream: str) -> int:
         """The front of one stream."""
         return self.front.get(stream, 0)

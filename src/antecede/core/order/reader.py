@@ -199,19 +199,20 @@ class Reader(Past):
         for stream, n in cut.items():
             if self._concerns(stream) and n > self.front.get(stream, 0):
                 self.cut[stream] = n
-                if is_loose(stream):
-                    self._reach(stream, n)
-                else:
-                    self._advance(stream, n)
+                self._pass_to(stream, n)
 
     def retire(self, marks: Mapping[str, int]) -> None:
         """Streams are over everywhere, up to these marks: a message of theirs that never came here never will."""
         for stream, n in marks.items():
             if n > self.front.get(stream, 0) and self._concerns(stream):
-                if is_loose(stream):
-                    self._reach(stream, n)
-                else:
-                    self._advance(stream, n)
+                self._pass_to(stream, n)
+
+    def _pass_to(self, stream: str, n: int) -> None:
+        """All of a stream up to n lies behind, whether it came or not."""
+        if is_loose(stream):
+            self._reach(stream, n)
+        else:
+            self._advance(stream, n)
 
     def forget(self, streams: Iterable[str]) -> None:
         """Nothing is known of them any more."""

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from antecede.core.frames import Digest
 from antecede.core.marks import join
-from antecede.core.message import Envelope
-from antecede.core.repair.answering import in_time
+from antecede.core.message import Envelope, in_time
 from antecede.core.spread.flat import Flat
 
 if TYPE_CHECKING:
