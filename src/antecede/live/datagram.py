@@ -82,7 +82,7 @@ def sender_of(datagram: memoryview) -> tuple[str, int]:
 
 
 def unpack(datagram: memoryview) -> tuple[str, list[Frame]]:
-    """The sender and the frames of a datagram. One malformed frame condemns it all: its sender is not to be believed."""
+    """The sender and the frames of a datagram. One malformed frame condemns all: its sender is not believed."""
     if datagram[:1] != bytes((VERSION,)):
         raise RemoteProtocolError("not a datagram of this version")
     sender, at = sender_of(datagram)
