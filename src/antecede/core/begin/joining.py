@@ -48,11 +48,11 @@ class Joining:
         self._incoming, self._outgoing = Incoming(), Outgoing()
         self._tries = 0
         self._alone_us: int | None = None
-        """Since when there is nobody to ask."""
+        """Since when this newcomer has no broker to ask."""
         self._blank: set[str] = set()
         """Brokers that are joining too: they have nothing to give."""
         self._again = False
-        """Whether they were asked a second time."""
+        """Whether brokers that are joining too were asked a second time."""
         self.origins: dict[str, tuple[str, tuple[str, ...]]] = {}
         """Groups in which this broker began behind a cut: a broker that has had all of that cut, and the cut."""
 

@@ -184,8 +184,8 @@ class HomeBroker(BrokerBase):
         super().keep(envelope, now_us)
         self.retiring.note(envelope.stamp.own)
 
-    def beginning(self, interest: Interest) -> dict[str, int]:
-        return self.retiring.must_name(super().beginning(interest))
+    def start_for(self, interest: Interest) -> dict[str, int]:
+        return self.retiring.must_name(super().start_for(interest))
 
     def cut(self) -> tuple[str, ...]:
         return cut_of(self._all_tops())
@@ -283,7 +283,7 @@ class HomeBroker(BrokerBase):
         fresh = frame.frontier is None
         if log is None or log.number < frame.attachment:
             interest = self.checked_interest(frame.filters)
-            start = self.beginning(interest) if fresh else frame.began
+            start = self.start_for(interest) if fresh else frame.began
             loose = loose_of(start)
             log = Log(frame.attachment, interest, frame.frontier or loose, self.cut(), plain=self.plain)
             log.began, log.origins, log.missed = start, self.origins_for(interest), frozenset(frame.missed[-WINDOW:])

@@ -195,7 +195,7 @@ class Reader(Past):
         return range(front + 1, min(n, front + AHEAD) + 1) if self.dense else (n,)
 
     def start_at(self, cut: Mapping[str, int]) -> None:
-        """All of this lies behind: where a joiner begins."""
+        """All messages up to a cut lie behind: a newcomer begins there."""
         for stream, n in cut.items():
             if self._concerns(stream) and n > self.front.get(stream, 0):
                 self.cut[stream] = n
@@ -215,7 +215,7 @@ class Reader(Past):
             self._advance(stream, n)
 
     def forget(self, streams: Iterable[str]) -> None:
-        """Nothing is known of them any more."""
+        """Nothing is known of these streams any more."""
         for stream in streams:
             for known in (self.front, self.above, self.skips, self._before, self.cut):
                 known.pop(stream, None)

@@ -36,7 +36,7 @@ class Want:
         that a peer merely offered: the peer will say so again."""
         self.tries = 0
         self.next_us = 0
-        """When it is asked for next."""
+        """When the message is asked for next."""
 
 
 class Solicitation:

@@ -26,7 +26,7 @@ from antecede.core.roles.process import Parts, Process
 __all__ = ["Receiver", "Timer"]
 
 Timer: TypeAlias = tuple[int | None, Callable[[int], None]]
-"""When something is to be done, and what: it is told the time. None: nothing is to be done."""
+"""When a process does something by itself, and the function that does it, which is told the time. None: not now."""
 
 
 class Receiver(Process, ABC):

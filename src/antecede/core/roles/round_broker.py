@@ -144,7 +144,7 @@ class RoundBroker(Broker):
     def interest_below(self, filters: tuple[str, ...]) -> Interest:
         return self._below.setdefault(filters, InterestBelow(filters))
 
-    def beginning(self, interest: Interest) -> dict[str, int]:
+    def start_for(self, interest: Interest) -> dict[str, int]:
         """Per sender, the round up to which its messages lie in the past, whatever groups they went to: a sender's
         earlier messages are causes of its later ones.
 
