@@ -9,6 +9,7 @@ import pytest
 from antecede.core.effects import Deliver
 from antecede.core.frames import Data
 from antecede.core.message import Publication
+from antecede.core.publishing import asked_for
 from antecede.errors import InputError
 from tests.core.kit import frame_to, machine, view_of
 
@@ -78,3 +79,12 @@ def test_deadlines_are_kept_out_of_where_nothing_expires_and_asked_for_where_ord
     for recipe in ("dcco", "delta"):
         with pytest.raises(InputError, match="needs a deadline"):
             alone(recipe, "member").publish(Publication(("G1",)), 0)
+
+
+def test_which_orders_may_be_asked_for() -> None:
+    assert asked_for(None, None, ("fifo", "none")) == ("fifo", ())
+    assert asked_for("causal", ["p:1"], ("causal",)) == ("causal", ["p:1"])
+    with pytest.raises(InputError, match="There is no order 'none' here: publish in causal or fifo"):
+        asked_for("none", None, ("causal", "fifo"))
+    with pytest.raises(InputError, match="A message of order none follows no message of others"):
+        asked_for("none", [], ("causal", "none"))

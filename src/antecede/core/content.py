@@ -32,7 +32,7 @@ class Content(NamedTuple):
     headers: Fields
     body: bytes
     sent_us: int | None = None
-    """When, if it says so."""
+    """When the publisher sent the message, if it says so."""
 
 
 Read = Callable[[bytes], Content]

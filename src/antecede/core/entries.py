@@ -67,7 +67,7 @@ class Groups:
         return Interest(filters)
 
     def check_topics(self, topics: tuple[str, ...]) -> None:
-        """Refuse what cannot be published here."""
+        """Refuse topics that cannot be published to here."""
 
     def check_filters(self, filters: Sequence[str]) -> None:
         """Refuse what no single broker could ever serve."""
@@ -81,7 +81,7 @@ class Groups:
 
 
 EACH = Groups()
-"""Where nothing else is said."""
+"""Every topic is a group of its own: where nothing else is said."""
 
 
 class Entries(Groups):
@@ -107,7 +107,7 @@ class Entries(Groups):
         for filter in table:
             _check_filter(filter)
         self.table = {filter: tuple(dict.fromkeys(table[filter])) for filter in sorted(table)}
-        """As it is to be the same everywhere."""
+        """The entries in an order that is the same at every process."""
         self._filters = {str(place): filter for place, filter in enumerate(self.table)}
         self._groups: Callable[[tuple[str, ...]], tuple[str, ...]] = Remembered(
             self._work_out, about_topics=True

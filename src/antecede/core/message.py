@@ -19,6 +19,7 @@ __all__ = [
     "Stamp",
     "header_of",
     "id_of_mark",
+    "in_time",
     "is_loose",
     "make_id",
     "sender_of",
@@ -170,6 +171,12 @@ class Envelope:
     stamp_size: int = -1
     wire: object = None
     """The encoded parts, kept by the wire so that an envelope in many frames is encoded once."""
+
+
+def in_time(envelope: Envelope, now_us: int) -> bool:
+    """Whether a message has not expired."""
+    deadline = envelope.message.deadline_us
+    return deadline is None or now_us <= deadline
 
 
 def header_of(envelope: Envelope) -> Envelope:

@@ -6,18 +6,18 @@ deadline. Declared causes that are no longer known widen to everything delivered
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.message import Envelope, Publication
 from antecede.core.names import distinct_topics
-from antecede.core.order.unordered import asked_for
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
     from antecede.core.roles.carrier import Carrier
     from antecede.core.roles.process import Process
 
-__all__ = ["FOREVER_US", "accepted", "compose"]
+__all__ = ["FOREVER_US", "accepted", "asked_for", "compose"]
 
 FOREVER_US = 2**62
 """No deadline lies beyond: clocks, guards and the wire must still be able to add to it."""
@@ -41,6 +41,20 @@ def accepted(process: Process, publication: Publication) -> Publication:
         raise InputError(f"Causes are a list: publish after [{after!r}].")
     order, after = asked_for(order, after, process.orders)
     return Publication(different, payload, deadline_us, after, order)
+
+
+def asked_for(
+    order: str | None, after: Sequence[str] | None, offered: Sequence[str]
+) -> tuple[str, Sequence[str] | None]:
+    """The order of a publication and the causes it declares: `fifo` is to follow one's own messages only."""
+    order = order or offered[0]
+    if order not in offered:
+        raise InputError(f"There is no order {order!r} here: publish in {' or '.join(offered)}.")
+    if order == "causal":
+        return order, after
+    if after is not None:
+        raise InputError(f"A message of order {order} follows no message of others: leave out its causes.")
+    return order, ()
 
 
 def compose(carrier: Carrier, publication: Publication, now_us: int) -> Envelope:

@@ -65,7 +65,7 @@ class Where:
     def __init__(self, text: str, names: frozenset[str], holds: Test) -> None:
         self.text = text
         self.names = names
-        """What it looks at."""
+        """The names that a predicate looks at."""
         self.holds = holds
 
 

@@ -286,7 +286,7 @@ class Broker:
             asyncio.get_running_loop().call_soon(self._begin_again, effect.by)
 
     def _begin_again(self, by: str) -> None:
-        """Others go on without this broker: it comes back empty, and its clients with it."""
+        """The other brokers go on without this one: it comes back empty, and its clients with it."""
         base, life = split_name(self.name)
         others = {n.name: n.site for n in self.managed.table.present() if n.role == "broker" and n.name != self.name}
         name = f"{base}.{life + 1}"

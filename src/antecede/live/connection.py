@@ -126,7 +126,7 @@ class Connection:
     # -- what an application adds ----------------------------------------------------------------------------------
 
     def published(self, ids: Sequence[str]) -> None:
-        """These are safe now."""
+        """Publications are safe now."""
 
     def said(self, effect: Effect) -> None:
         """The machine says something that is no frame."""
@@ -138,7 +138,7 @@ class Connection:
         """The machine is gone, another one will go on from its frontier."""
 
     def resumed(self) -> None:
-        """It has begun."""
+        """The machine has begun."""
 
     def ended(self) -> None:
         """Nothing is received or sent any more."""
@@ -208,8 +208,8 @@ class Connection:
         self._node.start({name: me, broker: there}, joining=True)
 
     def _begin_again(self, by: str) -> None:
-        """Others took this client for dead, or its name has a later life. In the first case it goes on where it was,
-        under its next name; in the second, whichever broker it asks tells it."""
+        """Brokers took this client for dead, or its name has a later life. In the first case the client goes on where
+        it was, under its next name; in the second, any broker that it asks tells it."""
         if self.closed or self._node is None:
             return
         base, life = split_name(self.name)
@@ -252,7 +252,8 @@ class Connection:
         self._changed.set()
 
     def _places(self) -> Iterator[tuple[str, Address]]:
-        """Whom to call, the best first: its home, others that carry what it wants, others, the addresses given."""
+        """The brokers to call, the best first: the home, others that carry what this client wants, others, the
+        addresses given."""
         if self._node is not None:
             managed = self.managed
             there = managed.brokers()
@@ -310,7 +311,7 @@ class Connection:
             await self._changed.wait()
 
     async def _watch(self) -> None:
-        """Whoever hears of nobody asks the broker it is connected to who is there."""
+        """A client that hears of no process asks the broker it is connected to for the view."""
         while not self.closed:
             await asyncio.sleep(PROBING.period_us / 1e6)
             peer, node = self._link.peer, self._node

@@ -70,7 +70,7 @@ def pack(prefix: bytes, frames: Iterable[bytes], most: int = MAX_DATAGRAM) -> It
 
 
 def sender_of(datagram: memoryview) -> tuple[str, int]:
-    """Who says that it sent this datagram, and where its content begins."""
+    """The process that a datagram says it is from, and where its content begins."""
     at = 3 + int.from_bytes(datagram[1:3], "little")
     try:
         sender = str(datagram[3:at], "utf-8")
@@ -82,7 +82,7 @@ def sender_of(datagram: memoryview) -> tuple[str, int]:
 
 
 def unpack(datagram: memoryview) -> tuple[str, list[Frame]]:
-    """Who sent it and what. One malformed frame condemns the datagram: its sender is not to be believed."""
+    """The sender and the frames of a datagram. One malformed frame condemns all: its sender is not believed."""
     if datagram[:1] != bytes((VERSION,)):
         raise RemoteProtocolError("not a datagram of this version")
     sender, at = sender_of(datagram)

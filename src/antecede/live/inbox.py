@@ -39,7 +39,7 @@ class Fate(NamedTuple):
 
 
 class Waiters:
-    """Those who wait for the next message or result of one subscription."""
+    """The tasks that wait for the next message or result of one subscription."""
 
     def __init__(self) -> None:
         self._waiters: set[asyncio.Future[None]] = set()

@@ -231,7 +231,7 @@ class Node:
         self._told(self.machine.move(to, now_us), now_us)
 
     def publish(self, publication: Publication) -> Message:
-        """It leaves with everything else of this turn of the event loop."""
+        """Publish a message: it leaves with everything else of this turn of the event loop."""
         payload = publication.payload
         if len(payload) > MAX_PAYLOAD:  # it would be waited for, and never come
             raise InputError(f"a payload of {len(payload)} bytes: at most {MAX_PAYLOAD} travel, publish a reference")

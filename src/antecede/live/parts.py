@@ -131,7 +131,7 @@ class Parts:
         return bool(self._open)
 
     def missing(self, prefix: bytes, now_s: float) -> Iterator[tuple[str, bytes]]:
-        """Whom to ask for which parts now: (sender, datagram)."""
+        """The parts that are missing and to be asked for now: (sender, datagram)."""
         for key, partial in list(self._open.items()):
             if now_s < partial.touched_s + ASK_S:
                 continue

@@ -1,4 +1,4 @@
-"""Who comes to a broker's port: what it is called, what it is told, and why it is turned away.
+"""Callers at a broker's port: what each is called, what it is told, and why it is turned away.
 
 Decided here: a name that was used before gets its next incarnation; a client that was taken for dead comes back under
 its name unless another has come since; a broker is refused under a name that another one has, or with another table

@@ -42,9 +42,9 @@ __all__ = [
 ]
 
 VERSION = 1
-"""Of what two processes say to each other; frames have a version of their own."""
+"""The version of what two processes say to each other; frames have a version of their own."""
 CLIENT, VISITOR = "client", "visitor"
-"""Who says HELLO: one that stays and exchanges frames, or one that only wants to know who is there."""
+"""The callers that say HELLO: one that stays and exchanges frames, or one that only wants to know who is there."""
 
 MAX_RECORD = 4 * 2**20
 """Bytes of one record. Batches stay below a datagram; what is larger is a frontier or a view of thousands."""
@@ -154,7 +154,7 @@ class Session(asyncio.Protocol):
         on_lost: Callable[[Session], None],
     ) -> None:
         self.peer = ""
-        """Who is at the other end, once it has said so."""
+        """The process at the other end, once it has said its name."""
         self.pipe: Pipe | None = None
         self.fault: str = ""
         """Why this end closed the connection, if it did."""

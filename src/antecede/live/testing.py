@@ -58,7 +58,7 @@ class LocalCluster:
             raise InputError(f"A cluster in memory has 1 to {len(NAMES)} brokers, not {brokers}.")
         self.network = VirtualNetwork(loss=loss, duplicate=duplicate, delay_s=delay_s, seed=seed)
         self.brokers: dict[str, Broker] = {}
-        """Those that run, by the name they were started under."""
+        """The brokers that run, by the name they were started under."""
         self._count = brokers
         self._table, self._records, self._settings = table, records, settings
         self._ports: dict[str, int] = {}

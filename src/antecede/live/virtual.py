@@ -160,7 +160,7 @@ class VirtualPipe:
         return self._closed
 
     def pause_reading(self) -> None:
-        """Nobody is too fast here: time is what happens."""
+        """Nothing is to be paused: in virtual time no writer is too fast."""
 
     resume_reading = pause_reading
 

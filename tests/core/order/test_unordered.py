@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from antecede.core.message import UNORDERED, Publication, Stamp
 from antecede.core.order.reader import Reader
-from antecede.core.order.unordered import LooseWriter, asked_for
-from antecede.errors import InputError
+from antecede.core.order.unordered import LooseWriter
 
 
 def writer(*, flat: bool = True, slack_us: int = 0) -> LooseWriter:
@@ -40,15 +38,6 @@ def test_what_has_expired_is_not_named_but_what_lives_behind_it_is() -> None:
     assert one.envelope(Publication(("G1",), b"", 500), 61).stamp.covers == {"A~": 1}
     assert one.envelope(Publication(("G1",)), 506).stamp.covers == {}
     assert one.envelope(Publication(("G1",)), 9_999).stamp.covers == {"A~": 5}
-
-
-def test_what_may_be_asked_for() -> None:
-    assert asked_for(None, None, ("fifo", "none")) == ("fifo", ())
-    assert asked_for("causal", ["p:1"], ("causal",)) == ("causal", ["p:1"])
-    with pytest.raises(InputError, match="There is no order 'none' here: publish in causal or fifo"):
-        asked_for("none", None, ("causal", "fifo"))
-    with pytest.raises(InputError, match="A message of order none follows no message of others"):
-        asked_for("none", [], ("causal", "none"))
 
 
 # -- the Reader's end ------------------------------------------------------------------------------------------------

@@ -22,8 +22,7 @@ from antecede.core.begin.snapshots import Donation, witness
 from antecede.core.effects import Discard, Join
 from antecede.core.frames import Data, Node, PageRequest, Snapshot, SnapshotPage, SnapshotRequest
 from antecede.core.marks import by_group, cut_of, join, newest_of, tops_of
-from antecede.core.message import Envelope, header_of, sender_of
-from antecede.core.repair.answering import in_time
+from antecede.core.message import Envelope, header_of, in_time, sender_of
 
 if TYPE_CHECKING:
     from antecede.core.roles.broker import BrokerBase
@@ -49,11 +48,11 @@ class Joining:
         self._incoming, self._outgoing = Incoming(), Outgoing()
         self._tries = 0
         self._alone_us: int | None = None
-        """Since when there is nobody to ask."""
+        """Since when this newcomer has no broker to ask."""
         self._blank: set[str] = set()
         """Brokers that are joining too: they have nothing to give."""
         self._again = False
-        """Whether they were asked a second time."""
+        """Whether brokers that are joining too were asked a second time."""
         self.origins: dict[str, tuple[str, tuple[str, ...]]] = {}
         """Groups in which this broker began behind a cut: a broker that has had all of that cut, and the cut."""
 

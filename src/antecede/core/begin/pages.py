@@ -76,7 +76,7 @@ class Transfer:
         """The pages before this one have been asked for."""
         self.tries = 0
         self.asked_us: int | None = None
-        """Since when nothing came that was asked for."""
+        """Since when a page was asked for and none came."""
         self.trip_us = 0
         """How long the last answer took: with a donor that is far away, or busy, longer than a first try waits."""
 

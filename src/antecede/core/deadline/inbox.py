@@ -70,7 +70,7 @@ class Inbox:
         self.marks = reader.held
         """The marks of what is held: not to be asked for."""
         self.blocked: list[Held] = []
-        """What `take_blocked` gives."""
+        """Held messages that `take_blocked` gives."""
         self.seen: dict[str, int] = {}
         self._due: list[tuple[int, int, Held]] = []
         self._tick = 0
@@ -118,7 +118,7 @@ class Inbox:
             self._forget(now_us)
 
     def _comes_after_all(self, envelope: Envelope, now_us: int) -> bool:
-        """Whether what was given up is taken now that it came: not where what follows it is out."""
+        """Whether a message that was given up is taken now that it came: not where a message that follows it is out."""
         return False
 
     def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ class Inbox:
         return blocked
 
     def look_again(self) -> None:
-        """At all that is held, as if it had just begun to wait."""
+        """Look at all held messages as if they had just begun to wait."""
         self.blocked.extend(self.held.values())
 
     def envelopes(self) -> list[Envelope]:
@@ -209,7 +209,7 @@ class Inbox:
         return due[0][0] if due else None
 
     def wake(self, now_us: int) -> None:
-        """Release whatever is due, each after all that is held and precedes it."""
+        """Release every message that is due, each after all held messages that precede it."""
         due = self._due
         while due and due[0][0] <= now_us:
             held = heappop(due)[2]

@@ -41,10 +41,21 @@ from antecede.core.home.fusions import Fusions, HomeInbox
 from antecede.core.home.retiring import Retiring
 from antecede.core.interest import Interest
 from antecede.core.marks import cut_of, join, loose_of, newest_of
-from antecede.core.message import COLLECTED, LOOSE, Envelope, Mark, Message, Publication, header_of, is_loose, sender_of
+from antecede.core.message import (
+    COLLECTED,
+    LOOSE,
+    Envelope,
+    Mark,
+    Message,
+    Publication,
+    header_of,
+    in_time,
+    is_loose,
+    sender_of,
+)
 from antecede.core.order.numbered import WINDOW, Log
 from antecede.core.order.vector import VectorWriter
-from antecede.core.repair.answering import BATCH, in_time
+from antecede.core.repair.answering import BATCH
 from antecede.core.roles.broker import BrokerBase
 from antecede.core.roles.process import Parts
 from antecede.core.topics import split_filter
@@ -173,8 +184,8 @@ class HomeBroker(BrokerBase):
         super().keep(envelope, now_us)
         self.retiring.note(envelope.stamp.own)
 
-    def beginning(self, interest: Interest) -> dict[str, int]:
-        return self.retiring.must_name(super().beginning(interest))
+    def start_for(self, interest: Interest) -> dict[str, int]:
+        return self.retiring.must_name(super().start_for(interest))
 
     def cut(self) -> tuple[str, ...]:
         return cut_of(self._all_tops())
@@ -272,7 +283,7 @@ class HomeBroker(BrokerBase):
         fresh = frame.frontier is None
         if log is None or log.number < frame.attachment:
             interest = self.checked_interest(frame.filters)
-            start = self.beginning(interest) if fresh else frame.began
+            start = self.start_for(interest) if fresh else frame.began
             loose = loose_of(start)
             log = Log(frame.attachment, interest, frame.frontier or loose, self.cut(), plain=self.plain)
             log.began, log.origins, log.missed = start, self.origins_for(interest), frozenset(frame.missed[-WINDOW:])

@@ -79,7 +79,7 @@ class Confirming:
                 self._acknowledge(message_id)
 
     def rounded(self, now_us: int) -> bool:
-        """Whether anything is not safe yet."""
+        """A round has passed; whether any publication is not safe yet."""
         settled = self.stability.settled
         for stream in [stream for stream, n in self._elsewhere.items() if n <= settled.get(stream, 0)]:
             del self._elsewhere[stream]

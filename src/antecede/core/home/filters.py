@@ -58,7 +58,7 @@ class Growing:
         return self.passed.get(number, False)
 
     def want(self, filters: Sequence[str], now_us: int) -> None:
-        """From now on these: what is lost is lost at once."""
+        """The client wants these filters from now on: the others are given up at once."""
         client = self.client
         client.interest = Interest(filters)
         self._narrow()

@@ -29,7 +29,7 @@ class Frontier:
     marks: Mapping[str, int] = field(default_factory=dict)
     """Stream -> the newest that was handed over or published, or precedes what was."""
     began: Mapping[str, int] = field(default_factory=dict)
-    """Beyond that: where it began. What lies behind was never owed."""
+    """Where the client began, as far as that is beyond the marks: messages behind it were never owed."""
     loose: Unordered = field(default_factory=dict)
     """Unordered messages it has had."""
     rank: int = 0

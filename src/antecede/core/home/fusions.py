@@ -247,7 +247,7 @@ class Fusions:
         """The same however often it is asked for: an answer may be lost."""
         fusion = self.by_key.get(key)
         if fusion is not None and fusion.given is None:
-            fusion.given = fusion.state(self.broker.beginning(fusion.interest))
+            fusion.given = fusion.state(self.broker.start_for(fusion.interest))
         state = b"" if fusion is None or fusion.given is None else fusion.given
         self.broker.send((home,), Fused(key[1], 0, (), state, key[0]))
 

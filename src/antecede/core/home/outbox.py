@@ -16,8 +16,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from antecede.core.frames import Publish
-from antecede.core.message import Envelope, header_of
-from antecede.core.repair.answering import in_time
+from antecede.core.message import Envelope, header_of, in_time
 
 if TYPE_CHECKING:
     from antecede.core.home.client import Client

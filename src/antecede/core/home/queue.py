@@ -26,13 +26,13 @@ class Ready:
 
     def __init__(self, envelope: Envelope, reason: str, now_us: int, index: int = 0) -> None:
         self.envelope = envelope
-        """As it was published."""
+        """The message as it was published."""
         self.reason = reason
         self.put_us = now_us
         self.index = index
         """The number of the message in the attachment; 0: the client published it itself."""
         self.queues: tuple[str, ...] = ()
-        """Where it waits."""
+        """The queues that the message waits in."""
         self.settled = False
         """Whether its fate is known: it is delivered, or no queue has it any more."""
         self.delivered = False
@@ -90,7 +90,7 @@ class Queue:
 
 
 def insert(entries: deque[Ready], ready: Ready, own: tuple[Mark, ...]) -> None:
-    """Before the first that follows it."""
+    """Put a message before the first one that follows it."""
     for place, one in enumerate(entries):
         if not one.settled and one.follows(own):
             entries.insert(place, ready)

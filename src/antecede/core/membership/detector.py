@@ -186,7 +186,7 @@ class Detector:
             self.learn(replace(known, state=DEAD))
 
     def heard(self, name: str) -> None:
-        """Anything came from it."""
+        """A frame came from a process."""
         self._heard[name] = self._at_us
         if not self._decides:
             self._ends.pop(name, None)
@@ -276,7 +276,7 @@ class Detector:
             self.table.keep_only({news.name for news in frame.news})
 
     def sync(self, to: str, *, reply: bool) -> None:
-        """Tell all, and ask for all."""
+        """Tell a process all news, and ask for all of its own."""
         known = self.table.get(to)
         told: tuple[News, ...] = (self.table.me,)
         if self._decides:

@@ -72,7 +72,8 @@ class Table:
         return self.entries.get(name)
 
     def is_out(self, name: str) -> bool:
-        """Dead, left, or an incarnation that a later one has replaced. Who was never heard of is not out."""
+        """Whether a process is dead, left, or an incarnation that a later one has replaced. One that was never heard of
+        is not out."""
         known = self.entries.get(name)
         if known is not None:
             return known.final

@@ -195,7 +195,7 @@ class Managed:
         return {name: groups for name, groups in self.table.brokers().items() if name not in self.detector.lost}
 
     def places(self) -> tuple[str, ...]:
-        """Where it should be attached; () where there is nothing better than what it has."""
+        """The brokers that this subscriber should be attached to; () where there are none better than those it has."""
         there = self.brokers()
         left = tuple(name for name in self.at if name in there)
         if len(left) == len(self.at):
@@ -244,7 +244,8 @@ class Managed:
         return self._settle(now_us)
 
     def _is_apart(self, frame: Sync, sender: str) -> bool:
-        """Whether each of two that have begun knows nothing of the other, whom it has just asked (see `_knock`)."""
+        """Whether two processes have both begun, and neither knows of the other, which it has just asked (see
+        `_knock`)."""
         if frame.reply or self.role == "subscriber" or sender in self.table.entries:
             return False
         present = {news.name for news in frame.news if not news.final}
@@ -282,7 +283,7 @@ class Managed:
             self._refuse(sender, at_us)
 
     def _stand_against(self, claim: Claim) -> None:
-        """Two sides that have never heard of each other: the weaker one yields, and is told so if it is the other."""
+        """Two views have never heard of each other: the weaker one yields, and is told so if it is the other."""
         if claim.stays_before(self.table.claim()):
             self.detector.expelled_by = claim.holder
         else:

@@ -58,7 +58,7 @@ class GraphWriter(Writer):
         self.whole = whole
         """Whether subscribers get the graph too, and read it with a Writer of their own (`psync`)."""
         self._whole: dict[str, Envelope] = {}
-        """As it went there, while it is the same for all."""
+        """Messages as they went to subscribers, while they are the same for all."""
         self.deadlines = deadlines
         self.cuts = not deadlines
         """Whether what is stable must be found out. With deadlines nodes retire by themselves, unless there is one that

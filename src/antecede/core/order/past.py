@@ -44,7 +44,8 @@ class Past:
         self.held: dict[str, set[int]] = {}
         """What the Inbox holds: neither behind nor missing."""
         self.given_up: set[Mark] = set()
-        """What was skipped because nobody in reach could supply it any more, until everybody has settled that."""
+        """Marks of messages that were skipped because nobody in reach could supply them any more, until they are
+        settled."""
         self._before: dict[str, dict[int, int]] = {}
         """Loose streams: which number each one above the front names as the one before it."""
 
@@ -57,6 +58,15 @@ class Past:
             above = self.above.get(stream)
             return above is not None and n in above
         return False
+
+    def is_dense(self, stream: str) -> bool:
+        """Whether each number of a stream up to its newest is a message that concerns this process."""
+        return self.dense and not is_loose(stream)
+
+    def by_itself(self, stream: str) -> bool:
+        """Whether each message of a stream is asked for by itself, as in dense and loose streams. In a sparse one
+        nobody knows which numbers stand before a message: they are asked for with it."""
+        return self.dense or is_loose(stream)
 
     def upto(self, stream: str) -> int:
         """The front of one stream."""
@@ -84,7 +94,8 @@ class Past:
         return {s: max(n, offered[s]) if offered.get(s) in held.get(s, ()) else n for s, n in behind.items()}
 
     def newest(self, stream: str) -> int | None:
-        """The newest that lies behind; None: before one that was skipped something is missing, and may still come."""
+        """The newest number of a stream that lies behind; None: a cause of a skipped message is missing, and may still
+        come."""
         for skipped in self.skips.get(stream, {}).values():
             if skipped is not None and skipped is not UNKNOWN and self.blocker(skipped) is not None:
                 return None

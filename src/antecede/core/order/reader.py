@@ -195,26 +195,27 @@ class Reader(Past):
         return range(front + 1, min(n, front + AHEAD) + 1) if self.dense else (n,)
 
     def start_at(self, cut: Mapping[str, int]) -> None:
-        """All of this lies behind: where a joiner begins."""
+        """All messages up to a cut lie behind: a newcomer begins there."""
         for stream, n in cut.items():
             if self._concerns(stream) and n > self.front.get(stream, 0):
                 self.cut[stream] = n
-                if is_loose(stream):
-                    self._reach(stream, n)
-                else:
-                    self._advance(stream, n)
+                self._pass_to(stream, n)
 
     def retire(self, marks: Mapping[str, int]) -> None:
         """Streams are over everywhere, up to these marks: a message of theirs that never came here never will."""
         for stream, n in marks.items():
             if n > self.front.get(stream, 0) and self._concerns(stream):
-                if is_loose(stream):
-                    self._reach(stream, n)
-                else:
-                    self._advance(stream, n)
+                self._pass_to(stream, n)
+
+    def _pass_to(self, stream: str, n: int) -> None:
+        """All of a stream up to n lies behind, whether it came or not."""
+        if is_loose(stream):
+            self._reach(stream, n)
+        else:
+            self._advance(stream, n)
 
     def forget(self, streams: Iterable[str]) -> None:
-        """Nothing is known of them any more."""
+        """Nothing is known of these streams any more."""
         for stream in streams:
             for known in (self.front, self.above, self.skips, self._before, self.cut):
                 known.pop(stream, None)

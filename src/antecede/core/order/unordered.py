@@ -10,33 +10,18 @@ since a client may want only some messages of a stream.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from antecede.core.entries import EACH, Groups
 from antecede.core.interest import stream_of
 from antecede.core.message import LOOSE, UNORDERED, Envelope, Mark, Publication, Stamp
 from antecede.core.order.reader import Reader
-from antecede.errors import InputError
 
-__all__ = ["LooseReader", "LooseWriter", "asked_for"]
+__all__ = ["LooseReader", "LooseWriter"]
 
 KEPT = 4_096
 """Numbers of one stream that a client remembers one by one. Costs memory; lowering it, where so many others of its
 sender overtake an unordered message and the client moves meanwhile, that message."""
-
-
-def asked_for(
-    order: str | None, after: Sequence[str] | None, offered: Sequence[str]
-) -> tuple[str, Sequence[str] | None]:
-    """The order of a publication and the causes it declares: `fifo` is to follow one's own messages only."""
-    order = order or offered[0]
-    if order not in offered:
-        raise InputError(f"There is no order {order!r} here: publish in {' or '.join(offered)}.")
-    if order == "causal":
-        return order, after
-    if after is not None:
-        raise InputError(f"A message of order {order} follows no message of others: leave out its causes.")
-    return order, ()
 
 
 class LooseWriter:

@@ -26,7 +26,7 @@ from antecede.core.marks import beyond, join, put
 from antecede.core.message import Envelope, Mark, Message, Stamp, series_of
 from antecede.core.order.writer import Writer
 
-__all__ = ["VectorWriter", "beyond", "close", "without"]
+__all__ = ["VectorWriter", "close", "without"]
 
 
 class VectorWriter(Writer):

@@ -15,21 +15,16 @@ from typing import TYPE_CHECKING
 
 from antecede.core.effects import Answer
 from antecede.core.frames import Data, Gone, Ranges, Request
-from antecede.core.message import Envelope, Mark, header_of, id_of_mark, is_loose, series_of
+from antecede.core.message import Envelope, Mark, header_of, id_of_mark, in_time, is_loose, series_of
 from antecede.core.order.reader import AHEAD
 
 if TYPE_CHECKING:
     from antecede.core.roles.server import Server
 
-__all__ = ["BATCH", "Answers", "in_time"]
+__all__ = ["BATCH", "Answers"]
 
 BATCH = 32
 """Messages per answering frame: fits a datagram with small payloads, and losing one frame costs little."""
-
-
-def in_time(envelope: Envelope, now_us: int) -> bool:
-    deadline = envelope.message.deadline_us
-    return deadline is None or now_us <= deadline
 
 
 class Answers:
@@ -57,7 +52,7 @@ class Answers:
         gone = tuple(server.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
         lacks: Ranges = ()
         if frame.lasting or not server.settings.deadlines:
-            lacks = self._lacked(_where_none_is(found, ranges, dense=self.past.dense), sender, now_us)
+            lacks = self._lacked(self._where_none_is(found, ranges), sender, now_us)
         if gone or lacks:
             server.send((sender,), Gone(tuple(map(header_of, gone)), lacks))
 
@@ -80,8 +75,7 @@ class Answers:
         lacks = []
         left = AHEAD
         for stream, low, high in ranges:
-            dense = self.past.dense and not is_loose(stream)
-            numbers = range(low + 1, min(high, low + max(left, 1)) + 1) if dense else (high,)
+            numbers = range(low + 1, min(high, low + max(left, 1)) + 1) if self.past.is_dense(stream) else (high,)
             left -= len(numbers)
             for n in numbers:
                 mark = (stream, n)
@@ -118,20 +112,16 @@ class Answers:
         message_id = id_of_mark(mark)
         return message_id in self.store or self.server.holds(message_id)
 
-
-def _where_none_is(found: list[Envelope], ranges: Ranges, *, dense: bool) -> Ranges:
-    """The ranges of which nothing is sent. A GONE could overtake the DATA, and a process that gives up a message passes
-    what came before it (in a sparse stream all of its sender's): it asks for the rest again."""
-    here: dict[str, list[int]] = {}
-    for n, stream in sorted((n, stream) for envelope in found for stream, n in envelope.stamp.own):
-        here.setdefault(stream if dense or is_loose(stream) else series_of(stream), []).append(n)
-    clear = []
-    for stream, low, high in ranges:
-        if dense or is_loose(stream):
-            sent = here.get(stream, [])
-            sends = bisect_right(sent, low) < bisect_right(sent, high)
-        else:
-            sends = bisect_right(here.get(series_of(stream), []), high) > 0
-        if not sends:
-            clear.append((stream, low, high))
-    return tuple(clear)
+    def _where_none_is(self, found: list[Envelope], ranges: Ranges) -> Ranges:
+        """The ranges of which nothing is sent. A GONE could overtake the DATA, and a process that gives up a message
+        passes what came before it (in a sparse stream all of its sender's): it asks for the rest again."""
+        by_itself = self.past.by_itself
+        here: dict[str, list[int]] = {}
+        for n, stream in sorted((n, stream) for envelope in found for stream, n in envelope.stamp.own):
+            here.setdefault(stream if by_itself(stream) else series_of(stream), []).append(n)
+        clear = []
+        for stream, low, high in ranges:
+            sent, first = (here.get(stream, []), low) if by_itself(stream) else (here.get(series_of(stream), []), 0)
+            if bisect_right(sent, first) == bisect_right(sent, high):
+                clear.append((stream, low, high))
+        return tuple(clear)

@@ -36,7 +36,7 @@ class Want:
         that a peer merely offered: the peer will say so again."""
         self.tries = 0
         self.next_us = 0
-        """When it is asked for next."""
+        """When the message is asked for next."""
 
 
 class Solicitation:
@@ -49,21 +49,23 @@ class Solicitation:
         self._tick = 0
 
     def want(
-        self, mark: Mark, hint: str, until_us: int | None, now_us: int, *, patience_us: int, backed: bool = True
-    ) -> None:
-        """`backed`: something held needs it. `until_us`: when that must go out at the latest; None: no deadline."""
+        self, mark: Mark, hint: str, until_us: int | None, now_us: int, *, patience_us: int | None = None,
+        backed: bool = True,
+    ) -> None:  # fmt: skip
+        """A message is missing, and is first asked for after `patience_us` (None: that of the settings). `backed`: a
+        held message needs it. `until_us`: when that one must go out at the latest; None: it has no deadline."""
         want = self.wants.get(mark)
         if want is None:
             want = self.wants[mark] = Want(hint, now_us)
-            self._schedule(mark, want, now_us + patience_us)
+            self._schedule(mark, want, now_us + (self.settings.patience_us if patience_us is None else patience_us))
         if until_us is not None:
             if want.until_us is None or until_us > want.until_us:
                 want.until_us = until_us
         elif backed:
             want.endless = True
 
-    def offered(self, mark: Mark, peer: str, now_us: int, *, patience_us: int) -> None:
-        """`peer` says it has it: from now on it is asked first."""
+    def offered(self, mark: Mark, peer: str, now_us: int, *, patience_us: int | None = None) -> None:
+        """`peer` says that it has a message: from now on it is asked first."""
         self.want(mark, peer, None, now_us, patience_us=patience_us, backed=False)
         want = self.wants[mark]
         if want.hint != peer:

@@ -66,7 +66,7 @@ class Rounds:
 
     def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
         server = self.server
-        offer, began = server.offers(peer_interest), server.began(peer_interest)
+        offer, began = server.offers(peer_interest), server.cut_to_tell(peer_interest)
         behind: Marks = offer  # the usual case: all of it lies behind, and nobody speaks of anything else
         if began or not (self.past.is_at(offer) and theirs.keys() <= offer.keys()):
             behind = self.past.reached({**offer, **theirs, **began})

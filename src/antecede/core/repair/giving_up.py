@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from antecede.core.effects import Discard
 from antecede.core.frames import Gone
-from antecede.core.message import Mark, Stamp, id_of_mark, is_loose, series_of
+from antecede.core.message import Mark, Stamp, id_of_mark, series_of
 from antecede.core.order.reader import AHEAD
 from antecede.core.repair.asking import TRIES_UNTIMED, Want
 
@@ -127,7 +127,7 @@ class Losses:
         sender may stand before it, of which nothing is known; they go with it. So all that is missing of its sender is
         asked for first: if something stands there, it has come then."""
         receiver = self.receiver
-        if self.reader.dense or is_loose(mark[0]) or self._known(mark) is not None:
+        if self.reader.by_itself(mark[0]) or self._known(mark) is not None:
             return True
         self._doomed.update(map(id_of_mark, (*self._unknown_before(mark), mark)))
         over = True
@@ -193,7 +193,7 @@ class Losses:
         come, and are not asked for on their own account, are as lost as it is."""
         receiver = self.receiver
         stream, n = mark
-        if is_loose(stream) or self.reader.dense or self._known(mark) is not None:
+        if self.reader.by_itself(stream) or self._known(mark) is not None:
             return []  # they are asked for by themselves
         before = [(stream, k) for k in range(max(self.reader.upto(stream), n - AHEAD) + 1, n)]
         if receiver.reads_only:  # its brokers have passed all of that: they say which of it cannot be had

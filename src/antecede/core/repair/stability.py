@@ -96,7 +96,8 @@ class Stability:
         return False
 
     def beyond(self, stream: str, mine: int, before: int) -> int:
-        """Up to where everybody has done, `mine` included; `before` if that is no more."""
+        """The number up to which every carrier of a stream has done it, this process (`mine`) included; `before` if
+        that is no more."""
         if mine <= before or self._held_back(stream, mine, before):
             return before
         return max(before, self.stable(stream, mine) or 0)
@@ -121,7 +122,7 @@ class Stability:
     # -- letting go ------------------------------------------------------------------------------------------------
 
     def look(self, now_us: int) -> None:
-        """Once in a while: what has settled, and may go."""
+        """Once in a while: find messages that have settled, and let go of them."""
         server, store = self.server, self.store
         store.forget_gone(now_us)
         pause_us = max(server.settings.round_us, server.settings.grace_us // LOOKS)

@@ -71,7 +71,7 @@ class Store:
         self._headers_until: deque[tuple[int, Envelope]] = deque()
         self._tick = 0
         self._offers: dict[tuple[str, ...], dict[str, int]] = {}
-        """What `offers` answered since something was last taken in or let go of."""
+        """Answers of `offers` since a message was last taken in or let go of."""
 
     def __len__(self) -> int:
         return len(self.by_id)

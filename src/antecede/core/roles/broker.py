@@ -273,7 +273,7 @@ class Broker(BrokerBase):
         interest = self.interest_below(frame.filters)
         self.links[sender] = (frame.attachment, interest)
         self._routes.clear()
-        start = self.beginning(interest)
+        start = self.start_for(interest)
         self.stability.confirm(sender, start)
         self.out.append(Send((sender,), Attached(frame.attachment, start, self.cut(), self.origins_for(interest))))
         if self.store.version:

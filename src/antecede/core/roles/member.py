@@ -84,7 +84,7 @@ class Member(Carrier):
         self._join_at = None
         self.out.append(Join(self.interest.filters, peer, cut, self.inbox.guard_us))
         self.early.take(now_us)
-        if self.began(self.interest):
+        if self.cut_to_tell(self.interest):
             self.rounds.begin(now_us)
 
     def timers(self) -> Iterator[Timer]:
@@ -98,7 +98,7 @@ class Member(Carrier):
         join(tops, self._began)
         return cut_of(tops)
 
-    def began(self, interest: Interest) -> Mapping[str, int]:
+    def cut_to_tell(self, interest: Interest) -> Mapping[str, int]:
         """With local views a member that lacks a message may compare with newcomers only: so they must say what they
         have behind them and cannot give."""
         return interest.among(self.past.cut) if self.settings.view else {}
@@ -124,7 +124,7 @@ class Member(Carrier):
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         if self.joined:
             if isinstance(frame, SnapshotRequest):
-                self.out.append(Send((sender,), Snapshot(self.beginning(self.interest), self.cut())))
+                self.out.append(Send((sender,), Snapshot(self.start_for(self.interest), self.cut())))
             else:
                 self.on_frame(frame, sender, now_us)
         elif isinstance(frame, SnapshotRequest):

@@ -17,7 +17,7 @@ from antecede.core.effects import Ask, Discard, Effect, Send
 from antecede.core.frames import Frame, Request
 from antecede.core.machine import Peer
 from antecede.core.marks import Marks, beyond
-from antecede.core.message import Envelope, Mark, id_of_mark, is_loose, sender_of
+from antecede.core.message import Envelope, Mark, id_of_mark, sender_of
 from antecede.core.order.reader import AHEAD
 from antecede.core.repair.asking import open_ranges, ranges_of
 from antecede.core.repair.giving_up import Losses
@@ -26,7 +26,7 @@ from antecede.core.roles.process import Parts, Process
 __all__ = ["Receiver", "Timer"]
 
 Timer: TypeAlias = tuple[int | None, Callable[[int], None]]
-"""When something is to be done, and what: it is told the time. None: nothing is to be done."""
+"""When a process does something by itself, and the function that does it, which is told the time. None: not now."""
 
 
 class Receiver(Process, ABC):
@@ -143,28 +143,28 @@ class Receiver(Process, ABC):
                 until = None if message.deadline_us is None else message.deadline_us - guard_us
                 for mark in self.losses.missing(held.envelope.stamp):
                     if mark[1] not in marks.get(mark[0], ()):
-                        wants.want(mark, hint or message.sender, until, now_us, patience_us=self.settings.patience_us)
+                        wants.want(mark, hint or message.sender, until, now_us)
             if self.reader.freed:
                 self.inbox.settle(now_us)
                 self.want_blocked(hint, now_us)
 
     def want_before(self, envelope: Envelope, hint: str, now_us: int) -> None:
-        """What an unordered message names as the one before it is not waited for, but must not stay away either (unless
-        it may be lost for good: see `looks_back`). Below one that has no deadline it is asked for until it comes or is
-        known to be gone: until then nobody is in step."""
+        """The message that an unordered one names as the one before it is not waited for, but must not stay away either
+        (unless it may be lost for good: see `looks_back`). If the later one has no deadline, or was itself asked for
+        without an end, the earlier one is asked for until it comes or is known to be gone: until then no peer is in
+        step. Example: p~:3 came and has no deadline, p~:2 is missing: S asks until p~:2 is here."""
         if envelope.message.order == "none" and self.asks and self.looks_back():
-            patience_us, own = self.settings.patience_us, envelope.stamp.own
-            lasting = envelope.message.deadline_us is None or self.wants.any_endless(own)  # so is what led to it
+            lasting = envelope.message.deadline_us is None or self.wants.any_endless(envelope.stamp.own)
             for stream, n in envelope.stamp.covers.items():
                 if self.interest.concerns(stream):
                     numbers = self.reader.offered(stream, n) if lasting else (n,)
                     for mark in [(stream, k) for k in numbers if k <= n]:
                         if self.past.lacks(mark):
-                            self.wants.want(mark, hint, None, now_us, patience_us=patience_us, backed=lasting)
+                            self.wants.want(mark, hint, None, now_us, backed=lasting)
 
     def want_offered(self, offer: Marks, sender: str, now_us: int) -> bool:
         """What a peer offers in a digest; whether anything of it is missing here."""
-        patience_us, lacking = self.settings.patience_us, False
+        lacking = False
         if not self.asks or self.past.is_at(offer):
             return False
         newer = self.interest.among(beyond(offer, self.past.front))
@@ -172,7 +172,7 @@ class Receiver(Process, ABC):
             self.losses.has(mark, sender)
         for mark in self._missing(newer):
             lacking = True
-            self.wants.offered(mark, sender, now_us, patience_us=patience_us)
+            self.wants.offered(mark, sender, now_us)
         return lacking
 
     def want_passed(self, have: Marks, offer: Marks, now_us: int) -> None:
@@ -186,7 +186,7 @@ class Receiver(Process, ABC):
             front = self.past.front
             passed = {s: n for s, n in have.items() if n > max(front.get(s, 0), offer.get(s, 0))}
             for mark in self._missing(self.interest.among(passed)):
-                self.wants.want(mark, sender_of(mark[0]), None, now_us, patience_us=self.settings.patience_us)
+                self.wants.want(mark, sender_of(mark[0]), None, now_us)
 
     def _missing(self, newer: Marks) -> Iterator[Mark]:
         """What is missing up to these numbers: of all of them together not more than can be asked for at once."""
@@ -205,8 +205,8 @@ class Receiver(Process, ABC):
         return tuple(dict.fromkeys(map(id_of_mark, marks)))
 
     def request(self, marks: list[Mark]) -> Frame:
-        dense = [mark for mark in marks if not is_loose(mark[0])] if self.reader.dense else []
-        sparse = [mark for mark in marks if is_loose(mark[0])] if self.reader.dense else marks
+        is_dense = self.past.is_dense
+        dense, sparse = [m for m in marks if is_dense(m[0])], [m for m in marks if not is_dense(m[0])]
         above, held = self.reader.above, self.inbox.marks
         here = {stream: {*above.get(stream, ()), *held.get(stream, ())} for stream, _ in sparse}
         ranges = (*ranges_of(dense), *open_ranges(sparse, self.reader.front, here))

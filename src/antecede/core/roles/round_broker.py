@@ -18,12 +18,11 @@ from antecede.core.effects import Discard, Effect
 from antecede.core.frames import Ranges
 from antecede.core.interest import Interest
 from antecede.core.marks import newest_of
-from antecede.core.message import Envelope, Message, Publication, series_of
+from antecede.core.message import Envelope, Message, Publication, in_time, series_of
 from antecede.core.order.colour import ROUNDS
 from antecede.core.order.matrix import ColumnInterest, MatrixWriter, place_of
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.publishing import compose
-from antecede.core.repair.answering import in_time
 from antecede.core.roles.broker import Broker
 from antecede.core.roles.process import Parts
 from antecede.core.roles.receiver import Timer
@@ -145,7 +144,7 @@ class RoundBroker(Broker):
     def interest_below(self, filters: tuple[str, ...]) -> Interest:
         return self._below.setdefault(filters, InterestBelow(filters))
 
-    def beginning(self, interest: Interest) -> dict[str, int]:
+    def start_for(self, interest: Interest) -> dict[str, int]:
         """Per sender, the round up to which its messages lie in the past, whatever groups they went to: a sender's
         earlier messages are causes of its later ones.
 

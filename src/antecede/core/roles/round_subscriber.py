@@ -41,7 +41,7 @@ class RoundSubscriber(Subscriber):
             lacks = [n for n in rounds if self.is_missing((stream, n))]
             self._lacks[stream] = lacks
             for n in lacks:
-                self.wants.offered((stream, n), sender, now_us, patience_us=self.settings.patience_us)
+                self.wants.offered((stream, n), sender, now_us)
 
     def haves(self, have: Mapping[str, int], behind: Mapping[str, int]) -> Mapping[str, int]:
         if not any(self._lacks.values()):

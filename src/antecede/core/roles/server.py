@@ -97,10 +97,10 @@ class Server(Process, ABC):
         return ranges
 
     def summary(self, interest: Interest) -> Mapping[str, int]:
-        """What an offer must say beside the newest, where nothing leads from there to what came before."""
+        """Marks that an offer must have beside the newest, where no stamp leads from there to the messages before."""
         return {}
 
-    def began(self, interest: Interest) -> Mapping[str, int]:
+    def cut_to_tell(self, interest: Interest) -> Mapping[str, int]:
         """The cut behind which this process began and which it cannot give, as far as peers must be told."""
         return {}
 
@@ -137,7 +137,7 @@ class Server(Process, ABC):
                 join(offers, interest.among(dict(envelope.stamp.own)))
         return offers
 
-    def beginning(self, interest: Interest) -> dict[str, int]:
+    def start_for(self, interest: Interest) -> dict[str, int]:
         """The marks behind which a process begins that is told `cut()`: behind all that was delivered here and its
         past, and behind the cut at which this process itself began, since it will never have anything before that."""
         past = dict(self.writer.past())

@@ -49,7 +49,7 @@ class Acks(Flat):
         self.rounds.steady = False
         self._unheard: dict[str, Unheard] = {}
         self._waiting: deque[Envelope] = deque()
-        """Published, and not sent before one that is on its way has been heard of by all."""
+        """Messages that were published, and wait until all members have heard of the one that is on its way."""
 
     def publish(self, envelope: Envelope, now_us: int) -> None:
         window = self.member.settings.window
@@ -63,7 +63,7 @@ class Acks(Flat):
             self._next()
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
-        """Of one that is gone: nobody else will send it to those who lack it."""
+        """A message of a sender that is gone: no other member will send it to those that lack it."""
         if envelope.message.sender not in self.member.members:
             self.rounds.begin(now_us)
 

@@ -20,7 +20,7 @@ __all__ = ["Flat"]
 
 class Flat:
     at_us: int | None = None
-    """When it wants to be woken."""
+    """When this Spread wants to be woken."""
 
     def __init__(self, member: Member) -> None:
         self.member = member
@@ -50,4 +50,4 @@ class Flat:
         """The view changed."""
 
     def hold(self, now_us: int) -> None:
-        """`at_us` has come."""
+        """The time `at_us` has come: a round of this Spread."""

@@ -14,9 +14,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from antecede.core.frames import Data, Digest
-from antecede.core.message import Envelope
+from antecede.core.message import Envelope, in_time
 from antecede.core.order.round_clock import RoundClock
-from antecede.core.repair.answering import in_time
 from antecede.core.spread.chance import some_of
 from antecede.core.spread.view_below import ViewBelow
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from antecede.core.interest import Interest
-from antecede.core.message import Envelope, Message
-from antecede.core.repair.answering import in_time
+from antecede.core.message import Envelope, Message, in_time
 from antecede.core.spread.chance import some_of
 from antecede.core.spread.multicast import Multicast
 from antecede.core.spread.view_below import ViewBelow

@@ -31,7 +31,7 @@ class LocalView:
     def __init__(self, dice: Dice, *, size: int, near: float) -> None:
         self._dice = dice
         self.size = size
-        """At most so many; 0: everybody."""
+        """How many peers a view has at most; 0: all."""
         self.near = near
         """How often a near member is preferred."""
         self.names: list[str] = []
@@ -92,7 +92,7 @@ class LocalView:
         return [name for name in names if name in self.names] or names
 
     def draw(self, names: Sequence[str], count: int) -> list[str]:
-        """So many of these, each at most once; each time a near one is preferred with probability `near`."""
+        """Draw so many of these names, each at most once; each time a near one is preferred with probability `near`."""
         if not self.near:
             return some_of(self._dice, names, count)
         left = list(names)

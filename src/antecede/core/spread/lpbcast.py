@@ -48,7 +48,7 @@ class Lpbcast(Flat):
         super().__init__(member)
         self.dice, self.local, self.store, self.wants = member.dice, member.local, member.store, member.wants
         self.multicast = multicast
-        """Whether it goes to everybody first."""
+        """Whether a message goes to all members first."""
         self.forwards = forwards
         self.digests = digests
         self.chain = chain

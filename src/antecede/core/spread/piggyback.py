@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from antecede.core.frames import Digest
 from antecede.core.marks import join
-from antecede.core.message import Envelope
-from antecede.core.repair.answering import in_time
+from antecede.core.message import Envelope, in_time
 from antecede.core.spread.flat import Flat
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class Piggyback(Flat):
         join(self._had.setdefault(peer, {}), has)
 
     def _forget(self, now_us: int) -> None:
-        """What everybody has, and what has expired."""
+        """Forget messages that everybody has, and those that have expired."""
         others = [self._had.get(peer, {}) for peer in self.member.others]
         streams = {stream for envelope in self._unstable.values() for stream, _ in envelope.stamp.own}
         stable = {stream: min((had.get(stream, 0) for had in others), default=0) for stream in streams}

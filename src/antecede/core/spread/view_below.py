@@ -20,7 +20,7 @@ class ViewBelow:
     def __init__(self, dice: Dice, *, size: int, renewed: float) -> None:
         self._dice = dice
         self.size = size
-        """At most so many."""
+        """How many subscribers a view has at most."""
         self.renewed = renewed
         """Which share of the view is replaced each round."""
         self.names: list[str] = []
@@ -49,7 +49,7 @@ class ViewBelow:
         self._fill(avoid=before)
 
     def _fill(self, avoid: set[str] | None = None) -> None:
-        """Up to its size; those who have just left only where nobody else is left."""
+        """Fill the view up to its size; names that have just left it come back only where no other is left."""
         room = min(self.size, len(self._known)) - len(self.names)
         others = [name for name in self._known if name not in self.names]
         fresh = [name for name in others if avoid is None or name not in avoid]

@@ -29,7 +29,7 @@ EPOCH_US = 1_200_000_000_000_000
 """Where a driver's clock must begin for times to be told from other numbers (in 2008, counted from 1970)."""
 
 LONG_AGO_US = 60_000_000
-"""What is longer ago than anything is waited for or remembered: how much longer makes no difference."""
+"""A time so long ago that nothing is waited for or remembered since: how much longer makes no difference."""
 
 _LEAST_TIME = EPOCH_US // 2
 _SCALARS = frozenset((type(None), bool, int, float, str, bytes))

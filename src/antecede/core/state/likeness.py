@@ -41,7 +41,7 @@ CACHES: dict[str, dict[str, Any]] = {
 """Class -> attributes that only remember what can be worked out again, and what they begin with."""
 
 FORGOTTEN = ("Remembered",)
-"""Mappings whose whole contents are such."""
+"""Mappings that are caches as a whole."""
 
 
 def _in_turn(heap: list[Any]) -> tuple[Any, ...]:

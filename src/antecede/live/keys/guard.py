@@ -41,7 +41,7 @@ WATCH, RATE, SUBSCRIPTIONS, CONNECTIONS = (
 
 
 class Bearer:
-    """Who is at the other end of a connection, and what it may do."""
+    """The client at the other end of a connection, and what it may do."""
 
     __slots__ = ("bucket", "rights", "topics")
 
@@ -114,7 +114,8 @@ class Guard:
     # -- frames ----------------------------------------------------------------------------------------------------
 
     def passed(self, session: Session, frames: list[Frame]) -> list[Frame]:
-        """Those that reach the machine. If one may not, the connection ends, and what follows it is dropped."""
+        """The frames of a client that reach the machine. If it may not send one, the connection ends, and the rest is
+        dropped."""
         bearer = session.bearer
         assert bearer is not None, "welcomed without a token"
         kept: list[Frame] = []

@@ -142,7 +142,7 @@ class Sealing:
         return opened
 
     def _forget(self, now_s: float) -> None:
-        """Whoever was silent for longer than a datagram is good for has nothing left to replay."""
+        """Forget senders that were silent for longer than a datagram is good for: nothing of theirs can be replayed."""
         if len(self._in) >= SENDERS:
             self._in = {name: one for name, one in self._in.items() if one.heard_s > now_s - 3 * FRESH_S}
 

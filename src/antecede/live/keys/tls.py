@@ -42,7 +42,7 @@ def caller_tls(authority: str | Path | None) -> ssl.SSLContext:
 
 
 def trusted(given: str | Path | None, directory: Path) -> Path | None:
-    """Whose certificates a caller trusts: the file given, ANTECEDE_CA, that of the keys in `directory`, or None."""
+    """The certificates that a caller trusts: the file given, ANTECEDE_CA, that of the keys in `directory`, or None."""
     if given or os.environ.get("ANTECEDE_CA"):
         return Path(given or os.environ["ANTECEDE_CA"])
     return directory / "ca.pem" if (directory / "ca.pem").is_file() else None

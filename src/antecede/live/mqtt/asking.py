@@ -135,5 +135,5 @@ class Asking:
                 session.keep(seat.waiting_before(begin) if asked.new else seat.waiting, asked.copies)
 
     def forget(self) -> None:
-        """Its client is gone."""
+        """The client of this session is gone."""
         self._asked.clear()

@@ -126,7 +126,7 @@ class MqttConnection(asyncio.Protocol):
     # -- admitting -------------------------------------------------------------------------------------------------
 
     def admit(self, session: MqttSession, connect: mqtt5.ConnectPacket, keep_alive_s: int) -> None:
-        """It is this session's client from now on; `welcome` follows."""
+        """This connection is the session's client from now on; `welcome` follows."""
         self.session = session
         self._set_timer(None)
         self._keep_alive_s = 1.5 * keep_alive_s

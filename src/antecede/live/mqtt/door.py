@@ -247,7 +247,7 @@ class Door:
             session.connection.disconnect(0x8E, "another client has come under this identifier")
 
     def _abandon(self, session: MqttSession) -> None:
-        """Its client went while it was being admitted."""
+        """The client of a session went while it was being admitted."""
         if session.connection is None and session.expiry_s == 0:
             self.end(session)
 

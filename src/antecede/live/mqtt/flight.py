@@ -52,7 +52,7 @@ class Departures:
         return self._unreleased > 0
 
     def depart(self, sent: Sent) -> int:
-        """Its packet identifier."""
+        """A message leaves: its packet identifier."""
         number = self._last % 65_535 + 1
         while number in self.sent:
             number = number % 65_535 + 1
@@ -62,7 +62,7 @@ class Departures:
         return number
 
     def put(self, number: int, sent: Sent, *, received: bool) -> None:
-        """It left at another broker."""
+        """A message left at another broker."""
         self.sent[number] = sent
         self._last = max(self._last, number)
         sent.received = received
@@ -152,7 +152,7 @@ class Arrivals:
         self._by_id[message_id] = number
 
     def safe(self, message_id: str) -> tuple[int, int] | None:
-        """Its packet identifier and quality, if the client waits to hear of it."""
+        """The packet identifier and quality of a publication that is safe, if the client waits to hear of it."""
         number = self._by_id.pop(message_id, None)
         if number is None:
             return None
@@ -175,7 +175,7 @@ class Arrivals:
         return True
 
     def forget_unsafe(self) -> None:
-        """Nobody knows what became of them: their repeats are published as if they were new."""
+        """Publications that were not safe may be lost or not: their repeats are published as if they were new."""
         for number in [number for number, one in self.open.items() if not one.safe]:
             self._by_id.pop(self.open.pop(number).id, None)
 

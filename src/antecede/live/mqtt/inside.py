@@ -67,7 +67,7 @@ class Pipe:
         return self._closed
 
     def pause_reading(self) -> None:
-        """Whoever writes here reads what the other direction brings."""
+        """Nothing is to be paused: a process that writes here reads what the other direction brings."""
         if self.other is not None:
             self.other._held = True
 

@@ -48,7 +48,7 @@ class Breach(RemoteProtocolError):
 
 
 class OldVersion(Breach):
-    """It speaks MQTT 3: it gets OLD_VERSION instead of a CONNACK of version 5."""
+    """A client speaks MQTT 3: it gets OLD_VERSION instead of a CONNACK of version 5."""
 
 
 class Reader:

@@ -54,7 +54,7 @@ class Seat(Connection):
         self._own = True
 
     def goes_on(self, frontier: Frontier, filters: tuple[str, ...], *, own: bool) -> None:
-        """It is the next life of a machine that was here or elsewhere; said before it begins."""
+        """This seat is the next life of a machine that was here or elsewhere; said before it begins."""
         self._frontier, self._filters, self._own = frontier, filters, own
         self._link.fresh = False
         self.attached = True
@@ -141,7 +141,7 @@ class Seat(Connection):
         return (one.message for one in self._broker.machine.store.by_id.values())
 
     def still_to_come(self, ids: Iterable[str]) -> set[str]:
-        """Those of them that its home has not sent, and will."""
+        """The messages among these that the home has not sent, and will."""
         machine = self.machine
         behind = dict(machine.tops)
         for cut in machine.growing.began():

@@ -344,13 +344,14 @@ class MqttSession:
                 self.connection.resume()
 
     def interrupted(self) -> None:
-        """Its machine was taken for dead: nobody knows what became of what was not safe, so the client is to repeat."""
+        """The machine of this session was taken for dead: publications that were not safe may be lost, so the client is
+        to repeat."""
         self.arrivals.forget_unsafe()
         if self.connection is not None:
             self.connection.disconnect(0x89, "the broker begins again: repeat what was not acknowledged")
 
     def ended(self, reason: str) -> None:
-        """Its machine is not there any more, because no broker will have it, or because the session ends."""
+        """The machine of this session is gone, because no broker will have it, or because the session ends."""
         if not self.over:
             self.wills.goodbye()
             self.expiry_s = 0

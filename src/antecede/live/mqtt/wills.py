@@ -31,12 +31,12 @@ class Wills:
         self.will = will
 
     def goodbye(self) -> None:
-        """It went as it should."""
+        """The client went as it should."""
         self._cancel()
         self.will = None
 
     def lost(self) -> None:
-        """It went without a word."""
+        """The client went without a word."""
         if self.will is not None and self._timer is None:
             if self.will.will_delay_interval:
                 loop = asyncio.get_running_loop()
