@@ -116,7 +116,7 @@ class Growing:
         self._asked = {self.change: self._asked[self.change]} if self.change in self._asked else {}
         return self.change if self._asked else 0
 
-    def confirmed(self, change: int, peer: str, cut: tuple[str, ...]) -> None:
+    def confirmed(self, change: int, peer: str, cut: tuple[str, ...], origins: Origins = ()) -> None:
         """Its home says where a change began. What was not wanted in between, though it is again, begins later."""
         wanted = self._asked.get(change)
         if wanted is None:
@@ -126,7 +126,8 @@ class Growing:
         if change == self.change:
             self.at_us = None
         later = [self.client.interest.filters, *self._asked.values()]
-        self.join(tuple(f for f in wanted if f not in self.owed.filters and all(f in one for one in later)), peer, cut)
+        new = tuple(f for f in wanted if f not in self.owed.filters and all(f in one for one in later))
+        self.join(new, peer, cut, origins)
 
     def join(self, filters: tuple[str, ...], peer: str, cut: tuple[str, ...], origins: Origins = ()) -> None:
         cuts = Cuts(cut, origins)
