@@ -118,3 +118,10 @@ def test_senders_that_are_forgotten_keep_nobody_waiting(index: int) -> None:
     """Brokers waited for senders they had forgotten, since clients went on naming them as needs alone."""
     judged = judge(3, "home", "repaired", index, leavers=True)
     assert not judged.what, f"antecede simulate --recipe home --seed 3 --draw {index} --leavers: {judged.what}"
+
+
+def test_who_adds_a_group_begins_there_behind_what_its_broker_never_had() -> None:
+    """S9 added G2 at M, which began behind S8:1 there, and was not told so. When nobody remembered S8:1 as gone any
+    more, S9 delivered S8:2 without it."""
+    judged = judge(5, "home", "repaired", 102, leavers=True)
+    assert not judged.what, f"antecede simulate --recipe home --seed 5 --draw 102 --leavers: {judged.what}"

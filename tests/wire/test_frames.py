@@ -36,7 +36,7 @@ FIELDS = {
     f.Items: "attachment items",
     f.Item: "index after envelope gone",
     f.Grow: "attachment change filters index frontier began",
-    f.Grown: "attachment change first cut items",
+    f.Grown: "attachment change first cut items origins",
     f.Top: "attachment top low",
     f.Want: "attachment indexes",
     f.Ack: "attachment index",

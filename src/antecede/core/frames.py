@@ -235,7 +235,8 @@ class Grow(Base):
 
 @dataclass(slots=True, eq=False)
 class Grown(Base):
-    """Home broker to client: that change holds from number `first` on; `cut`, in message ids, lies behind it.
+    """Home broker to client: that change holds from number `first` on; `cut` and `origins`, in message ids, lie behind
+    it.
 
     What is numbered from there on travels in here until the client has acknowledged some of it: so nothing can come of
     groups of which it does not know yet where they begin.
@@ -247,6 +248,7 @@ class Grown(Base):
     first: int
     cut: tuple[str, ...]
     items: tuple[Item, ...] = ()
+    origins: Origins = ()
 
     def messages(self) -> tuple[Message, ...]:
         return tuple(i.envelope.message for i in self.items if not i.gone)

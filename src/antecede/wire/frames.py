@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
-from msgspec import Meta, MsgspecError, Raw
+from msgspec import Meta, MsgspecError, Raw, Struct
 from msgspec.msgpack import Decoder
 
 from antecede.core.frames import (
@@ -236,6 +236,27 @@ def _items_batch(frame: Items | Grown) -> BatchRow | Raw:
         if item.gone:
             payloads[place] = b""
     return row
+
+
+class GrownRow(Struct, array_like=True, forbid_unknown_fields=True):
+    change: Number
+    first: Number
+    cut: IdsRow
+    items: ItemsRow
+    batch: BatchRow | None
+    origins: list[tuple[str, IdsRow]] = []
+
+
+def _grown_row(frame: Grown) -> tuple[object, ...]:
+    batch = _items_batch(frame) if frame.items else None
+    row = (frame.change, frame.first, ids_row(frame.cut), _items_row(frame), batch)
+    return (*row, [(group, ids_row(own)) for group, own in frame.origins]) if frame.origins else row
+
+
+def _grown(row: GrownRow) -> Grown:
+    items = _read_items(row.items, row.batch).items if row.batch is not None else ()
+    origins = tuple((group, read_ids(own)) for group, own in row.origins)
+    return Grown(row.items[0], row.change, row.first, read_ids(row.cut), items, origins)
 
 
 def _top(row: tuple[int, ...]) -> Top:
@@ -467,9 +488,9 @@ _kind(
 _kind(
     34,
     Grown,
-    lambda f: (f.change, f.first, ids_row(f.cut), _items_row(f), _items_batch(f) if f.items else None),
-    tuple[Number, Number, IdsRow, ItemsRow, BatchRow | None],
-    lambda r: Grown(r[3][0], r[0], r[1], read_ids(r[2]), _read_items(r[3], r[4]).items if r[4] is not None else ()),
+    _grown_row,
+    GrownRow,
+    _grown,
 )
 _kind(26, Kept, lambda f: ids_row(f.ids), IdsRow, lambda r: Kept(read_ids(r)))
 _kind(

@@ -396,6 +396,20 @@ def test_growing_sends_what_is_kept_of_the_new_groups_and_was_not_passed() -> No
     assert [(i.index, i.envelope.message.id) for i in full.items] == [(3, "U:1")]
 
 
+def test_new_groups_begin_behind_where_their_broker_began_each_by_itself() -> None:
+    """H began behind X:4 in G2; S1 is never sent X:4, nor told that it is gone: whoever knew of it has forgotten it.
+    (`antecede simulate --recipe home --seed 5 --draw 102 --leavers`)"""
+    one = home()
+    one.joining.origins["G2"] = ("B", ("X:4",))
+    one.joining.origins["G1"] = ("B", ("Y:2",))
+    attach(one, "S1", "G1", frontier={})
+    (bare,) = (frame for _, frame in sent(grow(one, "G1", "G2"), Grown))
+    assert bare.origins == (("G2", ("X:4",)),), "where G1 begins S1 knows"
+    assert sent(grow(one, "G1", "G2", "G3", change=2), Grown)[0][1].origins == ()
+    said = one.receive(Attach(2, ("G1", "G2"), {}, change=3), "S1", 9)
+    assert frame_to(said, "S1", Attached).origins == (("G2", ("X:4",)), ("G1", ("Y:2",)))
+
+
 def test_a_cut_ends_before_what_follows_something_that_is_owed() -> None:
     one = home()
     attach(one, "S1", "G1", frontier={})

@@ -32,6 +32,14 @@ def test_what_is_gained_is_owed_when_the_home_says_where_it_begins() -> None:
     assert one.receive(grown(1, cut=("X:4",)), "H", 4) == [] and one.growing.at_us is None
 
 
+def test_each_group_begins_where_its_home_began_there_too() -> None:
+    began = ("X:4",), (("G2", ("Y:2",)),)
+    for answer, at in (Grown(1, 1, 1, began[0], (), began[1]), "H"), (Attached(2, {}, *began), "N"):
+        one = client()
+        change(one, "G1 G2 G3", at=at)
+        assert told(one.receive(answer, at, 3)) == [f"join at {at} cut X:4,Y:2", f"join at {at} cut X:4"]
+
+
 def test_it_asks_again_until_it_is_told() -> None:
     one = client()
     change(one, "G1 G2", now=2)

@@ -297,9 +297,9 @@ class HomeBroker(BrokerBase):
             else:
                 replayed = self._gone_for(log, sender) + self._replay(log, (), sender, now_us, {})
                 if frame.change:
-                    log.cut, log.origins = self._cut_before(replayed, {**log.frontier, **log.began}), ()
+                    log.cut = self._cut_before(replayed, {**log.frontier, **log.began})
                     log.hide(log.cut)
-                    log.grown = Grown(log.number, frame.change, 1, log.cut)
+                    log.grown = Grown(log.number, frame.change, 1, log.cut, (), log.origins)
         attached = Attached(log.number, log.began if fresh else {}, log.cut, log.origins)
         self.out.append(Send((sender,), attached))
         self._send_replayed(sender, log, now_us)
@@ -318,7 +318,11 @@ class HomeBroker(BrokerBase):
 
         The log tells which those are, unless acknowledgements overtook the frame, or numbers were let go of that may
         still be on their way: then nothing is done, and the client asks again. Example: Bob asks after number 7, and
-        his acknowledgement of 9 came first: the log no longer knows what 8 and 9 were."""
+        his acknowledgement of 9 came first: the log no longer knows what 8 and 9 were.
+
+        New groups begin behind the cut at which this broker itself began there: it never has anything before that, and
+        whoever knew what that was may have forgotten it. Example: B began behind q:4 in G2; Bob adds G2 at B, q
+        publishes q:5, and B sends him q:5: he is not owed q:4."""
         if log.grown is None or log.grown.change < frame.change:
             if log.low > frame.index:
                 return
@@ -328,7 +332,9 @@ class HomeBroker(BrokerBase):
             join(passed, self.stability.settled)  # history: some of it may be gone already
             replayed = self._replay(log, before, client, now_us, passed, frame.index)
             join(passed, log.began)
-            log.grown = Grown(log.number, frame.change, first, self._cut_before(replayed, passed))
+            new = Interest(f for f in frame.filters if f not in before)
+            cut = self._cut_before(replayed, passed)
+            log.grown = Grown(log.number, frame.change, first, cut, (), self.origins_for(new))
             log.hide(log.grown.cut)
         self.out.append(Send((client,), log.grown))
         self._send_replayed(client, log, now_us)
@@ -437,4 +443,4 @@ def _numbered(log: Log, items: tuple[Item, ...]) -> Items | Grown:
     grown = log.unknown()
     if grown is None:
         return Items(log.number, items)
-    return Grown(grown.attachment, grown.change, grown.first, grown.cut, items)
+    return Grown(grown.attachment, grown.change, grown.first, grown.cut, items, grown.origins)

@@ -179,7 +179,7 @@ class Client(Receiver):
             self.heard.start_at(loose_of(frame.start))
             self.growing.join(self.interest.filters, sender, frame.cut, frame.origins)
         else:
-            self.growing.confirmed(self.growing.change, sender, frame.cut)
+            self.growing.confirmed(self.growing.change, sender, frame.cut, frame.origins)
 
     # -- out -------------------------------------------------------------------------------------------------------
 
@@ -262,7 +262,7 @@ class Client(Receiver):
                 else:  # they say as much as ATTACHED
                     if isinstance(frame, Grown):
                         self._top = max(self._top, min(frame.first - 1, self._reach()))
-                        self.growing.confirmed(frame.change, sender, frame.cut)
+                        self.growing.confirmed(frame.change, sender, frame.cut, frame.origins)
                     self._on_items(frame.items, now_us)
             else:
                 self._ignore(frame, sender)

@@ -117,7 +117,7 @@ class Growing:
         self._asked = {self.change: self._asked[self.change]} if self.change in self._asked else {}
         return self.change if self._asked else 0
 
-    def confirmed(self, change: int, peer: str, cut: tuple[str, ...]) -> None:
+    def confirmed(self, change: int, peer: str, cut: tuple[str, ...], origins: Origins = ()) -> None:
         """The home broker says at which cut a change of filters begins. A filter that was given up in between, and is
         wanted again, begins later. Example: Bob asks for `b` (1), for `a` (2), for `b` again (3): GROWN of change 1
         begins nothing."""
@@ -129,7 +129,8 @@ class Growing:
         if change == self.change:
             self.at_us = None
         later = [self.client.interest.filters, *self._asked.values()]
-        self.join(tuple(f for f in wanted if f not in self.owed.filters and all(f in one for one in later)), peer, cut)
+        new = tuple(f for f in wanted if f not in self.owed.filters and all(f in one for one in later))
+        self.join(new, peer, cut, origins)
 
     def join(self, filters: tuple[str, ...], peer: str, cut: tuple[str, ...], origins: Origins = ()) -> None:
         cuts = Cuts(cut, origins)
