@@ -10,9 +10,15 @@ from antecede.core.order.vector import VectorWriter
 from antecede.errors import InputError
 
 
-@pytest.mark.parametrize("name", ["ann", "ann.1", "ann.02", "ben.3", "ann.2.3"])
+@pytest.mark.parametrize("name", ["ann", "ann.1", "ann.2"])
 def test_only_a_later_life_may_begin_there(name: str) -> None:
     with pytest.raises(InputError, match=r"such as ann\.3"):
+        Frontier("ann.2").check(name)
+
+
+@pytest.mark.parametrize("name", ["ann.02", "ben.3", "ann.2.3"])
+def test_nobody_else_may_begin_there(name: str) -> None:
+    with pytest.raises(InputError, match="connect under the name ann"):
         Frontier("ann.2").check(name)
 
 
