@@ -21,7 +21,11 @@ def test_without_loss_everything_is_measured_as_it_is() -> None:
     assert row["p95_ms"] == 20 and row["steps_to_99"] == row["steps_to_all"] == 1 and row["messages_to_all"] == 1
     assert row["reach_by_step"] == [0.0] + [1.0] * STEPS
     assert row["kept_broker"] == 20 and 1 <= row["held_subscriber"] <= 3
-    assert row["control_bytes"] < row["bytes"] and row["copies_per_pair"] >= 1
+    assert (
+        0 < row["control_frames"] < row["frames"]
+        and row["control_bytes"] < row["bytes"]
+        and row["copies_per_pair"] >= 1
+    )
 
 
 def test_throughput_is_of_those_who_did_not_sleep() -> None:

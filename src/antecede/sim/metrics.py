@@ -100,12 +100,13 @@ def measure(run: Run, report: Report | None = None) -> dict[str, Any]:
     report = report or check(run.rows, scenario=run.body())
     pairs = max(1, report.pairs)
     delays = delays_ms(run)
-    frames = size = control = 0
+    frames = size = control = control_frames = 0
     for kinds in run.totals.values():
         for kind, total in kinds.items():
             frames += total["frames"]
             size += total["bytes"]
             control += total["control_bytes"] if kind in PAYLOADS else total["bytes"]
+            control_frames += 0 if kind in PAYLOADS else total["frames"]
     copies = sum(row[5] == "arrive" for row in run.rows)
     steps, reached = _steps(run, delays)
     return {
@@ -115,7 +116,7 @@ def measure(run: Run, report: Report | None = None) -> dict[str, Any]:
         "p50_ms": quantile(list(delays.values()), 0.5), "p95_ms": quantile(list(delays.values()), 0.95),
         "throughput": _throughput(run), "copies_per_pair": copies / pairs, "frames_per_pair": frames / pairs,
         "bytes_per_pair": size / pairs, "control_per_pair": control / pairs, "frames": frames, "bytes": size,
-        "control_bytes": control, "kept_broker": most_kept(run, "broker", "member"),
+        "control_bytes": control, "control_frames": control_frames, "kept_broker": most_kept(run, "broker", "member"),
         "held_subscriber": most_held(run), "overflowed": sum(run.overflowed.values()),
         "violations": sum(report.counts.values()),
     }  # fmt: skip

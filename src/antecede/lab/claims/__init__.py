@@ -14,7 +14,7 @@ MODULES = (
     "overhead", "views", "partial_views", "log_rounds", "safety", "steps", "convergence", "certainty", "atomic",  # 001
     "redundancy", "pull_cost", "lost_interest", "fanout", "minimum",  # 003
     "near", "distance", "scalar", "one_sender", "perturbed", "perturb_readings", "management", "moves", "small_memory",
-    "acks", "broadcast", "in_time",  # 004
+    "acks", "implosion", "broadcast", "in_time",  # 004
     "deliverable", "growth", "home", "readings", "repairs",  # ours
 )  # fmt: skip
 
