@@ -226,8 +226,10 @@ class Handover:
     def put_own(self, envelope: Envelope, now_us: int) -> None:
         """One's own message, for the queues that asked for those. It never stands at the door: all before it is
         delivered, and nothing there can follow it yet. A queue that blocks and is full does not take it."""
+        if not self.queues:
+            return
         ready = Ready(envelope, "own", now_us)
-        if self.queues and any(queue.wants(ready) for queue in self.queues.values()):
+        if any(queue.wants(ready) for queue in self.queues.values()):
             self._watch(ready)
             self._admit(ready, now_us)
 
