@@ -85,6 +85,18 @@ def test_several_files_and_both_kinds(tmp_path: Path) -> None:
     assert list(read_rows(tmp_path / "records-1.arrow")) == rows[4:]
 
 
+def test_a_stream_is_what_arrow_writes(tmp_path: Path) -> None:
+    rows = sample(4)
+    stream = StreamAppender(tmp_path / "a.arrow")
+    stream.append(rows[:3])
+    stream.append(rows[3:])
+    stream.close()
+    with (tmp_path / "b.arrow").open("wb") as file, pa.ipc.new_stream(file, arrow_schema()) as writer:
+        for batch in read_batches(tmp_path / "a.arrow"):
+            writer.write_batch(batch)
+    assert (tmp_path / "a.arrow").read_bytes() == (tmp_path / "b.arrow").read_bytes()
+
+
 def test_a_stream_is_never_continued(tmp_path: Path) -> None:
     StreamAppender(tmp_path / "a.arrow").close()
     with pytest.raises(InputError, match="exists"):

@@ -31,6 +31,18 @@ def test_steps_are_contiguous_from_zero_per_process() -> None:
     assert [(r.process, r.step) for r in rows] == [("p", 0), ("q", 0), ("q", 1), ("p", 1)]
 
 
+def test_arrivals_of_one_frame_are_as_many_steps() -> None:
+    one_by_one, at_once = Recorder("r"), Recorder("r")
+    for recorder in (one_by_one, at_once):
+        recorder.row("p", "member", 4, "publish", "p:1")
+    for message, size, control in (("q:1", 12, 3), ("q:2", 11, 2)):
+        one_by_one.row("p", "member", 5, "arrive", message, peer="q", bytes=size, control_bytes=control)
+    at_once.arrivals("p", "member", 5, "q", ["q:1", "q:2"], [12, 11], [3, 2])
+    for recorder in (one_by_one, at_once):
+        recorder.row("p", "member", 6, "deliver", "q:1", reason="causes")
+    assert at_once.rows == one_by_one.rows
+
+
 def test_rows_are_handed_on_in_batches() -> None:
     taken: list[int] = []
     recorder = Recorder("r", lambda rows: taken.append(len(rows)), batch=3, digest=True)

@@ -143,3 +143,33 @@ def test_the_quick_look_finds_no_stamp_to_follow_that_the_closer_look_does_not(
     quick = [module._follows(*pair) for pair in pairs]
     monkeypatch.setattr(ReadStamp, "is_next_of", lambda stamp, last: False)
     assert quick == [module._follows(*pair) for pair in pairs]
+
+
+@pytest.mark.parametrize("chain", [1, 8])
+def test_who_learns_the_last_of_a_burst_has_learned_all_of_it(chain: int) -> None:
+    each, last = (VectorWriter("me", flat=False, chain=chain, groups=TABLE) for _ in range(2))
+    replaced = 0
+    for number, frame in enumerate(frames(talk(chain=chain)), 1):
+        back = decode(encode(frame))
+        assert isinstance(back, f.Items)
+        came = [item.envelope for item in back.items]
+        for envelope, after in zip(came, [*came[1:], None], strict=True):
+            each.learn(envelope)
+            if after is not None and after.stamp.replaces(envelope.stamp):
+                replaced += 1
+            else:
+                last.learn(envelope)
+        for topic in ("chat/0", "news/1"):
+            message = Message("me", 2 * number + (topic == "news/1"), (topic,))
+            assert plain(each.stamp(message, None)) == plain(last.stamp(message, None))
+    assert replaced > 100
+
+
+def test_only_a_later_stamp_of_the_same_burst_replaces_another() -> None:
+    first, second = (decode(encode(frame)) for frame in frames(talk(bursts=1)[:32], size=16))
+    assert isinstance(first, f.Items) and isinstance(second, f.Items)
+    mine, others = ([item.envelope.stamp for item in frame.items] for frame in (first, second))
+    assert mine[1].replaces(mine[0]) and mine[5].replaces(mine[2])
+    assert not any(stamp.replaces(stamp) for stamp in mine)
+    assert not mine[2].replaces(mine[5]) and not mine[0].replaces(mine[1])
+    assert not any(stamp.replaces(other) for stamp in mine for other in others)

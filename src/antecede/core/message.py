@@ -150,6 +150,11 @@ class Stamp:
         """The streams of its own marks, and the number in the first of them."""
         return tuple([stream for stream, _ in self.own]), self.own[0][1]
 
+    def replaces(self, earlier: Stamp) -> bool:
+        """Whether it is known, without a look at either, that its message comes right after that of an earlier stamp,
+        in the same streams, and that it covers and needs what the other does, and that one."""
+        return False
+
     def reaches_out(self) -> bool:
         """Whether it needs messages of groups that its own message is not addressed to."""
         groups = {stream.partition("@")[2] for stream, _ in self.own}

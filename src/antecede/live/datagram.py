@@ -155,8 +155,7 @@ _PARTS: dict[type[Frame], str] = {
 
 def _cut(things: list[T], weight_of: Callable[[T], int]) -> Iterator[tuple[T, ...]]:
     start = size = 0
-    for index, thing in enumerate(things):
-        weight = weight_of(thing)
+    for index, weight in enumerate(map(weight_of, things)):
         if size + weight > MAX_BODY and index > start:
             yield tuple(things[start:index])
             start, size = index, 0
@@ -169,7 +168,9 @@ def _weight(envelope: Envelope) -> int:
 
 
 def _item_weight(item: Item) -> int:
-    return weigh(item.envelope)[0] + _EXTRA + item.after.bit_length() // 8
+    envelope = item.envelope
+    size = envelope.size if envelope.size >= 0 else weigh(envelope)[0]
+    return size + _EXTRA + item.after.bit_length() // 8
 
 
 def _batched(things: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -190,19 +190,24 @@ class Node:
 
     def _perform(self, effects: list[Effect], now_us: int) -> None:
         """Carry out what the machine asked for: frames wait for the end of the turn, everything else is a row."""
-        recording = self._records is not None
+        recording, machine = self._records is not None, self.machine
         for effect in effects:
             if isinstance(effect, Send):
                 self._sends.append(effect)
-                continue
-            if recording:
-                for fact in facts(effect):
-                    self._note(now_us, **fact)
-            if isinstance(effect, Deliver):
+            elif isinstance(effect, Deliver):
+                message = effect.message
+                if recording:  # the most frequent rows: laid out here
+                    self._recorder.row(
+                        machine.name, machine.role, now_us, "deliver", message.id, None, None, effect.reason
+                    )
                 if self.on_deliver is not None:
-                    self._delivered.append(effect.message)
-            elif self.on_effect is not None:
-                self._said.append(effect)
+                    self._delivered.append(message)
+            else:
+                if recording:
+                    for fact in facts(effect):
+                        self._note(now_us, **fact)
+                if self.on_effect is not None:
+                    self._said.append(effect)
 
     # -- what the application asks for -----------------------------------------------------------------------------
 
@@ -297,12 +302,12 @@ class Node:
     def _note_arrival(self, frame: Any, sender: str, now_us: int) -> None:
         """One row per message; the bytes of the frame are shared out among them. A frame of a process that membership
         declared dead does not reach the machine inside: it has not arrived."""
-        messages = frame.messages()
-        if messages and (self._admits is None or self._admits(sender)):
+        ids = [message.id for message in frame.messages()]
+        if ids and (self._admits is None or self._admits(sender)):
             size, control = measure(frame)
-            sizes, controls = shares(size, len(messages)), shares(control, len(messages))
-            for message, size, control in zip(messages, sizes, controls, strict=True):
-                self._note(now_us, "arrive", message=message.id, peer=sender, bytes=size, control_bytes=control)
+            sizes, controls = shares(size, len(ids)), shares(control, len(ids))
+            machine = self.machine
+            self._recorder.arrivals(machine.name, machine.role, now_us, sender, ids, sizes, controls)
 
     def _note(self, now_us: int, kind: str, **columns: Any) -> None:
         self._recorder.row(self.machine.name, self.machine.role, now_us, kind, **columns)

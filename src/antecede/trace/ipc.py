@@ -24,6 +24,8 @@ SCHEMA, DICTIONARY, RECORDS = 1, 2, 3
 """Kinds of messages, as Arrow numbers them."""
 MARK = b"\xff\xff\xff\xff"
 """What every message begins with."""
+END = MARK + bytes(4)
+"""A message without a header: the end of a stream."""
 
 
 class Piece(NamedTuple):

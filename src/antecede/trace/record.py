@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -219,6 +220,21 @@ class Recorder:
             (self.run, process, role, step, at_us, kind, message, groups, deadline_us, reason,
              after, cut, guard_us, expires_us, true_us, peer, bytes, control_bytes, where, headers)
         )  # fmt: skip
+        if self._batch and len(self.rows) >= self._batch:
+            self.flush()
+
+    def arrivals(
+        self, process: str, role: str, at_us: int, peer: str, ids: Sequence[str], sizes: Sequence[int],
+        controls: Sequence[int],
+    ) -> None:  # fmt: skip
+        """One step of `process` for each of these messages, which came in one frame."""
+        run, first = self.run, self._steps.get(process, 0)
+        self._steps[process] = first + len(ids)
+        self.rows += [
+            (run, process, role, step, at_us, "arrive", message, None, None, None,
+             None, None, None, None, None, peer, size, control, None, None)
+            for step, message, size, control in zip(count(first), ids, sizes, controls, strict=False)
+        ]  # fmt: skip
         if self._batch and len(self.rows) >= self._batch:
             self.flush()
 

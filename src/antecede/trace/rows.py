@@ -6,7 +6,7 @@ among its messages so that they add up. Who said it, when and at which step is t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from antecede.core.effects import (
@@ -82,12 +82,13 @@ _LAID_OUT: dict[type, Callable[[Any], list[Fact]]] = {
 }
 
 
-def shares(total: int, count: int) -> Iterator[int]:
+def shares(total: int, count: int) -> list[int]:
     """A number in `count` equal parts; what is left over goes to the first.
 
-    >>> list(shares(11, 3))
-    [5, 3, 3]
+    >>> shares(11, 3), shares(11, 0)
+    ([5, 3, 3], [])
     """
-    part = total // max(count, 1)
-    for left in range(count, 0, -1):
-        yield part if left < count else total - part * (count - 1)
+    if not count:
+        return []
+    part = total // count
+    return [total - part * (count - 1)] + [part] * (count - 1)

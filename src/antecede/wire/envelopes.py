@@ -28,6 +28,7 @@ from antecede.wire.stamps import are_own, read_stamp, read_stamp_row, stamp_row
 
 __all__ = [
     "BatchRow",
+    "BriefRow",
     "Parts",
     "array_size",
     "batch_control",
@@ -38,6 +39,7 @@ __all__ = [
     "packed_batch",
     "parts_of",
     "read_batch",
+    "read_brief",
     "weigh",
 ]
 
@@ -59,10 +61,15 @@ BatchRow: TypeAlias = tuple[list[bytes], list[bytes], list[int], list[Raw], list
 its layout and, with nodes, of their names; notes; stamps; payloads (none at all where only headers travel). Of a stamp
 that is not written there is no layout either."""
 
+BriefRow: TypeAlias = tuple[list[bytes], list[bytes], list[int], list[NoteRow], list[Raw], list[bytes]]
+"""The same, as a client reads it."""
+
 Parts: TypeAlias = tuple[bytes, bytes, bytes | None, bytes, bytes]
 """One envelope, encoded: head, layout, names of nodes, note, stamp. Tables stay apart so that frames can share them."""
 
 read_note = Decoder(NoteRow).decode
+
+TOO_MANY_CELLS = f"more than {MAX_CELLS} own marks and groups of nodes in one batch"
 
 _NONE = ORDERS.index("none")
 
@@ -185,7 +192,7 @@ def batch_size(envelopes: Sequence[Envelope], bare: bool = False, brief: bool = 
     return headers + size + sum(map(bin_size, heads)) + control, control
 
 
-def batch_control(row: BatchRow) -> int | None:
+def batch_control(row: BatchRow | BriefRow) -> int | None:
     """Control bytes of a batch as it came; None where references to tables have different sizes."""
     _, tables, refs, notes, stamps, _ = row
     if refs and max(refs) > 127:
@@ -193,58 +200,87 @@ def batch_control(row: BatchRow) -> int | None:
     return sum(map(len, stamps)) + sum(map(bin_size, tables)) + len(refs) - len(notes)
 
 
-def read_batch(row: BatchRow, bare: bool = False, brief: bool = False) -> tuple[Envelope, ...]:
+def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
+    """`bare`: headers only. What came encoded stays with each envelope: brokers pass it on."""
     heads, tables, refs, notes, stamps, payloads = row
-    if len(stamps) != len(notes) or len(payloads) != (0 if bare else len(notes)):
+    _check_columns(refs, len(notes), len(stamps), payloads, bare)
+    left = iter(refs)
+    envelopes = []
+    cells = 0
+    for index, (note_raw, stamp_raw) in enumerate(zip(notes, stamps, strict=True)):
+        head, note = heads[next(left)], read_note(note_raw)
+        layout, stamp_row = tables[next(left)], read_stamp_row(stamp_raw)
+        message, own_streams, spare = _read_message(head, note, stamp_row.rank, b"" if bare else payloads[index])
+        names = None if stamp_row.nodes is None else tables[next(left)]
+        stamp = read_stamp(message, stamp_row, layout, own_streams, spare, names)
+        parts = head, layout, names, bytes(note_raw), bytes(stamp_raw)
+        envelopes.append(Envelope(message, stamp, -1, -1, parts))
+        cells += cells_of(stamp) if names is not None else len(stamp.own)
+        if cells > MAX_CELLS:
+            raise RemoteProtocolError(TOO_MANY_CELLS)
+    if next(left, None) is not None:
+        raise RemoteProtocolError("more references than envelopes")
+    return tuple(envelopes)
+
+
+def read_brief(row: BriefRow) -> list[Envelope]:
+    """A batch of a frame to a client, where stamps may be left out that follow. Clients pass nothing on."""
+    heads, tables, refs, notes, stamps, payloads = row
+    _check_columns(refs, len(notes), len(stamps), payloads, False)
+    left = iter(refs)
+    envelopes = []
+    cells = 0
+    last: dict[str, Stamp] = {}
+    for note, stamp_raw, payload in zip(notes, stamps, payloads, strict=True):
+        head = heads[next(left)]
+        stamp: Stamp
+        if len(stamp_raw) == len(FOLLOWS) and bytes(stamp_raw) == FOLLOWS:
+            sender, topics, _, _ = _heads.get(head) or _read_head(head)
+            before = last.get(sender if note.order != _NONE else sender + LOOSE)
+            stamp = follower = FollowingStamp.read(before, note.seq)
+            message = _message(sender, topics, note, stamp.rank, payload)
+            cells += len(follower.streams)
+        else:
+            layout, stamp_row = tables[next(left)], read_stamp_row(stamp_raw)
+            message, own_streams, spare = _read_message(head, note, stamp_row.rank, payload)
+            names = None if stamp_row.nodes is None else tables[next(left)]
+            stamp = read_stamp(message, stamp_row, layout, own_streams, spare, names)
+            cells += cells_of(stamp)
+        if cells > MAX_CELLS:
+            raise RemoteProtocolError(TOO_MANY_CELLS)
+        last[message.series] = stamp
+        envelopes.append(Envelope(message, stamp))
+    if next(left, None) is not None:
+        raise RemoteProtocolError("more references than envelopes")
+    return envelopes
+
+
+def _check_columns(refs: list[int], notes: int, stamps: int, payloads: list[bytes], bare: bool) -> None:
+    if stamps != notes or len(payloads) != (0 if bare else notes):
         raise RemoteProtocolError("a batch whose columns differ in length")
     if payloads and max(map(len, payloads)) > MAX_PAYLOAD:
         raise RemoteProtocolError(f"a payload of more than {MAX_PAYLOAD} bytes")
     if refs and min(refs) < 0:
         raise RemoteProtocolError("a reference to no table")
-    left = iter(refs)
-    envelopes = []
-    cells = 0
-    last: dict[str, Stamp] = {}
-    for index, (note_raw, stamp_raw) in enumerate(zip(notes, stamps, strict=True)):
-        head, note = heads[next(left)], read_note(note_raw)
-        sender, topics, own_streams, spare = _heads.get(head) or _read_head(head)
-        loose = note.order == _NONE
-        series = sender + LOOSE if loose else sender
-        parts: Parts | None = None
-        row_ = names = follower = None
-        seq = note.seq
-        if brief and len(stamp_raw) == len(FOLLOWS) and bytes(stamp_raw) == FOLLOWS:
-            follower, layout = FollowingStamp.read(last.get(series), seq), b""
-            rank = follower.rank
-        else:
-            layout, row_ = tables[next(left)], read_stamp_row(stamp_raw)
-            rank = row_.rank
-        deadline_us, expires_us = note.deadline, note.expires
-        if not (0 <= seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK and 0 <= note.order < len(ORDERS)):
-            raise RemoteProtocolError("a sequence number, a rank or an order that is out of bounds")
-        if deadline_us is not None or expires_us is not None:
-            deadline_us, expires_us = _times(rank, deadline_us, expires_us)
-        payload = b"" if bare else payloads[index]
-        message = Message(sender, seq, topics, payload, deadline_us, expires_us, None, ORDERS[note.order])
-        stamp: Stamp
-        if row_ is None:
-            assert follower is not None
-            stamp = follower
-        else:
-            if loose:
-                own_streams = tuple([f"{series}@{topic}" for topic in topics])
-            names = None if row_.nodes is None else tables[next(left)]
-            stamp = read_stamp(message, row_, layout, own_streams, spare, names)
-            parts = (head, layout, names, bytes(note_raw), bytes(stamp_raw))
-        if brief:
-            last[series] = stamp
-        envelopes.append(Envelope(message, stamp, -1, -1, parts))
-        cells += cells_of(stamp) if names is not None else len(stamp.own if follower is None else follower.streams)
-        if cells > MAX_CELLS:
-            raise RemoteProtocolError(f"more than {MAX_CELLS} own marks and groups of nodes in one batch")
-    if next(left, None) is not None:
-        raise RemoteProtocolError("more references than envelopes")
-    return tuple(envelopes)
+
+
+def _read_message(
+    head: bytes, note: NoteRow, rank: int, payload: bytes
+) -> tuple[Message, tuple[str, ...], tuple[str, ...]]:
+    """The message, its sender's streams in its topics, and spare streams."""
+    sender, topics, own_streams, spare = _heads.get(head) or _read_head(head)
+    if note.order == _NONE:
+        own_streams = tuple([f"{sender}{LOOSE}@{topic}" for topic in topics])
+    return _message(sender, topics, note, rank, payload), own_streams, spare
+
+
+def _message(sender: str, topics: tuple[str, ...], note: NoteRow, rank: int, payload: bytes) -> Message:
+    seq, order, deadline_us, expires_us = note.seq, note.order, note.deadline, note.expires
+    if not (0 <= seq <= MAX_NUMBER and 0 <= rank <= MAX_RANK and 0 <= order < len(ORDERS)):
+        raise RemoteProtocolError("a sequence number, a rank or an order that is out of bounds")
+    if deadline_us is not None or expires_us is not None:
+        deadline_us, expires_us = _times(rank, deadline_us, expires_us)
+    return Message(sender, seq, topics, payload, deadline_us, expires_us, None, ORDERS[order])
 
 
 def _times(rank: int, deadline_us: int | None, expires_us: int | None) -> tuple[int | None, int | None]:

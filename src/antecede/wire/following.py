@@ -60,13 +60,18 @@ class FollowingStamp(Stamp):
     def place(self) -> tuple[tuple[str, ...], int]:
         return self.streams, self._seq
 
+    def replaces(self, earlier: Stamp) -> bool:
+        if type(earlier) is FollowingStamp:
+            return earlier._base is self._base and earlier._seq < self._seq
+        return earlier is self._base
+
     def reaches_out(self) -> bool:
         return self._base.reaches_out()
 
     @classmethod
     def read(cls, last: Stamp | None, seq: int) -> FollowingStamp:
         """The stamp of message number `seq`, whose sender's last message in the frame has the stamp `last`."""
-        if isinstance(last, FollowingStamp):
+        if type(last) is cls:
             base, streams, before = last._base, last.streams, last._seq
         else:
             if last is None or last.extra is not None or _numbered(last.own, last.own[0][1]) != last.own:

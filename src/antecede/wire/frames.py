@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 from msgspec import Meta, MsgspecError, Raw, Struct
 from msgspec.msgpack import Decoder
@@ -45,7 +45,17 @@ from antecede.core.frames import (
 )
 from antecede.core.message import Envelope
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire.envelopes import BatchRow, batch_control, batch_row, batch_size, pack, packed_batch, read_batch
+from antecede.wire.envelopes import (
+    BatchRow,
+    BriefRow,
+    batch_control,
+    batch_row,
+    batch_size,
+    pack,
+    packed_batch,
+    read_batch,
+    read_brief,
+)
 from antecede.wire.following import next_after, read_next_after
 from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
 from antecede.wire.names import (
@@ -105,6 +115,8 @@ def encode(frame: Frame) -> bytes:
         raise InputError(f"a {frame.kind} frame cannot be sent: {fault}") from None
     if len(data) > MAX_FRAME:
         raise InputError(f"a {frame.kind} frame has {len(data)} bytes; at most {MAX_FRAME} are sent")
+    if frame.control >= 0:
+        frame.size = len(data)
     return data
 
 
@@ -203,6 +215,27 @@ def _digest(row: DigestRow) -> Digest:
     return Digest(offer, have, done, stable, reply)
 
 
+B = TypeVar("B", Data, Publish)
+
+
+def _weighed(frame: B, batch: BatchRow) -> B:
+    """What a frame weighs is known as long as it is in bytes: who sends it asks, and who writes records."""
+    control = batch_control(batch)
+    if control is not None:
+        frame.control = control
+    return frame
+
+
+def _data_row(frame: Data) -> tuple[bool, BatchRow]:
+    batch = batch_row(frame.envelopes)
+    return _weighed(frame, batch).answer, batch
+
+
+def _publish_row(frame: Publish) -> tuple[bool, BatchRow]:
+    batch = batch_row(frame.envelopes, frame.headers_only)
+    return _weighed(frame, batch).headers_only, batch
+
+
 def _items_row(frame: Items | Grown) -> ItemsRow:
     indexes = deltas([item.index for item in frame.items])
     while len(indexes) > 1 and indexes[-1] == 1:
@@ -213,24 +246,21 @@ def _items_row(frame: Items | Grown) -> ItemsRow:
 
 def _afters(items: tuple[Item, ...]) -> list[int | bytes]:
     written: list[int | bytes] = []
-    last: dict[str, tuple[int, int]] = {}
+    last: dict[str, Item] = {}
     for item in items:
-        index, after, series = item.index, item.after, item.envelope.message.series
+        after, series = item.after, item.envelope.message.series
         before = last.get(series)
-        if before is not None and next_after(*before, index) == after:
+        if before is not None and next_after(before.index, before.after, item.index) == after:
             written.append(NEXT)
         else:
             written.append(after if after <= MAX_NUMBER else _as_bytes(after))
-        last[series] = index, after
+        last[series] = item
     return written
 
 
-def _items_batch(frame: Items | Grown) -> BatchRow | Raw:
+def _items_batch(frame: Items | Grown) -> BatchRow:
     """What is gone travels as a header: its payload is dropped."""
-    envelopes = tuple([item.envelope for item in frame.items])
-    if not any(item.gone for item in frame.items):
-        return packed_batch(envelopes)[0]
-    row = batch_row(envelopes, brief=True)
+    row = batch_row([item.envelope for item in frame.items], brief=True)
     payloads = row[-1]
     for place, item in enumerate(frame.items):
         if item.gone:
@@ -243,7 +273,7 @@ class GrownRow(Struct, array_like=True, forbid_unknown_fields=True):
     first: Number
     cut: IdsRow
     items: ItemsRow
-    batch: BatchRow | None
+    batch: BriefRow | None
     origins: list[tuple[str, IdsRow]] = []
 
 
@@ -265,8 +295,7 @@ def _top(row: tuple[int, ...]) -> Top:
     return Top(*row)
 
 
-def _items(row: tuple[Raw, BatchRow]) -> Items:
-    """What the frame weighs is known as long as it is in bytes: whoever writes records asks."""
+def _items(row: tuple[Raw, BriefRow]) -> Items:
     own, batch = row
     frame = _read_items(_read_items_row(own), batch)
     control = batch_control(batch)
@@ -275,33 +304,35 @@ def _items(row: tuple[Raw, BatchRow]) -> Items:
     return frame
 
 
-def _read_items(row: ItemsRow, batch: BatchRow) -> Items:
+def _read_items(row: ItemsRow, batch: BriefRow) -> Items:
     attachment, indexes, after, gone = row
-    absent = set(sums(gone))
     if indexes:
         indexes += [1] * (len(after) - len(indexes))
     items = []
-    last: dict[str, tuple[int, int]] = {}
-    columns = zip(sums(indexes), after, read_batch(batch, brief=True), strict=True)
-    for place, (index, bits, envelope) in enumerate(columns):
+    last: dict[str, Item] = {}
+    for index, bits, envelope in zip(sums(indexes), after, read_brief(batch), strict=True):
         series = envelope.message.series
         if bits == NEXT:
-            bits = read_next_after(last.get(series), index)
+            before = last.get(series)
+            bits = read_next_after(None if before is None else (before.index, before.after), index)
         elif isinstance(bits, bytes):
             bits = int.from_bytes(bits, "little")
         if bits < 0:
             raise RemoteProtocolError("a bitmap below zero")
-        last[series] = index, bits
-        items.append(Item(index, bits, envelope, place in absent))
+        last[series] = item = Item(index, bits, envelope)
+        items.append(item)
+    for place in sums(gone):
+        if 0 <= place < len(items):
+            items[place].gone = True
     return Items(attachment, tuple(items))
 
 
 def _items_rows(frame: Items) -> tuple[Raw, BatchRow | Raw]:
-    """Whoever sends the frame asks what it weighs as soon as it is encoded: by then that is known."""
-    own, batch = pack(_items_row(frame)), _items_batch(frame)
-    if isinstance(batch, Raw):
-        _, size, control = packed_batch(tuple([item.envelope for item in frame.items]))
-        frame.size, frame.control = 3 + len(own) + size, len(own) + control
+    own, envelopes = pack(_items_row(frame)), tuple([item.envelope for item in frame.items])
+    if any(item.gone for item in frame.items):
+        return Raw(own), _items_batch(frame)
+    batch, _, control = packed_batch(envelopes)
+    frame.control = len(own) + control
     return Raw(own), batch
 
 
@@ -385,9 +416,7 @@ def _kind(number: int, of: type, row: Callable[[Any], object], form: Any, frame:
     _KIND_OF[of] = _KINDS[number] = Kind(number, name, row, Decoder(form).decode, frame, bytes((VERSION, number)))
 
 
-_kind(
-    1, Data, lambda f: (f.answer, batch_row(f.envelopes)), tuple[bool, BatchRow], lambda r: Data(read_batch(r[1]), r[0])
-)
+_kind(1, Data, _data_row, tuple[bool, BatchRow], lambda r: _weighed(Data(read_batch(r[1]), r[0]), r[1]))
 _kind(2, Digest, _digest_row, DigestRow, _digest)
 _kind(
     3,
@@ -406,9 +435,9 @@ _kind(
 _kind(
     5,
     Publish,
-    lambda f: (f.headers_only, batch_row(f.envelopes, f.headers_only)),
+    _publish_row,
     tuple[bool, BatchRow],
-    lambda r: Publish(read_batch(r[1], r[0]), r[0]),
+    lambda r: _weighed(Publish(read_batch(r[1], r[0]), r[0]), r[1]),
 )
 _kind(6, Published, lambda f: ids_row(f.ids), IdsRow, lambda r: Published(read_ids(r)))
 _kind(
@@ -445,7 +474,7 @@ _kind(
     tuple[Number, MapRow, IdsRow, list[tuple[str, IdsRow]]],
     lambda r: Attached(r[0], _map(r[1]), read_ids(r[2]), tuple((group, read_ids(own)) for group, own in r[3])),
 )
-_kind(33, Items, _items_rows, tuple[Raw, BatchRow], _items)
+_kind(33, Items, _items_rows, tuple[Raw, BriefRow], _items)
 _kind(10, Top, lambda f: (f.attachment, f.top, f.low) if f.low else (f.attachment, f.top), tuple[Number, ...], _top)
 _kind(
     11,

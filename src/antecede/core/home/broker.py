@@ -404,10 +404,12 @@ class HomeBroker(BrokerBase):
             self._send_items(client, log, log.due(), now_us)
 
     def _send_items(self, client: str, log: Log, items: list[Item], now_us: int) -> None:
-        soonest_us = now_us - self.settings.slack_us
+        passed_on = self.retiring.passed_on
         for item in items:
-            item.envelope = self.retiring.passed_on(item.envelope)
-        items = [item if in_time(item.envelope, soonest_us) else _expired(item) for item in items]
+            item.envelope = passed_on(item.envelope)
+        if any(item.envelope.message.deadline_us is not None for item in items):
+            soonest_us = now_us - self.settings.slack_us
+            items = [item if in_time(item.envelope, soonest_us) else _expired(item) for item in items]
         for start in range(0, len(items), BATCH):
             self.out.append(Send((client,), _numbered(log, tuple(items[start : start + BATCH]))))
 

@@ -7,7 +7,7 @@ delivered p:1 to p:20000 and publishes after p:1, whose stamp is forgotten: his 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from antecede.core.marks import beyond, join
@@ -42,10 +42,14 @@ class Causes:
         """Per sender, the newest that was had and is forgotten: of older ones nobody can tell whether they were."""
 
     def remember(self, envelope: Envelope) -> None:
+        self.remember_all((envelope,))
+
+    def remember_all(self, envelopes: Iterable[Envelope]) -> None:
         stamps = self._stamps
-        stamps[envelope.message.id] = envelope.stamp
-        if len(stamps) > REMEMBERED:
-            self._forget_oldest()
+        for envelope in envelopes:
+            stamps[envelope.message.id] = envelope.stamp
+            if len(stamps) > REMEMBERED:
+                self._forget_oldest()
 
     def remember_cut(self, result: str, cut: tuple[str, ...], marks: Mapping[str, int], rank: int) -> None:
         """A result that may be named as a cause; `marks` cover its cut."""

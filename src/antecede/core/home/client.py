@@ -196,7 +196,9 @@ class Client(Receiver):
             envelope = self.loose.envelope(publication, now_us)
         else:
             self._seq += 1
-            told = publication._replace(after=declared).message(self.name, self._seq)
+            if declared is not after:
+                publication = publication._replace(after=declared)
+            told = publication.message(self.name, self._seq)
             envelope = Envelope(told, self.upper.stamp(told, stamps))
         self.past.note(envelope.message)
         self.causes.remember(envelope)
@@ -278,12 +280,11 @@ class Client(Receiver):
     def _on_items(self, items: tuple[Item, ...], now_us: int) -> None:
         assert self.home is not None
         reach = self._reach()
-        for item in items:
+        for item in items[self._take_in_turn(items, reach, now_us) :]:
             if item.index > reach:
                 self.out.append(Discard(item.envelope.message.id, "foreign"))
                 continue
-            if not (self.inbox.is_next(item.index) and self._took_next(item, now_us)):
-                self._on_item(item, now_us)
+            self._on_item(item, now_us)
             if item.index > self._top:
                 self._top = item.index
         self._want_missing(self._looked + 1, now_us)
@@ -291,24 +292,35 @@ class Client(Receiver):
             self.want_blocked(self.home, now_us)
         self.acknowledge_some(now_us, came=bool(items))
 
-    def _took_next(self, item: Item, now_us: int) -> bool:
-        """The usual case, where all numbers before this one lie behind and nothing is held: then it is ready whatever
-        its causes, and nobody looks at them. False: something else is to be said of it (`_on_item`)."""
-        original = item.envelope
-        message = original.message
-        if item.gone or message.order == "none" or message.id in self.inbox.seen or item.index <= self._low:
-            return False
-        if item.index in self.growing.passed or not self._is_owed(item):
-            return False
-        if message.deadline_us is not None and self.inbox.is_late(message, now_us):
-            return False
-        self.inbox.pass_next(message, item.index, now_us)
-        if self.handover.queues:
-            self.handover.put_next(original, "causes", item.index, now_us)
-        else:
-            self.out.append(Deliver(message, "causes"))
-            self.delivered(original, now_us)
-        return True
+    def _take_in_turn(self, items: tuple[Item, ...], reach: int, now_us: int) -> int:
+        """The usual case: all numbers before the first of these lie behind, nothing is held, and the others come one
+        after the other. Then each is ready whatever its causes, and nobody looks at them. Returns how many of them are
+        so; of the next one something else is to be said (`_on_item`)."""
+        inbox, queues, growing = self.inbox, self.handover.queues, self.growing
+        if not items or not inbox.is_next(items[0].index):
+            return 0
+        first = index = items[0].index
+        low, came, owed, passed, seen = self._low, inbox.seen, growing.owed, growing.passed, self.seen
+        ready: list[Envelope] = []
+        for item in items:
+            envelope = item.envelope
+            message = envelope.message
+            if item.index != index or item.gone or message.order == "none" or not low < index <= reach:
+                break
+            if message.id in came or index in passed or not owed.takes(message, seen):
+                break
+            if message.deadline_us is not None and inbox.is_late(message, now_us):
+                break
+            inbox.pass_next(message, index, now_us)
+            if queues:
+                self.handover.put_next(envelope, "causes", index, now_us)
+            else:
+                self.out.append(Deliver(message, "causes"))
+                ready.append(envelope)
+            index += 1
+        self._all_delivered(ready)
+        self._top = max(self._top, index - 1)
+        return index - first
 
     def _on_item(self, item: Item, now_us: int) -> None:
         message = item.envelope.message
@@ -412,9 +424,26 @@ class Client(Receiver):
         """A message was handed over, with the stamp of its publisher: this client's past now, and a cause of what it
         publishes."""
         if envelope.message.order != "none":
-            self.upper.learn(self.naming.learned(envelope))
-        self.past.note(envelope.message)
+            self._learn(self.naming.learned(envelope))
+        else:
+            self.past.note(envelope.message)
         self.causes.remember(envelope)
+
+    def _all_delivered(self, envelopes: Sequence[Envelope]) -> None:
+        """The same for ordered messages, in the order in which they were handed over. Of a sender's messages that came
+        one after the other the last tells all: what they follow, and up to where its sender's lie behind."""
+        last: Envelope | None = None
+        for envelope in map(self.naming.learned, envelopes):
+            if last is not None and not envelope.stamp.replaces(last.stamp):
+                self._learn(last)
+            last = envelope
+        if last is not None:
+            self._learn(last)
+        self.causes.remember_all(envelopes)
+
+    def _learn(self, envelope: Envelope) -> None:
+        self.upper.learn(envelope)
+        self.past.note(envelope.message)
 
     def _acknowledge(self, now_us: int) -> None:
         assert self.home is not None

@@ -227,8 +227,10 @@ class Handover:
         """A message of this client's own, for the queues that asked for those. It never stands at the door: all
         messages before it are delivered, and none there can follow it yet. A queue that blocks and is full does not
         take it."""
+        if not self.queues:
+            return
         ready = Ready(envelope, "own", now_us)
-        if self.queues and any(queue.wants(ready) for queue in self.queues.values()):
+        if any(queue.wants(ready) for queue in self.queues.values()):
             self._watch(ready)
             self._admit(ready, now_us)
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from antecede.core.frames import Grown, Item, Origins
 from antecede.core.interest import Interest
 from antecede.core.marks import join, tops_of
-from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, is_loose, make_id, series_of, split_id
+from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, make_id, series_of, split_id
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import close
 
@@ -216,10 +216,9 @@ class Log:
             began, concerns = self.began, self.interest.concerns
             if all(n <= began.get(stream, 0) for stream, n in own if concerns(stream)):
                 return None
-        self.top += 1
-        item = Item(self.top, 0, envelope)
-        self.entries[self.top] = item
-        self.bytes += _cost(item)
+        self.top = index = self.top + 1
+        self.entries[index] = item = Item(index, 0, envelope)
+        self.bytes += OVERHEAD + len(envelope.message.payload)
         for stream, n in own:
             numbers = self._numbers.get(stream)
             if numbers is None:
@@ -229,30 +228,30 @@ class Log:
                 self._turned.add(stream)
                 self.lowest[stream] = min(n, self.lowest[stream])
             numbers.append(n)
-        if self.top <= self.acked + WINDOW and self._named == self.top - 1:
+        if index <= self.acked + WINDOW and self._named == index - 1:
             self._name_causes(item)
         return item
 
     def _name_causes(self, item: Item) -> None:
         """For each item once, in their order. (What waits beyond the window does without: the bitmap is as wide as
         what is not acknowledged. What was sent and let go of since is named: the client may have it, and hold it.)"""
-        self._named, own = item.index, item.envelope.stamp.own
-        item.after = self._after(item.index, item.envelope.stamp)
-        if not self.plain and not is_loose(own[0][0]):
-            for stream, n in own:
-                chain = self._chains.get(stream)
-                if chain is None:
-                    chain = self._chains[stream] = Chain()
-                chain.append(n, item.index, self.acked)
-
-    def _after(self, index: int, stamp: Stamp) -> int:
+        self._named = index = item.index
+        window = index - 1 - self.acked
         if self.plain:
-            return (1 << (index - 1 - self.acked)) - 1
-        after, covers, chains = 0, stamp.covers, self._chains
+            item.after = (1 << window) - 1
+            return
+        after, stamp, chains = 0, item.envelope.stamp, self._chains
+        covers = stamp.covers
         for stream in covers if len(covers) < len(chains) else chains:
             if stream in covers and stream in chains:
                 after |= chains[stream].up_to(covers[stream], index)
-        return _newest(after, index - 1 - self.acked)
+        item.after = _newest(after, window)
+        if item.envelope.message.order != "none":
+            for stream, n in stamp.own:
+                chain = chains.get(stream)
+                if chain is None:
+                    chain = chains[stream] = Chain()
+                chain.append(n, index, self.acked)
 
     def lags(self) -> bool:
         """Asked each round: whether the client had a whole round to acknowledge something and did not, or has not heard
@@ -263,13 +262,15 @@ class Log:
 
     def due(self) -> list[Item]:
         """What may be sent now and was not yet: with the causes that are not acknowledged meanwhile."""
-        until = min(self.top, self.acked + WINDOW)
-        items = [self.entries[index] for index in range(self.sent + 1, until + 1)]
+        acked, entries = self.acked, self.entries
+        until = min(self.top, acked + WINDOW)
+        items = [entries[index] for index in range(self.sent + 1, until + 1)]
         self.sent = max(self.sent, until)
         for item in items:
             if item.index > self._named:
                 self._name_causes(item)
-            item.after = _newest(item.after, item.index - 1 - self.acked)
+            elif item.after.bit_length() >= item.index - acked:
+                item.after = _newest(item.after, item.index - 1 - acked)
         return items
 
     def shed(self, messages: int, size: int) -> list[Item]:
@@ -294,8 +295,9 @@ class Log:
 
     def _let_go(self, index: int) -> Item:
         item = self.entries.pop(index)
-        self.bytes -= _cost(item)
-        for stream, _ in item.envelope.stamp.own:
+        envelope = item.envelope
+        self.bytes -= OVERHEAD + len(envelope.message.payload)
+        for stream, _ in envelope.stamp.own:
             numbers = self._numbers[stream]
             numbers.popleft()  # entries are let go of in their order
             if not numbers:
@@ -315,12 +317,9 @@ def _newest(after: int, count: int) -> int:
     return after if after.bit_length() <= count else after & ((1 << count) - 1)
 
 
-def _cost(item: Item) -> int:
-    return OVERHEAD + len(item.envelope.message.payload)
-
-
 class Chain:
-    """Unacknowledged entries of one stream, ascending: which indexes lie up to some n, without walking the log.
+    """Unacknowledged entries of one stream, ascending, one at least: which indexes lie up to some n, without walking
+    the log.
 
     `masks[i]` has a bit for each of the first i + 1 entries, counted back from the index of entry i.
     """
@@ -333,12 +332,14 @@ class Chain:
         self.masks: list[int] = []
 
     def append(self, n: int, index: int, acked: int) -> None:
-        if self.ns and n <= self.ns[-1]:
-            self._insert(n, index)
-            return
         mask = 1
         if self.ns:
-            mask |= _newest(self.masks[-1] << (index - self.indexes[-1]), index - acked)
+            if n <= self.ns[-1]:
+                self._insert(n, index)
+                return
+            mask |= self.masks[-1] << (index - self.indexes[-1])
+            if mask.bit_length() > index - acked:
+                mask = _newest(mask, index - acked)
         self.ns.append(n)
         self.indexes.append(index)
         self.masks.append(mask)
@@ -356,13 +357,13 @@ class Chain:
 
     def up_to(self, n: int, top: int) -> int:
         """Bit j: index top - 1 - j is in this stream, at or below n."""
+        if self.ns[-1] <= n:  # the usual case: all of them
+            return self.masks[-1] << (top - 1 - self.indexes[-1])
         at = bisect_right(self.ns, n)
         return self.masks[at - 1] << (top - 1 - self.indexes[at - 1]) if at else 0
 
     def trim(self, acked: int) -> bool:
         """Forget what was acknowledged; whether anything is left."""
-        keep = 0
-        while keep < len(self.indexes) and self.indexes[keep] <= acked:
-            keep += 1
+        keep = bisect_right(self.indexes, acked)
         del self.ns[:keep], self.indexes[:keep], self.masks[:keep]
         return bool(self.ns)

@@ -44,7 +44,8 @@ class VectorWriter(Writer):
         good: they must know what it was. Costs a byte each."""
         self.flat = self.dense = flat
         self.rank = 0
-        self._own: dict[str, list[int]] = {}
+        self._own: dict[str, list[Mark]] = {}
+        """Per stream of this process, its last messages, as many as a stamp names."""
         self._last: Stamp | None = None
         self._leaves: dict[str, dict[Mark, Mapping[str, int]]] = {}
         """Per group: mark -> what it covers (nothing is known of those that were only heard of). None if flat."""
@@ -58,12 +59,12 @@ class VectorWriter(Writer):
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp:
         self.catch_up()
         groups = self.groups.of(message.topics)
-        streams = (self.name,) if self.flat else tuple(stream_of(self.name, group) for group in groups)
-        own = tuple((stream, message.seq) for stream in streams)
+        streams = (self.name,) if self.flat else tuple([stream_of(self.name, group) for group in groups])
+        own = tuple([(stream, message.seq) for stream in streams])
         self.rank += 1
         needs: dict[Mark, None] = {}
         if self.chain > 1:
-            needs = dict.fromkeys([(stream, n) for stream, numbers in self._own.items() for n in reversed(numbers)])
+            needs = dict.fromkeys([mark for marks in self._own.values() for mark in reversed(marks)])
         if after is None:
             covers = close(self._tips.values())
             for leaves in (self._tips,) if self.flat else self._leaves.values():
@@ -73,9 +74,9 @@ class VectorWriter(Writer):
             needs.update(dict.fromkeys(covers.items()))
         stamp = Stamp(own, tuple(needs), covers, self.rank)
         self._take_in(stamp)
-        for stream, n in own:
-            previous = self._own.setdefault(stream, [])
-            previous.append(n)
+        for mark in own:
+            previous = self._own.setdefault(mark[0], [])
+            previous.append(mark)
             del previous[: -self.chain]
         self._last = stamp
         return stamp
@@ -151,7 +152,7 @@ class VectorWriter(Writer):
         """Streams are over everywhere, up to these marks: no stamp need name them. A cause that was named only through
         a message of theirs is named by itself from now on."""
         for stream in [stream for stream in self._own if stream in marks]:
-            self._own[stream] = [n for n in self._own[stream] if n > marks[stream]]
+            self._own[stream] = [mark for mark in self._own[stream] if mark[1] > marks[stream]]
         past = self.past()
         tips: dict[Mark, Stamp] = {}
         for stamp in self._tips.values():
