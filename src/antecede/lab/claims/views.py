@@ -2,7 +2,8 @@
 
 Decided here: by what a broker sends per message, among more and more brokers: graph with multicast (everybody knows
 everybody) and graph with gossip over views of eight. Overloaded means that the bytes per broker and message more than
-double from the smallest to the largest group; views help if theirs do not, or grow by less than half as much.
+double from the smallest to the largest group; views help if theirs do not, or grow by less than half as much. Groups
+that grow by less than a factor of eight are too small to say that nothing is overloaded.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from antecede.spark.sweep import Cell
 __all__ = ["CLAIM", "rule"]
 
 DOUBLE = 2.0
+SPAN = 8
+"""By which factor groups must grow before the rule says that brokers are not overloaded."""
 MESSAGES = 24
 WAYS = {"global": {}, "local views of 8": {"spread": "gossip", "view": 8}}
 
@@ -45,10 +48,15 @@ def rule(table: Table) -> Verdict:
         mine = sorted((row for row in table if row["views"] == way), key=lambda row: int(row["brokers"]))
         growth[way] = mine[-1]["load"] / mine[0]["load"]
         ends[way] = (mine[0]["load"], mine[-1]["load"])
-    largest = max(row["brokers"] for row in table)
+    sizes = [int(row["brokers"]) for row in table]
+    smallest, largest = min(sizes), max(sizes)
     seen = "; ".join(f"{way}: {a:,.0f} to {b:,.0f} bytes per broker and message" for way, (a, b) in ends.items())
     seen = f"up to {largest} brokers, {seen}"
+    if ends["local views of 8"][1] > ends["global"][1]:
+        seen += ", so at these sizes global views are still the cheaper ones"
     if growth["global"] < DOUBLE:
+        if largest < SPAN * smallest:
+            return Verdict("undecided", f"the largest group is too small ({seen})")
         return Verdict("does not hold", seen)
     if growth["local views of 8"] < DOUBLE or growth["local views of 8"] - 1 < (growth["global"] - 1) / 2:
         return Verdict("holds", seen)
