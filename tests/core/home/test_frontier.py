@@ -10,9 +10,18 @@ from antecede.core.order.vector import VectorWriter
 from antecede.errors import InputError
 
 
-@pytest.mark.parametrize("name", ["ann", "ann.1", "ann.02", "ben.3", "ann.2.3"])
-def test_only_a_later_life_may_begin_there(name: str) -> None:
-    with pytest.raises(InputError, match=r"such as ann\.3"):
+@pytest.mark.parametrize(
+    ("name", "cure"),
+    [
+        ("ann", r"such as ann\.3"),
+        ("ann.1", r"such as ann\.3"),
+        ("ann.02", "connect under the name ann"),
+        ("ben.3", "connect under the name ann"),
+        ("ann.2.3", "connect under the name ann"),
+    ],
+)
+def test_only_a_later_life_may_begin_there(name: str, cure: str) -> None:
+    with pytest.raises(InputError, match=cure):
         Frontier("ann.2").check(name)
 
 
