@@ -47,7 +47,7 @@ def keys(
     antecede keys init --host 10.0.0.1    secret, authority, its certificate
     antecede keys broker --host 10.0.0.2 --out two     for another broker: copy it
     antecede keys token --name ann --publish 'room/#' --subscribe '#'
-    antecede keys revoke ann              all tokens of that name, or one by its id
+    antecede keys revoke ann              all tokens of that name, or one by id
     antecede keys rotate                  a new secret; brokers change over
     antecede keys show                    what there is, without any secret
     """

@@ -83,8 +83,8 @@ def refuse(columns: Columns) -> None:
             raise InputError(f"{field.name} is {value!r}; it must be the name of a column")
     if c.parents is None and c.clock is None and c.seq is None:
         raise InputError(
-            "nothing says what comes after what: name the column of the parents (--parents), or those of sender and "
-            "seq (--sender, --seq), or of clock and sender (--clock, --sender)"
+            "nothing says what comes after what: name parents, or sender and seq, or clock and sender, the columns "
+            "that say it (--parents, --sender, --seq, --clock)"
         )
     if (c.seq is not None or c.clock is not None) and c.sender is None:
         raise InputError(
@@ -109,7 +109,7 @@ def refuse(columns: Columns) -> None:
     clock = c.arrived or c.time
     if clock is None and (c.bounded or c.remember_us is not None):
         raise InputError(
-            "waiting needs a clock: name the column that says when a row came (--arrived) or happened (--time)"
+            "waiting needs a clock: name the column of arrivals (arrived=, --arrived) or of times (time=, --time)"
         )
     if c.remember_us is not None and c.wait_us is not None and c.remember_us <= c.wait_us:
         raise InputError(f"remember_us is {c.remember_us}; it must be longer than wait_us, {c.wait_us}")
