@@ -111,7 +111,12 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     ),
     f.Grow: st.builds(f.Grow, NUMBERS, NUMBERS, st.lists(NAMES, max_size=3).map(tuple), NUMBERS, MAPS, MAPS),
     f.Grown: st.builds(
-        f.Grown, NUMBERS, NUMBERS, NUMBERS, IDS, st.lists(ITEMS, max_size=4).map(tuple),
+        f.Grown,
+        NUMBERS,
+        NUMBERS,
+        NUMBERS,
+        IDS,
+        st.lists(ITEMS, max_size=4).map(tuple),
         st.lists(st.tuples(NAMES, IDS), max_size=2).map(tuple),
     ),
     f.Attached: st.builds(f.Attached, NUMBERS, MAPS, IDS, st.lists(st.tuples(NAMES, IDS), max_size=2).map(tuple)),
