@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from antecede.core.topics import matches
 from antecede.errors import InputError
 from antecede.live.client import Client
 from antecede.live.testing import LocalCluster
-from antecede.live.timing import REMEMBER_US, SETTINGS
 from antecede.trace.check import check
 from antecede.trace.parquet import read_rows
 from antecede.trace.record import digest
@@ -202,8 +200,8 @@ def test_a_lone_broker_comes_back_as_its_next_life_and_waits_for_what_it_cannot_
 
 
 def test_clients_that_published_once_and_left_cost_nothing(tmp_path: Path) -> None:
-    """Where brokers retire senders. A hundred of them: while they are new, every stamp and frontier names them; some
-    minutes later nobody does, and whoever joins then, behind what was let go of, is judged clean."""
+    """A hundred of them: while they are new, every stamp and frontier names them; some minutes later nobody does, and
+    whoever joins then, behind what was let go of, is judged clean."""
 
     async def scenario(cluster: LocalCluster) -> tuple[list[tuple[int, ...]], int]:
         async def once(name: str) -> None:
@@ -237,8 +235,7 @@ def test_clients_that_published_once_and_left_cost_nothing(tmp_path: Path) -> No
                 await node.publish("room/0", b"last")
                 return found, int((await letters.get(30)).text == "last")
 
-    settings = replace(SETTINGS, remember_us=REMEMBER_US)
-    (before, with_all, after), came = LocalCluster(2, seed=5, records=str(tmp_path), settings=settings).run(scenario)
+    (before, with_all, after), came = LocalCluster(2, seed=5, records=str(tmp_path)).run(scenario)
     assert came == 1
     assert with_all[0] > before[0] + 200 and min(with_all[1:]) > 50
     assert after[0] <= before[0] + 2 and after[1:3] == before[1:3], (before, with_all, after)

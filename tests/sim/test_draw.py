@@ -11,8 +11,10 @@ import pytest
 from antecede.errors import InputError
 from antecede.sim.draw import draw
 from antecede.sim.layout import lay_out
+from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
 from antecede.sim.sweep import judge
+from antecede.trace.check import check
 from tests.sim.echo import TWO_TIERS, Facts
 
 NO_CHANGES: dict[str, Any] = {
@@ -118,6 +120,13 @@ def test_senders_that_are_forgotten_keep_nobody_waiting(index: int) -> None:
     """Brokers waited for senders they had forgotten, since clients went on naming them as needs alone."""
     judged = judge(3, "home", "repaired", index, leavers=True)
     assert not judged.what, f"antecede simulate --recipe home --seed 3 --draw {index} --leavers: {judged.what}"
+
+
+def test_where_all_brokers_are_lost_only_brokers_lack_what_was_retired() -> None:
+    """Not promised (`core/home/retiring.py`): F begins with nobody left, and delivers S15:4 without S10:1, of which
+    nobody knows any more. No subscriber lacks anything by that."""
+    found = check(simulate(draw(3, "home", 144, leavers=True)).rows).findings
+    assert {finding.process for finding in found} <= {"F", "G"} and {finding.verdict for finding in found} <= {"gap"}
 
 
 def test_who_adds_a_group_begins_there_behind_what_its_broker_never_had() -> None:

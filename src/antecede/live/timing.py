@@ -21,16 +21,15 @@ PROBING = Probing(period_us=400_000, timeout_us=180_000, suspicion=4, forget=150
 """A crash is known to all of eight brokers after `PROBING.found_us(8)` at the latest: 10.4 seconds, usually half of
 that. A client whose connection breaks does not wait for it. Lowering it expels processes on a busy machine."""
 
+REMEMBER_US = 600_000_000
+"""Senders that fell silent are named no more after about two minutes, and those that left are forgotten ten minutes
+after that (`core/home/retiring.py`). Raising it costs brokers memory for each that left; lowering it, the time that a
+client may be away and still publish without a wait (docs/live.md, Limits)."""
+
 SETTINGS = Settings(
     deadlines=True, guard_us=2_000, hop_us=5_000, round_us=50_000, retry_us=40_000, patience_us=2_000, trip_us=500,
-    clock_bound_us=1_000, grace_us=15_000_000, memory_us=60_000_000,
+    clock_bound_us=1_000, grace_us=15_000_000, memory_us=60_000_000, remember_us=REMEMBER_US,
 )  # fmt: skip
-"""Senders are named for ever (`remember_us` is 0). With `REMEMBER_US` they are retired; of 900 drawn runs two then
-have gaps under crashes (`antecede simulate --recipe home --leavers` with `--seed 3 --draw 144`, or 5 and 102)."""
-
-REMEMBER_US = 600_000_000
-"""For brokers that retire senders: those that fell silent are named no more after about two minutes, and those that
-left are forgotten ten minutes after that (`core/home/retiring.py`)."""
 
 CLIENT_SETTINGS = replace(SETTINGS, guard_us=5_000)
 """A client stops waiting a little earlier than its clock demands: the application must come and take the message."""

@@ -396,6 +396,13 @@ def test_growing_sends_what_is_kept_of_the_new_groups_and_was_not_passed() -> No
     assert [(i.index, i.envelope.message.id) for i in full.items] == [(3, "U:1")]
 
 
+def test_who_only_publishes_is_told_no_cut() -> None:
+    one = home()
+    one.receive(Data((grouped("X:1", "G1"),)), "B", 0)
+    assert frame_to(attach(one, "S1"), "S1", Attached).cut == ()
+    assert frame_to(attach(one, "S2", "G1"), "S2", Attached).cut == ("X:1",)
+
+
 def test_new_groups_begin_behind_where_their_broker_began_each_by_itself() -> None:
     """H began behind X:4 in G2; S1 is never sent X:4, nor told that it is gone: whoever knew of it has forgotten it.
     (`antecede simulate --recipe home --seed 5 --draw 102 --leavers`)"""

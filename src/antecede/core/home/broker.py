@@ -285,7 +285,8 @@ class HomeBroker(BrokerBase):
             interest = self.checked_interest(frame.filters)
             start = self.start_for(interest) if fresh else frame.began
             loose = loose_of(start)
-            log = Log(frame.attachment, interest, frame.frontier or loose, self.cut(), plain=self.plain)
+            cut = self.cut() if frame.filters else ()  # who only publishes begins nowhere
+            log = Log(frame.attachment, interest, frame.frontier or loose, cut, plain=self.plain)
             log.began, log.origins, log.missed = start, self.origins_for(interest), frozenset(frame.missed[-WINDOW:])
             self.logs[sender] = log
             log.published = {sender: frame.published, sender + LOOSE: frame.loose}

@@ -43,7 +43,7 @@ def claim_of(news: Iterable[News], holder: str) -> Claim:
 
 
 class Table:
-    __slots__ = ("_ended", "_latest", "_mirrors", "_stones", "entries", "floor", "name", "version")
+    __slots__ = ("_ended", "_latest", "_mirrors", "_present", "_stones", "entries", "floor", "name", "version")
 
     def __init__(self, me: News) -> None:
         self.name = me.name
@@ -59,6 +59,8 @@ class Table:
         self._stones: dict[str, int] = {}
         """Processes that are out and that nobody is told of any more, and until when they are remembered, the first to
         go first."""
+        self._present: tuple[int, list[News]] | None = None
+        """The processes that are there, at that version."""
         self.floor = 0
         """A later incarnation than any that was forgotten: what one begins with of whose name nothing is known."""
         self._note_life(me.name)
@@ -123,6 +125,11 @@ class Table:
                 del self._latest[base]
                 self.floor = max(self.floor, life + 1)
 
+    def drop(self, name: str) -> None:
+        """As if nothing had been heard of it."""
+        del self.entries[name]
+        self._present = None
+
     def keep_only(self, named: set[str]) -> None:
         """Subscribers: a broker has named all it knows. Of whom it never heard nothing more would ever be told, so such
         are forgotten, except this one's own."""
@@ -134,7 +141,10 @@ class Table:
     # -- who is there ----------------------------------------------------------------------------------------------
 
     def present(self) -> list[News]:
-        return [news for news in self.entries.values() if not news.final]
+        """In the order in which the latest news of each came. Asked each time anything comes: worked out once."""
+        if self._present is None or self._present[0] != self.version:
+            self._present = (self.version, [news for news in self.entries.values() if not news.final])
+        return self._present[1]
 
     def voters(self) -> list[str]:
         """The members or brokers of the view, this process included if it is one."""

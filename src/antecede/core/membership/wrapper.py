@@ -101,7 +101,7 @@ class Managed:
         if joining:
             contacts = [name for name in self.table.voters() if name != self.name]
             for name in contacts:
-                del self.table.entries[name]
+                self.table.drop(name)
             return self.contact(contacts, now_us)
         return self._begin(now_us, joining=False)
 

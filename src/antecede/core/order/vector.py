@@ -114,7 +114,7 @@ class VectorWriter(Writer):
     def _take_in(self, stamp: Stamp) -> None:
         covers = stamp.covers
         tips = self._tips
-        for tip in [tip for tip in tips if tip[1] <= covers.get(tip[0], 0)]:
+        for tip in [tip for tip in tips if tip[1] <= covers.get(tip[0], 0)] if covers else ():
             del tips[tip]
         tips[stamp.own[0]] = stamp
         if self.flat:
@@ -126,7 +126,7 @@ class VectorWriter(Writer):
             leaves = self._leaves.get(group)
             if leaves is None:
                 leaves = self._leaves[group] = {}
-            else:
+            elif covers:
                 for leaf in [leaf for leaf in leaves if leaf[1] <= covers.get(leaf[0], 0)]:
                     del leaves[leaf]
             leaves[mark] = covers
