@@ -129,6 +129,12 @@ def test_where_all_brokers_are_lost_only_brokers_lack_what_was_retired() -> None
     assert {finding.process for finding in found} <= {"F", "G"} and {finding.verdict for finding in found} <= {"gap"}
 
 
+def test_what_one_donor_let_go_of_and_another_kept_is_sent_and_not_called_gone() -> None:
+    """G had let go of S9:10, J still kept it; both gave K what they had, and K told S4 that S9:10 is gone."""
+    judged = judge(4, "home", "repaired", 48, leavers=True)
+    assert not judged.what, f"antecede simulate --recipe home --seed 4 --draw 48 --leavers: {judged.what}"
+
+
 def test_who_adds_a_group_begins_there_behind_what_its_broker_never_had() -> None:
     """S9 added G2 at M, which began behind S8:1 there, and was not told so. When nobody remembered S8:1 as gone any
     more, S9 delivered S8:2 without it."""

@@ -403,6 +403,15 @@ def test_who_only_publishes_is_told_no_cut() -> None:
     assert frame_to(attach(one, "S2", "G1"), "S2", Attached).cut == ("X:1",)
 
 
+def test_what_is_kept_here_is_not_called_gone_though_another_let_go_of_it() -> None:
+    """`antecede simulate --recipe home --seed 4 --draw 48 --leavers`"""
+    one = home(deadlines=False)
+    for n in (1, 2):
+        one.store.add_gone(grouped(f"X:{n}", "G1"), 0)
+    one.receive(Data((grouped("X:2", "G1"),)), "B", 0)
+    assert indexes(attach(one, "S1", "G1", frontier={}), "S1") == [(1, "X:1", True), (2, "X:2", False)]
+
+
 def test_new_groups_begin_behind_where_their_broker_began_each_by_itself() -> None:
     """H began behind X:4 in G2; S1 is never sent X:4, nor told that it is gone: whoever knew of it has forgotten it.
     (`antecede simulate --recipe home --seed 5 --draw 102 --leavers`)"""

@@ -366,10 +366,15 @@ class HomeBroker(BrokerBase):
 
     def _gone_for(self, log: Log, client: str) -> list[Item]:
         """Headers of messages that can no longer be had although the client has not passed them: it was away for longer
-        than `grace_us`. Their payloads are gone, so they go to every client that may have wanted them."""
+        than `grace_us`. Their payloads are gone, so they go to every client that may have wanted them.
+
+        What is kept or held here all the same is sent as it is. Example: G had let go of p:1, J still kept it, and both
+        gave K what they had: K remembers p:1 as gone, and has it."""
         items = []
         for header in self.store.remembered():
             message = header.message
+            if message.id in self.store or self.holds(message.id):
+                continue
             item = log.append(header) if message.sender != client and log.interest.wants(message.topics) else None
             if item is not None:
                 item.gone = True
