@@ -31,7 +31,7 @@ TITLES = {
     "Constraints (Ahn)",
     "001": "New Causally Ordered Delivery Protocol Using Information of Immediate Predecessor Messages between Brokers "
     "and Subscribers (Kim, Ahn)",
-    "002": "the protocol of 000 again; our copy begins with its abstract, without a title",
+    "002": "the protocol of 000 again, in more words",
     "003": "Gossip-Pull System-based Dissemination Protocol Satisfying Message Causality Condition (Ahn, Kim)",
     "004": "Broadcast Protocol Guaranteeing Causal Delivery Order Consistency Condition for Social Networks (Kim, Ahn)",
     "ours": "what this project says of itself",
