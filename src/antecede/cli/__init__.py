@@ -48,6 +48,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "Protocols and papers": {
         "simulate": "Run a recipe on a virtual network that loses, delays and breaks; write the trace.",
+        "show": "A run as a picture: a page to open, with a diagram of each finding.",
         "check": "Judge a trace: order, gaps, what is overdue, duplicates and what was never delivered.",
         "explore": "Try every run of a small scenario: each order, loss, duplicate and crash.",
         "recipes": "List the protocols: what each promises, where it comes from, how its paper can be read.",

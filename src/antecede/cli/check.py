@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -85,6 +86,9 @@ def check(
         print(json.dumps(report.to_json(), indent=2))
     else:
         show(report, Console())
+        if report.findings:
+            words = [*map(str, paths), *(("--as", order) if order is not None else ())]
+            print(f"Findings drawn, on a page to open: antecede show {shlex.join(words)}")
     raise typer.Exit(0 if report.clean else 1)
 
 

@@ -32,6 +32,7 @@ SEEDS = {False: 2, True: 10}
 NEXT = (
     "antecede simulate --recipe pbcast --loss 0.1 --out runs/gossip",
     "antecede check runs/gossip --as causal",
+    "antecede show runs/gossip --as causal",
     "antecede recipes",
 )
 """What to try when this is over."""

@@ -350,7 +350,7 @@ def _one(scenario: Scenario, out: Path | None, as_json: bool) -> None:
         print(f"  not judged: more than {JUDGED:,} messages, or a whole recorded history")
     print(f"digest {run.digest()}")
     if out is not None:
-        print(f"written to {out}; judge it with: {check_it}")
+        print(f"written to {out}\n  judge it with: {check_it}\n  draw it with:  antecede show {shlex.quote(str(out))}")
     _end(report)
 
 

@@ -25,7 +25,8 @@ from antecede.trace.report import VERDICTS, Finding, Report
 from antecede.trace.verdicts import Judge
 
 __all__ = [
-    "EXEMPT", "ORDERS", "UNORDERED_RECIPES", "Finding", "Ran", "Report", "Watch", "check", "exempt_of", "skew_of"
+    "EXEMPT", "ORDERS", "UNORDERED_RECIPES", "Finding", "Ran", "Report", "Watch", "as_if", "check", "exempt_of",
+    "skew_of",
 ]  # fmt: skip
 
 EXEMPT: dict[str, tuple[str, ...]] = {
@@ -106,7 +107,7 @@ def check(
         scenario = source.body() if scenario is None else scenario
     scenario = scenario or {}
     if order is not None:
-        rows = _as_if(rows, order)
+        rows = as_if(rows, order)
     skew_us = skew_of(scenario)
     skip = {*exempt, *exempt_of(scenario)} | (set() if idle else {"idle"})
     if skip - set(VERDICTS) or "inversion" in skip:
@@ -145,7 +146,7 @@ def check(
     return report
 
 
-def _as_if(rows: Iterable[Sequence[Any]], order: str) -> Iterator[Row]:
+def as_if(rows: Iterable[Sequence[Any]], order: str) -> Iterator[Row]:
     """The rows, with publications that ask for this order."""
     if order not in ORDERS:
         raise InputError(f"there is no order {order!r} to judge by: choose {' or '.join(ORDERS)}")

@@ -14,7 +14,7 @@ from antecede.trace.history import time_of
 from antecede.trace.record import Row
 from antecede.trace.report import Finding
 
-__all__ = ["ASCII", "BOX", "Line", "Picture", "Signs", "draw"]
+__all__ = ["ASCII", "BOX", "Line", "Picture", "Signs", "draw", "lines_of"]
 
 
 class Signs(NamedTuple):
@@ -179,7 +179,7 @@ def draw(
     told = [Row._make(row) for row in rows]
     lanes = lanes or sorted({row.process for row in told})
     told = sorted((row for row in told if row.process in lanes), key=lambda row: (time_of(row), row.process, row.step))
-    lines = list(_lines(told))
+    lines = list(lines_of(told))
     where: dict[tuple[str, str | None], list[Finding]] = {}
     for finding in findings:
         where.setdefault((finding.process, finding.message), []).append(finding)
@@ -190,8 +190,9 @@ def draw(
     return Picture(lanes, lines, names or {}, labels or {}, words or {}, texts or {}, signs, pitch)
 
 
-def _lines(rows: list[Row]) -> Iterator[Line]:
-    """One per publication, per first arrival with what became of it at once, and per step that came later."""
+def lines_of(rows: Iterable[Row]) -> Iterator[Line]:
+    """One per publication, per first arrival with what became of it at once, and per step that came later; of rows in
+    the order of time."""
     seen: set[tuple[str, str]] = set()
     came: dict[str, Line] = {}
     """Per process: an arrival whose outcome may be in the next row."""
