@@ -21,8 +21,9 @@ from tests.cli.processes import running
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(weathers, "MESSAGES", 20)
+    monkeypatch.chdir(tmp_path)
 
 
 def test_every_recipe_is_run_in_every_weather_and_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +47,7 @@ def test_the_table_for_people(capsys: pytest.CaptureFixture[str]) -> None:
 def test_one_line_per_recipe_in_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--seeds", "1", "--no-spark"]) == 0
     shown = capsys.readouterr().out
-    assert max(map(len, shown.splitlines())) <= 80
+    assert max(map(len, shown.splitlines()[:-1])) <= 80, "the last line is an address"
     assert shown.startswith("\n".join(tell())), "the point comes first"
     heads, *table = shown[shown.index("recipe   ") :].splitlines()
     assert heads.split() == ["recipe", "kept", "ends", "by", "delivered", "order", "per", "pair", "ms"]
@@ -55,8 +56,8 @@ def test_one_line_per_recipe_in_80_columns(capsys: pytest.CaptureFixture[str]) -
     assert lines["solicit"][1:3] == ["causal", "deadline"] and lines["solicit"][4] == "0"
     assert lines["pbcast"][1:3] == ["none", "never"] and int(lines["pbcast"][4].replace(",", "")) > 0
     assert "because the recipe does not promise them: colour: idle; colour-eager:" in " ".join(shown.split())
-    assert [line.strip() for line in shown.splitlines()[-5:-2]] == list(demo.NEXT)
-    assert shown.splitlines()[-1].strip() == demo.BROKER
+    assert [line.strip() for line in shown.splitlines()[-5 - len(demo.NEXT) - 1 : -6]] == list(demo.NEXT)
+    assert shown.splitlines()[-5].strip() == demo.BROKER
 
 
 @pytest.mark.parametrize("line", demo.NEXT)
@@ -64,7 +65,19 @@ def test_what_to_try_next_works(line: str, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     words = [shlex.split(text)[1:] for text in demo.NEXT]
     assert main(words[0]) == 0
-    assert main(shlex.split(line)[1:]) == (1 if "--as" in line else 0), "plain gossip is not in causal order"
+    assert main(shlex.split(line)[1:]) == (1 if "check" in line else 0), "plain gossip is not in causal order"
+
+
+def test_a_page_with_pictures_is_left_to_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--seeds", "1", "--no-spark"]) == 0
+    last = capsys.readouterr().out.splitlines()[-2:]
+    page = tmp_path / "runs" / "demo.html"
+    assert last == ["The same with pictures, a page to open:", f"  {page.as_uri()}"]
+    text = page.read_text("utf-8")
+    assert text.count("<svg") == 3 and all(f"<td>{name}</td>" in text for name in RECIPES)
+    (tmp_path / "file").touch()
+    assert main(["demo", "--seeds", "1", "--no-spark", "--page", str(tmp_path / "file" / "demo.html")]) == 0
+    assert "The page with pictures was not written: " in capsys.readouterr().out
 
 
 def test_the_broker_to_try_next_tells_what_to_type_then(monkeypatch: pytest.MonkeyPatch) -> None:

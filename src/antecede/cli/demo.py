@@ -10,6 +10,7 @@ import json
 import sys
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +19,7 @@ from antecede.cli.pipeline import demonstrate, fine
 from antecede.cli.pipeline import show as show_report
 from antecede.cli.progress import Progress
 from antecede.cli.weathers import MESSAGES, STORM, WEATHERS, Line, every_weather, fill, in_the_storm
-from antecede.errors import EnvironmentFault
+from antecede.errors import EnvironmentFault, one_line
 
 if TYPE_CHECKING:
     from antecede.spark.outcome import Report as PipelineReport
@@ -47,6 +48,9 @@ def demo(
     recipe: Annotated[list[str] | None, typer.Option(help="Only this one; may be repeated.")] = None,
     opening: Annotated[bool, typer.Option(help="Begin with the point in one page (not with --recipe).")] = True,
     spark: Annotated[bool, typer.Option(help="End with a small pipeline on Spark (not with --recipe).")] = True,
+    page: Annotated[
+        Path, typer.Option(metavar="FILE", help="The same with pictures, to open in a browser (not with --recipe).")
+    ] = Path("runs/demo.html"),
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
 ) -> None:
     """The point in one page, then every recipe in a storm, judged from its records alone, then a pipeline on Spark.
@@ -97,36 +101,48 @@ def demo(
                 print(f"It was left out: {reason}")
         if not recipe:
             show_next()
+            if not everything:
+                write_page(page, table, count)
     if replay or (told is not None and not fine(told)):
         raise typer.Exit(1)
 
 
 def show_storm(table: Sequence[Line], seeds: int) -> None:
     """One line per recipe, 80 columns wide."""
-    from antecede.core.recipes import recipe_named
-
-    weather = WEATHERS[STORM]
-    say(
-        f"Every recipe in the same storm: {weather['loss']:.0%} of all copies lost, {weather['duplicate']:.0%} "
-        f"doubled, a split network, crashes, clocks {weather['skew_ms']:g} ms apart. {seeds} runs "
-        f"of {MESSAGES} messages each, judged from their records alone."
-    )
+    say(f"Every recipe in the same storm: {weather_of(seeds)}")
     print()
     print(f"{'':<17}  {'order':<6}  {'message':<8}  {'':>9}  {'out of':>8}  {'bytes':>8}  {'wait':>7}")
     print(f"{'recipe':<17}  {'kept':<6}  {'ends by':<8}  {'delivered':>9}  {'order':>8}  {'per pair':>8}  {'ms':>7}")
     for line in table:
-        recipe = recipe_named(line.recipe)
-        ends = "never" if not line.deadlines else "lifetime" if recipe.deadlines == "lifetime" else "deadline"
-        pairs, delivered = max(1, line.pairs), line.fates["delivered"]
-        print(
-            f"{line.recipe:<17}  {recipe.orders[0]:<6}  {ends:<8}  {delivered / pairs:>9.1%}  {line.inverted:>8,}  "
-            f"{line.bytes / pairs:>8,.0f}  {line.waited_us / 1000 / max(1, delivered):>7.1f}"
-        )
+        name, order, ends, delivered, inverted, size, wait = cells(line)
+        print(f"{name:<17}  {order:<6}  {ends:<8}  {delivered:>9}  {inverted:>8}  {size:>8}  {wait:>7}")
     print()
     say(
         "out of order: deliveries that came after something said in answer to them, whatever order was asked for. "
         "wait: from arrival to delivery, on average. What was not delivered has a name: antecede demo --all."
     )
+
+
+def weather_of(seeds: int) -> str:
+    weather = WEATHERS[STORM]
+    return (
+        f"{weather['loss']:.0%} of all copies lost, {weather['duplicate']:.0%} doubled, a split network, crashes, "
+        f"clocks {weather['skew_ms']:g} ms apart. {seeds} run{'' if seeds == 1 else 's'} of {MESSAGES} messages each, "
+        "judged from their records alone."
+    )
+
+
+def cells(line: Line) -> tuple[str, ...]:
+    """What is said of a recipe in the storm: in the terminal and on the page."""
+    from antecede.core.recipes import recipe_named
+
+    recipe = recipe_named(line.recipe)
+    ends = "never" if not line.deadlines else "lifetime" if recipe.deadlines == "lifetime" else "deadline"
+    pairs, delivered = max(1, line.pairs), line.fates["delivered"]
+    return (
+        line.recipe, recipe.orders[0], ends, f"{delivered / pairs:.1%}", f"{line.inverted:,}",
+        f"{line.bytes / pairs:,.0f}", f"{line.waited_us / 1000 / max(1, delivered):.1f}",
+    )  # fmt: skip
 
 
 def say(text: str) -> None:
@@ -161,6 +177,22 @@ def show_verdict(table: Sequence[Line], replay: Sequence[str]) -> None:
         print(f"Not clean: {text}")
     if len(replay) > 5:
         print(f"and {len(replay) - 5} more (--json lists them).")
+
+
+def write_page(page: Path, table: Sequence[Line], seeds: int) -> None:
+    """The page with pictures; where it cannot be written the demo has been shown all the same."""
+    from antecede.report.story import story
+    from antecede.sim.opening import acts
+    from antecede.trace.writing import write_whole
+
+    heads = ("recipe", "order kept", "message ends by", "delivered", "out of order", "bytes per pair", "wait ms")
+    try:
+        page.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(page, story(acts(), heads, [cells(line) for line in table], weather_of(seeds), (*NEXT, BROKER)))
+    except (OSError, EnvironmentFault) as fault:
+        print(f"\nThe page with pictures was not written: {one_line(fault)}")
+        return
+    print(f"\nThe same with pictures, a page to open:\n  {page.resolve().as_uri()}")
 
 
 def show_next() -> None:

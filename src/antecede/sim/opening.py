@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TextIO
 
+from antecede.core.message import UNORDERED
 from antecede.sim.replay import order_history
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
@@ -38,19 +39,23 @@ PROMPT_MS = 40.0
 
 @dataclass(slots=True)
 class Act:
+    title: str
     scenario: Scenario
+    rows: list[Row]
+    """The run, under the people's names."""
     picture: Picture
     report: Report
     left_out: list[tuple[str, str, str]]
     """What was said, to whom, and which fate it had there instead of being seen."""
 
 
-def act(scenario: Scenario, signs: Signs = BOX) -> Act:
+def act(title: str, scenario: Scenario, signs: Signs = BOX) -> Act:
     """Run, judge as if causal order had been asked for, and draw."""
     history = order_history(["question", "answer"], ["Ann", "Bob"], [[], ["question"]], None, "the story")
     run = simulate(scenario, history=history, measure=lambda frame: (0, 0))
     report = check(run, order="causal")
-    published = [row for row in map(Row._make, run.rows) if row.kind == "publish"]
+    rows = list(map(Row._make, run.rows))
+    published = [row for row in rows if row.kind == "publish"]
     plain = {str(row.message): str(row.message).replace("~", "") for row in published}
     picture = draw(
         run.rows,
@@ -62,14 +67,40 @@ def act(scenario: Scenario, signs: Signs = BOX) -> Act:
         signs=signs,
     )
     left_out = [(TEXTS[plain[message]], PEOPLE[receiver], fate) for message, receiver, fate in report.left_out]
-    return Act(scenario, picture, report, left_out)
+    return Act(title, scenario, list(map(_under_their_names, rows)), picture, report, left_out)
+
+
+def _under_their_names(row: Row) -> Row:
+    """The same row, of Ann and Bob instead of A and B.
+
+    >>> row = Row("run", "B", "member", 1, 0, "arrive", "A:1", peer="A")
+    >>> _under_their_names(row)[1], _under_their_names(row).message, _under_their_names(row).peer
+    ('Bob', 'Ann:1', 'Ann')
+    """
+
+    def told(message: str) -> str:
+        sender, _, number = message.rpartition(":")
+        bare = sender.rstrip("~")
+        return f"{PEOPLE.get(bare, bare)}{sender[len(bare) :]}:{number}"
+
+    return row._replace(
+        process=PEOPLE.get(row.process, row.process),
+        peer=row.peer and PEOPLE.get(row.peer, row.peer),
+        message=row.message and told(row.message),
+        after=row.after and tuple(one if one == UNORDERED else told(one) for one in row.after),
+        cut=row.cut and tuple(map(told, row.cut)),
+    )
 
 
 def acts(signs: Signs = BOX) -> tuple[Act, Act, Act]:
     """Plain gossip, causal order, causal order with deadlines: the same seed and the same lost copy."""
     gossip, causal = replace(SCENE, recipe="pbcast"), replace(SCENE, recipe="solicit")
     prompt = replace(causal, deadline_ms=(PROMPT_MS, PROMPT_MS))
-    return act(gossip, signs), act(causal, signs), act(prompt, signs)
+    return (
+        act("1. Plain gossip: everybody sees what comes, when it comes.", gossip, signs),
+        act("2. The same network, in causal order: no answer before its question.", causal, signs),
+        act(f"3. The same, and what is said is of no use after {PROMPT_MS:.0f} ms.", prompt, signs),
+    )
 
 
 def tell(*, signs: Signs = BOX, ink: bool = False) -> Iterator[str]:
@@ -79,11 +110,11 @@ def tell(*, signs: Signs = BOX, ink: bool = False) -> Iterator[str]:
     yield "Time runs down; an arrow is drawn when its copy arrives. Q question, A answer,"
     yield prompt.picture.legend()
     yield ""
-    yield from _shown("1. Plain gossip: everybody sees what comes, when it comes.", gossip, ink)
+    yield from _shown(gossip, ink)
     wrong = [line.number for line in gossip.picture.lines if line.findings]
     yield from _look(f"lines {_listed(wrong)}", "the answer came before its question.", gossip)
     yield ""
-    yield from _shown("2. The same network, in causal order: no answer before its question.", causal, ink)
+    yield from _shown(causal, ink)
     held, asked, seen = (causal.picture.of(EVE, sign)[0] for sign in ("hold", "asks", "deliver"))
     yield from _look(
         f"lines {held} to {seen + 1}",
@@ -91,14 +122,14 @@ def tell(*, signs: Signs = BOX, ink: bool = False) -> Iterator[str]:
         causal,
     )
     yield ""
-    yield from _shown(f"3. The same, and what is said is of no use after {PROMPT_MS:.0f} ms.", prompt, ink)
+    yield from _shown(prompt, ink)
     released = prompt.picture.of(EVE, "deliver")[0]
     named = ", ".join(f'"{text}" to {receiver}: {fate}' for text, receiver, fate in prompt.left_out)
     yield from _look(f"line {released}", f"the answer can wait no longer. What was left out is named: {named}.", prompt)
 
 
-def _shown(title: str, shown: Act, ink: bool) -> Iterator[str]:
-    yield f"\x1b[1m{title}\x1b[0m" if ink else title
+def _shown(shown: Act, ink: bool) -> Iterator[str]:
+    yield f"\x1b[1m{shown.title}\x1b[0m" if ink else shown.title
     yield from shown.picture.render(ink=ink)
 
 

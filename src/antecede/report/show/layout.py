@@ -25,7 +25,7 @@ __all__ = ["Arrow", "Mark", "Note", "Scene", "Stretch", "lay_out"]
 LEFT = 76
 """Room for times."""
 TOP = 44
-RIGHT = 60
+RIGHT = 104
 """Room for what stands beside the last lane."""
 STEP = 19.0
 """Between two steps of one lane, in pixels."""
