@@ -56,8 +56,8 @@ def test_one_line_per_recipe_in_80_columns(capsys: pytest.CaptureFixture[str]) -
     assert lines["solicit"][1:3] == ["causal", "deadline"] and lines["solicit"][4] == "0"
     assert lines["pbcast"][1:3] == ["none", "never"] and int(lines["pbcast"][4].replace(",", "")) > 0
     assert "because the recipe does not promise them: colour: idle; colour-eager:" in " ".join(shown.split())
-    assert [line.strip() for line in shown.splitlines()[-5 - len(demo.NEXT) - 1 : -6]] == list(demo.NEXT)
-    assert shown.splitlines()[-5].strip() == demo.BROKER
+    assert [line.strip() for line in shown.splitlines()[-5 - len(demo.NEXT) : -5]] == list(demo.NEXT)
+    assert shown.splitlines()[-4].strip() == demo.BROKER
 
 
 @pytest.mark.parametrize("line", demo.NEXT)
