@@ -62,8 +62,9 @@ def show(
     target = out or (paths[0] / "show.html" if paths[0].is_dir() else paths[0].with_suffix(".html"))
     if target.suffix not in (".html", ".svg"):
         raise InputError(f"{target} is neither a page (.html) nor a diagram (.svg): name one of these.")
-    with Progress("rows"):
-        run = run_of(chain.from_iterable(map(read_rows, paths)), read_scenario(paths[0]), order=order)
+    with Progress("rows") as progress:
+        rows, watch = chain.from_iterable(map(read_rows, paths)), progress.stage if progress.watched else None
+        run = run_of(rows, read_scenario(paths[0]), order=order, watch=watch)
         if message is not None:
             chosen = about(run, message, processes=process or ())
         else:

@@ -87,7 +87,7 @@ def _under_their_names(row: Row) -> Row:
         process=PEOPLE.get(row.process, row.process),
         peer=row.peer and PEOPLE.get(row.peer, row.peer),
         message=row.message and told(row.message),
-        after=row.after and tuple(one if one == UNORDERED else told(one) for one in row.after),
+        after=row.after if row.after in (None, UNORDERED) else tuple(map(told, row.after)),
         cut=row.cut and tuple(map(told, row.cut)),
     )
 

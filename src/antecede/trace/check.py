@@ -25,8 +25,8 @@ from antecede.trace.report import VERDICTS, Finding, Report
 from antecede.trace.verdicts import Judge
 
 __all__ = [
-    "EXEMPT", "ORDERS", "UNORDERED_RECIPES", "Finding", "Ran", "Report", "Watch", "as_if", "check", "exempt_of",
-    "skew_of",
+    "EXEMPT", "ORDERS", "UNORDERED_RECIPES", "Finding", "Ran", "Report", "Watch", "as_if", "check", "counted",
+    "exempt_of", "skew_of",
 ]  # fmt: skip
 
 EXEMPT: dict[str, tuple[str, ...]] = {
@@ -113,7 +113,7 @@ def check(
     if skip - set(VERDICTS) or "inversion" in skip:
         raise InputError(f"cannot exempt from {', '.join(sorted(skip))}: choose among {', '.join(VERDICTS[1:])}")
 
-    history = History(rows if watch is None else _counted(rows, watch))
+    history = History(rows if watch is None else counted(rows, watch))
     receivers = {name: Receiver(name, history) for name in sorted(history.processes)}
     holders = Holders(history, receivers, partitions_of(scenario.get("partition")))
     claims = Claims(history, receivers, holders)
@@ -155,7 +155,7 @@ def as_if(rows: Iterable[Sequence[Any]], order: str) -> Iterator[Row]:
         yield row._replace(after=ORDERS[order]) if row.kind == "publish" else row
 
 
-def _counted(rows: Iterable[Sequence[Any]], watch: Watch) -> Iterator[Sequence[Any]]:
+def counted(rows: Iterable[Sequence[Any]], watch: Watch) -> Iterator[Sequence[Any]]:
     count = 0
     for row in rows:
         if not count % 4096:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from antecede.trace.check import as_if, check
+from antecede.trace.check import Watch, as_if, check, counted
 from antecede.trace.history import History, time_of
 from antecede.trace.record import Row
 from antecede.trace.report import Report
@@ -61,12 +61,17 @@ def run_of(
     *,
     order: str | None = None,
     judged: int = JUDGED,
+    watch: Watch | None = None,
 ) -> Run:
-    """`order`: every message is judged, and has the causes, as if it had asked for this order."""
-    told = [row if isinstance(row, Row) else Row._make(row) for row in (rows if order is None else as_if(rows, order))]
+    """`order`: every message is judged, and has the causes, as if it had asked for this order. `watch` is told how far
+    it is."""
+    rows = rows if order is None else as_if(rows, order)
+    told = [
+        row if isinstance(row, Row) else Row._make(row) for row in (rows if watch is None else counted(rows, watch))
+    ]
     history = History(told)
     told.sort(key=lambda row: (time_of(row), row.process, row.step))
-    report = check(told, scenario=scenario) if len(history.messages) <= judged else None
+    report = check(told, scenario=scenario, watch=watch) if len(history.messages) <= judged else None
     run = Run(told, scenario or {}, history, report, time_of(told[0]))
     for row in told:
         if row.kind == "publish" and row.message is not None:
