@@ -6,7 +6,7 @@ import re
 import time
 from pathlib import Path
 
-from antecede.lab.claim import Effort
+from antecede.lab.claim import TERMS, Effort
 from antecede.lab.claims import claim_named
 from antecede.lab.run import run_claim
 from antecede.report.claims import page, write_page
@@ -42,6 +42,7 @@ def test_the_page_says_which_design_it_is_of_and_counts_verdicts_in_their_order(
     made = page([(quick, None), (BODY, None)])
     assert "2 claims: 1 holds, 1 does not hold. <b>1 of them is of the quick design" in made
     assert "quick design" not in page([(BODY, None)])
+    assert all(f"<dt><b>{term}</b></dt>" in made for term in TERMS)
 
 
 def test_long_tables_say_what_is_left_out() -> None:

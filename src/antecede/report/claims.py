@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from antecede.lab.claim import WORDS
+from antecede.lab.claim import TERMS, WORDS
 
 __all__ = ["page", "write_page"]
 
@@ -150,6 +150,11 @@ def _designs(bodies: Sequence[tuple[Body, str | None]]) -> str:
     )
 
 
+def _terms() -> str:
+    """Closed at first: whoever knows them goes on."""
+    return "".join(f"<dt><b>{html.escape(term)}</b></dt><dd>{html.escape(said)}.</dd>" for term, said in TERMS.items())
+
+
 def page(bodies: Sequence[tuple[Body, str | None]]) -> str:
     """The page of these results (what `result.json` holds, and the figure as a data address), in their order."""
     escape = html.escape
@@ -175,7 +180,7 @@ def page(bodies: Sequence[tuple[Body, str | None]]) -> str:
         f"verdict follows from a rule that sees only the table beside it; where a design changed after a first run it "
         f"says so. antecede {escape(version)}.</p>"
         f"<table><tr><th>claim</th><th>place</th><th>verdict</th><th class=wide>measured</th></tr>{rows}</table>"
-        f"{''.join(chunks)}</body></html>\n"
+        f"<details><summary>Words</summary><dl>{_terms()}</dl></details>{''.join(chunks)}</body></html>\n"
     )
 
 
