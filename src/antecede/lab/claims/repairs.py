@@ -17,7 +17,7 @@ from antecede.lab.figures import STYLES, plain
 from antecede.lab.tidy import by_points, difference, interval
 from antecede.spark.sweep import Cell
 
-__all__ = ["CLAIM", "rule"]
+__all__ = ["CLAIM", "FOUND", "rule"]
 
 MARGIN = 0.002
 WHOLE = "repaired"
