@@ -12,7 +12,7 @@ from typing import Any
 
 from antecede.spark.sweep import Cell
 
-__all__ = ["TERMS", "WORDS", "Claim", "Effort", "Row", "Table", "Verdict", "grid"]
+__all__ = ["TERMS", "WORDS", "Claim", "Effort", "Row", "Table", "Verdict", "grid", "varied"]
 
 Row = dict[str, Any]
 Table = list[Row]
@@ -111,3 +111,29 @@ class Claim:
 def grid(seeds: int, points: Sequence[Row]) -> list[Cell]:
     """Every point with the same seeds, so that points can be compared in pairs."""
     return [Cell(point, seed) for point in points for seed in range(seeds)]
+
+
+def varied(cells: Sequence[Cell]) -> str:
+    """What differs between the cells of a design; a knob that follows from one that is named already is left out.
+
+    >>> varied(grid(4, [{"n": n, "fanout": f, "half": n / 2, "loss": 0.1} for n in (10, 20) for f in (2, 3)]))
+    '16 cells: n 10 | 20; fanout 2 | 3; 4 seeds'
+    """
+    names = dict.fromkeys(name for cell in cells for name in cell.knobs)
+    column = {name: [_said(cell.knobs.get(name)) for cell in cells] for name in names}
+    shown: list[str] = []
+    for name, values in column.items():
+        follows = any(len(set(zip(column[other], values, strict=True))) == len(set(column[other])) for other in shown)
+        if len(set(values)) > 1 and not follows:
+            shown.append(name)
+    parts = [f"{name} {' | '.join(dict.fromkeys(column[name]))}" for name in shown]
+    seeds = len({cell.seed for cell in cells})
+    return f"{len(cells):,} cells: {'; '.join([*parts, f'{seeds} seeds' if seeds > 1 else '1 seed'])}"
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return " to ".join(map(_said, value))
+    return f"{value:,g}" if isinstance(value, int | float) else str(value or "-")

@@ -121,7 +121,7 @@ def _claim(body: Body, image: str | None) -> str:
         )
     parts += [
         f"<p class=small><b>Measured:</b> {escape(body['asks'])}<br><b>Fixed before:</b> {escape(body['design'])}<br>"
-        f"<b>Not in the text:</b> {escape(body['chosen'])}</p>",
+        f"<b>Not in the text:</b> {escape(body['chosen'])}<br><b>Varied:</b> {escape(body.get('varied', '-'))}.</p>",
         f"<details{' open' if len(rows) <= OPEN else ''}><summary class=small>The numbers ({len(rows):,} rows from "
         f"{body['cells']:,} cells{intervals})</summary>{_table(rows)}</details>",
         f"<p class=small>Again: <code>{escape(body['command'])}</code></p>",

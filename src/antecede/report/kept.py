@@ -151,9 +151,9 @@ def page_of(claims: Sequence[Entry], missing: Sequence[str]) -> str:
         f"{len(claims) - quick} are of the default design, {quick} of the quick one. antecede {', '.join(versions)}. "
         "Written by `antecede lab keep`; [lab.md](../lab.md) says what a claim is and how verdicts come about.",
         "",
-        "Everything is counted in the simulators' own time and drawn from fixed seeds: the same command gives the same "
-        "table on any machine, whatever else runs there. The load says only how busy the machine was "
-        "(-: not noted).",
+        "Everything is counted in the simulators' own time and drawn from fixed seeds: until a protocol changes, the "
+        "same command gives the same table on any machine, whatever else runs there. The load says only how busy the "
+        "machine was (-: not noted).",
         "",
         *([f"Not measured: {', '.join(missing)}.", ""] if missing else []),
         "| claim | place | verdict | design | seeds | load |",
