@@ -20,13 +20,18 @@ Table = list[Row]
 
 WORDS = ("holds", "holds only if", "does not hold", "undecided", "not decidable", "cannot hold")
 TERMS = {
-    "protocols": "solicit (000, 002), graph (001 s2.3), rounds (001 s2.2), pull (003), colour (004: a message is held "
-    "to the end of its lifetime) and colour-eager (004: delivered at once), all repaired unless a reading of the text "
-    "is named; home is this project's own",
+    "protocols, recipes": "solicit (000, 002), graph (001 s2.3), rounds (001 s2.2), pull (003), colour (004: a message "
+    "is held to the end of its lifetime) and colour-eager (004: delivered at once), all repaired unless a reading of "
+    "the text is named; home is this project's own",
     "compared with": "dcco (Rodrigues et al. 2000: [9] of 004, [8] of 000), delta (Baldoni et al. 1996), cbcast "
     "(Birman et al. 1991), piggyback (002 s3A), ackcast (every message acknowledged by everybody), lpbcast (Eugster et "
     "al.: [4] of 001 and 004), pbcast (Birman et al. 1999)",
-    "pair": "a message and one receiver that it is for; undelivered: it never has the message, for whatever reason",
+    "reading": "one way to run a text: repaired, printed (to the letter; a, b and c where the letter has several "
+    "meanings), described (its prose), charitable (one word read so that the paper's own figure comes out)",
+    "pair": "a message and one receiver that it is for; undelivered: that receiver never delivers it, since it never "
+    "came (expired), came after its deadline (late) or after something that follows it was delivered (superseded)",
+    "paired seeds": "whatever is compared runs with the same seeds, and differences are taken seed by seed",
+    "guard": "how long before a deadline a process stops waiting, since clocks are not equal",
     "stamp": "what travels with a message so that its receiver can order it",
     "violation, finding": "a broken promise in a run, found by the oracle that judges all of its records: inversion "
     "(delivered after something that follows it), gap (delivered although a predecessor is still to come), overdue "
@@ -35,7 +40,7 @@ TERMS = {
     "F, P, alpha": "the fan-out, to how many others a process sends in a round; how often a target is taken from one's "
     "own site; rounds that are added to ceil(log2 N)",
     "round, step": "the same: one period of gossip; step 0 is before the first send",
-    "band, bar, interval": "95 %, over seeds; with margins and rules fixed before",
+    "band, bar, interval": "95 % confidence, over seeds",
 }
 """Words that verdicts, tables and captions use, for whoever knows the papers and not this project."""
 
