@@ -17,6 +17,9 @@ def test_list_names_every_claim(capsys: pytest.CaptureFixture[str]) -> None:
     assert max(map(len, printed.splitlines())) <= 80
     lines = [line for line in printed.partition("\n\n")[0].splitlines() if not line.startswith(" ")]
     assert [line.split()[0] for line in lines] == [claim.name for claim in all_claims()]
+    assert "1,080 cells: recipe solicit | dcco | delta; round_trips" in printed
+    assert main(["lab", "list", "--quick"]) == 0
+    assert "36 cells: recipe solicit | dcco | delta; round_trips 1 | 2 | 5; 4 seeds" in capsys.readouterr().out
     assert main(["lab", "list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert listed[0]["name"] == lines[0].split()[0] and listed[0]["cells"] > 0 and listed[0]["sentence"]

@@ -117,6 +117,14 @@ def test_many_seeds_give_one_table(command: Any, tmp_path: Path) -> None:
     assert [row["seed"] for row in body["runs"]] == [0, 1] and body["means"]["reach"] == [1.0, 0.0]
 
 
+def test_one_seed_gives_a_table_without_intervals(command: Any) -> None:
+    options = ("--recipe", "graph", "--deadline-ms", "none", "--messages", 10, "--seed", 3, "--seeds", 1)
+    _, out, _ = command(*options)
+    assert "graph, repaired: 1 run, seed 3:\n" in out and "±" not in out and "inf" not in out
+    _, out, _ = command(*options, "--json")
+    assert json.loads(out, parse_constant=pytest.fail)["means"]["reach"] == [1.0, None]
+
+
 def test_totals_say_who_slept_and_what_found_no_room(command: Any, tmp_path: Path) -> None:
     command("--messages", 30, "--perturb", "some:0.4", "--cpu-us", 4000, "--buffer", 2, "--out", tmp_path / "run")
     totals = json.loads((tmp_path / "run" / "totals.json").read_text("utf-8"))

@@ -71,3 +71,17 @@ def test_bars_are_hatched_and_files_lie_beside_each_other(tmp_path: Path) -> Non
     before = files[1].read_bytes()
     save(made, tmp_path, TABLE)
     assert files[1].read_bytes() == before  # equal figures are equal files
+
+
+def test_a_bar_without_an_interval_has_no_cap() -> None:
+    """Caps of a bar of height 0 would look like a value."""
+    table: Table = [{"x": "a", "y": 0.0, "y_high": 0.0, "by": "n"}, {"x": "b", "y": 2.0, "y_high": 3.0, "by": "n"}]
+    kept: list[Any] = []
+
+    def draw(drawing: Any) -> None:
+        kept.append(drawing.subplots())
+        bars(kept[0], table, "x", "y", "by")
+
+    figure((4, 3), draw)
+    ends = [line.get_ydata() for line in kept[0].lines]
+    assert [[y for y in map(float, end) if y == y] for end in ends] == [[1.0], [3.0]]

@@ -6,11 +6,13 @@ from __future__ import annotations
 import statistics
 
 import pytest
+from bench import reach
 from bench.floors import HOLDS, INCOMPLETE, Floor, build_unordered, measure, median_unordered_ms, scenario
 
 from antecede.core.recipes import RECIPES
 from antecede.sim.run import simulate
 from antecede.trace.check import check
+from tests.house import rules
 
 SEEDS = range(5)
 TIMED = [name for name, recipe in RECIPES.items() if recipe.deadlines != "none"]
@@ -64,3 +66,17 @@ def test_order_none_is_what_the_delay_is_compared_with() -> None:
         run = simulate(scenario("graph", seed, loss=0.0, deadlines=False), build=build_unordered)
         found += check(run.rows).counts["inversion"]
     assert found > 0
+
+
+@pytest.mark.parametrize("name", reach.STATED)
+def test_with_125_subscribers_as_many_are_reached_as_the_page_says(name: str) -> None:
+    share, _, violations = reach.reached(name, 125, 2)
+    assert share >= reach.floor(name, 125) and not violations
+
+
+def test_the_page_says_what_the_floors_are() -> None:
+    page = (rules.ROOT / "docs" / "lab.md").read_text("utf-8")
+    for name, stated in reach.STATED.items():
+        cells = " | ".join("-" if share is None else f"{share:.3f}" for share in stated)
+        assert f"\n| `{name}` | {cells} |\n" in page
+    assert reach.floor("home", 125) == 1 - reach.SLACK and reach.floor("solicit", 1000) == 0

@@ -6,15 +6,19 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import pytest
 
 from antecede.core.printed.undone import REPAIRS
 from antecede.core.recipes import WITHOUT
+from antecede.lab.claims.repairs import FOUND
+from antecede.report.redrawn import read_table
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
 from antecede.trace.check import check
 from antecede.trace.report import Report
+from tests.house import rules
 
 BREAKS = {
     ("solicit", "checks"): {"inversion", "gap", "duplicate"},
@@ -84,3 +88,18 @@ def test_every_repair_is_shown_once() -> None:
     shown = [*BREAKS, *LOSES, *BY_HAND]
     assert len(shown) == len(set(shown))
     assert set(shown) == {(recipe, repair) for recipe, repairs in REPAIRS.items() for repair in repairs}
+
+
+def told(row: dict[str, Any]) -> str:
+    """A line of the page, of a row of the kept table."""
+    lost = " to ".join(f"{100 * row[end]:+.1f}" for end in ("lost_low", "lost_high"))
+    rates = {name: 1000 * row[name] for name in FOUND}
+    seen = ", ".join(f"{name} {rate:.{rate < 1:d}f}" for name, rate in rates.items() if rate)
+    return f"| `{row['recipe']}` | {row['repair']} | {100 * row['lost']:+.1f} ({lost}) | {seen or '-'} |"
+
+
+def test_the_page_says_what_the_lab_measured() -> None:
+    kept = read_table(rules.ROOT / "docs" / "results" / "tables" / "repairs.csv")
+    page = (rules.ROOT / "docs" / "papers.md").read_text("utf-8").partition("## One repair at a time")[2]
+    lines = [line for line in page.partition("\n## ")[0].split("\n") if line.startswith("| `")]
+    assert lines == [told(row) for row in kept if row["repair"] != "repaired"]

@@ -6,14 +6,15 @@ import re
 import time
 from pathlib import Path
 
-from antecede.lab.claim import Effort
+from antecede.lab.claim import TERMS, Effort
 from antecede.lab.claims import claim_named
 from antecede.lab.run import run_claim
 from antecede.report.claims import page, write_page
 
 BODY = {
     "antecede": "1", "claim": "late", "papers": "000, 002", "place": "000 <s1>", "sentence": "It's <fast>.",
-    "asks": "What.", "design": "How.", "chosen": "Chosen.", "caption": "A & B.", "verdict": "holds: 1 < 2",
+    "asks": "What.", "design": "How.", "chosen": "Chosen.", "caption": "A & B.", "varied": "4 cells: n 1 | 2; 2 seeds",
+    "verdict": "holds: 1 < 2",
     "word": "holds", "cells": 4, "failed": [{"error": "E<1>", "replay": "antecede lab run late --cell 1"}],
     "command": "antecede lab run late", "table": [{"a_b": 1.23456, "ok": True, "none": None}],
 }  # fmt: skip
@@ -24,6 +25,7 @@ def test_what_comes_from_outside_is_escaped_and_numbers_are_short() -> None:
     assert "It&#x27;s &lt;fast&gt;." in made and "<b>holds</b>: 1 &lt; 2" in made and "E&lt;1&gt;" in made
     assert "<td class=n>1.235</td><td>yes</td><td class=n>–</td>" in made and "<th class=n>a b</th>" in made
     assert "1 claims: 1 holds" in made and "antecede lab run late --cell 1" in made
+    assert "<b>Varied:</b> 4 cells: n 1 | 2; 2 seeds.</p>" in made
 
 
 def test_an_interval_stands_beside_its_value() -> None:
@@ -42,6 +44,7 @@ def test_the_page_says_which_design_it_is_of_and_counts_verdicts_in_their_order(
     made = page([(quick, None), (BODY, None)])
     assert "2 claims: 1 holds, 1 does not hold. <b>1 of them is of the quick design" in made
     assert "quick design" not in page([(BODY, None)])
+    assert all(f"<dt><b>{term}</b></dt>" in made for term in TERMS)
 
 
 def test_long_tables_say_what_is_left_out() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from antecede.errors import InputError
-from antecede.lab.claim import Effort
+from antecede.lab.claim import TERMS, Effort
 from antecede.lab.claims import claim_named
 from antecede.lab.run import run_claim
 from antecede.report.kept import entries, keep
@@ -35,6 +35,7 @@ def test_the_first_run_that_has_a_claim_counts(tmp_path: Path) -> None:
         assert f"(figures/{name}.png)" in page and (target / "figures" / f"{name}.png").stat().st_size < 60_000
         assert (target / "tables" / f"{name}.csv").is_file()
     assert kept.size < 200_000
+    assert all(f"- **{term}**: {meaning}." in page for term, meaning in TERMS.items())
 
 
 def test_what_was_kept_before_is_replaced_and_nothing_else(tmp_path: Path) -> None:

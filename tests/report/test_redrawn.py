@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from antecede.errors import InputError
-from antecede.lab.claim import Claim, Effort
+from antecede.lab.claim import Claim, Effort, Verdict
 from antecede.lab.claims import all_claims, claim_named
 from antecede.lab.run import run_claim
 from antecede.report.kept import entries, keep
@@ -44,6 +44,31 @@ def test_a_figure_is_drawn_from_its_table_and_gets_its_caption(folder: Path, tmp
     after = page.read_text("utf-8")
     assert "![New words (of a model).](figures/acks.png)\n\nNew words (of a model).\n\n" in after
     assert after.count(claim_named("atomic").caption) == 2 and claim_named("acks").caption not in after
+
+
+def test_the_page_gets_the_words_that_a_claim_has_now(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "results"
+    shutil.copytree(folder, target)
+    claim = claim_named("acks")
+    told = Verdict("holds", "in other words")
+    redraw(target, [dataclasses.replace(claim, papers="003", asks="What?", rule=lambda table: told)], ["acks"])
+    page = (target / "README.md").read_text("utf-8")
+    assert "**Holds: in other words**" in page and "*Measured:* What? *Fixed before:* " in page
+    assert "## Paper 003\n\n### acks\n" in page
+    other = Verdict("does not hold", "at all")
+    done = redraw(target, [dataclasses.replace(claim, rule=lambda table: other)], ["acks"])
+    after = (target / "README.md").read_text("utf-8")
+    assert done.stale == ("acks",) and "**Holds: in other words**" in after, "numbers are kept, and what follows"
+    assert claim.asks in after and "at all" not in after
+
+
+def test_what_nobody_measured_stays_said(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "results"
+    base = tmp_path / "run"
+    run_claim(claim_named("acks"), Effort(quick=True), base, None, clock=time.monotonic)
+    keep([base], target, ("acks", "late", "home"))
+    redraw(target, all_claims())
+    assert "\nNot measured: late, home.\n" in (target / "README.md").read_text("utf-8")
 
 
 def test_without_names_all_that_is_kept_is_drawn(folder: Path) -> None:

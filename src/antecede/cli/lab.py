@@ -93,15 +93,18 @@ def lab(
 
 
 def _list(claims: list[Claim], effort: Effort, as_json: bool) -> None:
+    from antecede.lab.claim import varied
+
     if as_json:
         print(json.dumps([
             {"name": c.name, "papers": c.papers, "place": c.place, "sentence": c.sentence, "asks": c.asks,
-             "cells": len(c.cells(effort))} for c in claims
+             "cells": len(c.cells(effort)), "varied": varied(c.cells(effort))} for c in claims
         ]))  # fmt: skip
         return
     for claim in claims:
         print(f"{claim.name:<15} {claim.place}")
         print(textwrap.indent(textwrap.fill(claim.asks, 76), "    "))
+        print(textwrap.indent(textwrap.fill(varied(claim.cells(effort)), 76), "    "))
     print("\nRun one, here and in seconds to minutes:\n  antecede lab run log-rounds --quick --master none")
 
 

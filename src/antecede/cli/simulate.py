@@ -372,10 +372,12 @@ def _many(scenario: Scenario, count: int, out: Path | None, as_json: bool) -> No
     if as_json:
         print(json.dumps({"runs": rows, "means": table, "out": str(out) if out else None}, indent=2))
     else:
-        print(f"{scenario.recipe}, {scenario.reading}: {count:,} runs, seeds {scenario.seed} to "
-              f"{scenario.seed + count - 1}. Mean and 95 % interval over seeds:")  # fmt: skip
+        what = (
+            f"{count:,} runs, seeds {scenario.seed} to {scenario.seed + count - 1}. Mean and 95 % interval over seeds"
+        )
+        print(f"{scenario.recipe}, {scenario.reading}: {what if count > 1 else f'1 run, seed {scenario.seed}'}:")
         for name, (mean, half) in table.items():
-            print(f"  {SHOWN[name]:<44} {mean:>14,.4g} ± {half:.2g}")
+            print(f"  {SHOWN[name]:<44} {mean:>14,.4g}" + (f" ± {half:.2g}" if half is not None else ""))
         if out is not None:
             print(f"written to {out / 'metrics.parquet'}: one row per run")
     if any(row["violations"] for row in rows):

@@ -116,9 +116,10 @@ def bars(axes: Any, table: Table, x: str, y: str, by: str, *, names: Callable[[A
         at = [g + (i - (len(parts) - 1) / 2) * width for g, value in enumerate(groups) if value in found]
         rows = [found[value] for value in groups if value in found]
         heights = [row[y] for row in rows]
-        errors = [max(0.0, row.get(f"{y}_high", row[y]) - row[y]) for row in rows]
+        # No cap where there is no interval: at the height of 0 it would look like a value.
+        errors = [max(0.0, row.get(f"{y}_high", row[y]) - row[y]) or math.nan for row in rows]
         axes.bar(
-            at, heights, width * 0.92, yerr=errors if any(errors) else None, label=names(part),
+            at, heights, width * 0.92, yerr=None if all(map(math.isnan, errors)) else errors, label=names(part),
             color=STYLES[i % len(STYLES)][0], alpha=0.85,
             hatch=HATCHES[i % len(HATCHES)], edgecolor="white", error_kw={"elinewidth": 1, "capsize": 2},
         )  # fmt: skip

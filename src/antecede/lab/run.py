@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import antecede
-from antecede.lab.claim import Claim, Effort, Row, Table, Verdict
+from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, varied
 from antecede.lab.figures import figure, save
 from antecede.spark.sweep import Cell, Progress, Sweep, measure_cell, seed_of
 
@@ -106,6 +106,7 @@ def _write(result: Result, effort: Effort) -> None:
         "word": result.verdict.word,
         "effort": dataclasses.asdict(effort),
         "cells": result.cells,
+        "varied": varied(claim.cells(effort)),
         "load": _load(result.directory / "load.json"),
         "failed": [{"error": row["error"], "replay": row["replay"]} for row in result.failed],
         "command": command_of(claim, effort),

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from antecede.lab.claim import WORDS
+from antecede.lab.claim import TERMS, WORDS
 from antecede.report.style import STYLE
 
 __all__ = ["page", "write_page"]
@@ -102,7 +102,7 @@ def _claim(body: Body, image: str | None) -> str:
         )
     parts += [
         f"<p class=small><b>Measured:</b> {escape(body['asks'])}<br><b>Fixed before:</b> {escape(body['design'])}<br>"
-        f"<b>Not in the text:</b> {escape(body['chosen'])}</p>",
+        f"<b>Not in the text:</b> {escape(body['chosen'])}<br><b>Varied:</b> {escape(body.get('varied', '-'))}.</p>",
         f"<details{' open' if len(rows) <= OPEN else ''}><summary class=small>The numbers ({len(rows):,} rows from "
         f"{body['cells']:,} cells{intervals})</summary>{_table(rows)}</details>",
         f"<p class=small>Again: <code>{escape(body['command'])}</code></p>",
@@ -131,6 +131,11 @@ def _designs(bodies: Sequence[tuple[Body, str | None]]) -> str:
     )
 
 
+def _terms() -> str:
+    """Closed at first: whoever knows them goes on."""
+    return "".join(f"<dt><b>{html.escape(term)}</b></dt><dd>{html.escape(said)}.</dd>" for term, said in TERMS.items())
+
+
 def page(bodies: Sequence[tuple[Body, str | None]]) -> str:
     """The page of these results (what `result.json` holds, and the figure as a data address), in their order."""
     escape = html.escape
@@ -156,7 +161,7 @@ def page(bodies: Sequence[tuple[Body, str | None]]) -> str:
         f"verdict follows from a rule that sees only the table beside it; where a design changed after a first run it "
         f"says so. antecede {escape(version)}.</p>"
         f"<table><tr><th>claim</th><th>place</th><th>verdict</th><th class=wide>measured</th></tr>{rows}</table>"
-        f"{''.join(chunks)}</body></html>\n"
+        f"<details><summary>Words</summary><dl>{_terms()}</dl></details>{''.join(chunks)}</body></html>\n"
     )
 
 

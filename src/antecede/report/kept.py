@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from antecede.errors import InputError
+from antecede.lab.claim import TERMS
 
-__all__ = ["Entry", "Kept", "entries", "keep", "keep_figure"]
+__all__ = ["Entry", "Kept", "bold", "entries", "keep", "keep_figure", "page_of", "pictured", "worded"]
 
 Body = dict[str, Any]
 
@@ -84,7 +85,7 @@ def keep(runs: Sequence[Path], target: Path, names: Sequence[str]) -> Kept:
     of = {name: before[name] for name in stays} | {name: _entry(body) for name, (_, body) in found.items()}
     has = [of[name] for name in names if name in of]
     missing = tuple(name for name in names if name not in of)
-    page.write_text(_page(has, missing), encoding="utf-8")
+    page.write_text(page_of(has, missing), encoding="utf-8")
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     return Kept(page, len(has), tuple(entry.name for entry in has if entry.quick), missing, size)
 
@@ -137,7 +138,7 @@ def design_of(body: Body) -> str:
     return ("quick" if body["effort"]["quick"] else "default") + (f", {seeds} seeds" if seeds else "")
 
 
-def _page(claims: Sequence[Entry], missing: Sequence[str]) -> str:
+def page_of(claims: Sequence[Entry], missing: Sequence[str]) -> str:
     versions = sorted({claim.antecede for claim in claims})
     counts: dict[str, int] = {}
     for claim in claims:
@@ -150,14 +151,18 @@ def _page(claims: Sequence[Entry], missing: Sequence[str]) -> str:
         f"{len(claims) - quick} are of the default design, {quick} of the quick one. antecede {', '.join(versions)}. "
         "Written by `antecede lab keep`; [lab.md](../lab.md) says what a claim is and how verdicts come about.",
         "",
-        "Everything is counted in the simulators' own time and drawn from fixed seeds: the same command gives the same "
-        "table on any machine, whatever else runs there. The load says only how busy the machine was "
-        "(-: not noted).",
+        "Everything is counted in the simulators' own time and drawn from fixed seeds: until a protocol changes, the "
+        "same command gives the same table on any machine, whatever else runs there. The load says only how busy the "
+        "machine was (-: not noted).",
         "",
         *([f"Not measured: {', '.join(missing)}.", ""] if missing else []),
         "| claim | place | verdict | design | seeds | load |",
         "|---|---|---|---|---|---|",
         *(claim.row for claim in claims),
+        "",
+        "Words:",
+        "",
+        *(f"- **{term}**: {meaning}." for term, meaning in TERMS.items()),
     ]
     last = None
     for claim in claims:
@@ -175,18 +180,34 @@ def _claim(body: Body) -> list[str]:
         "",
         f"> {body['sentence']} ({body['place']})",
         "",
-        f"**{_capital(body['verdict'])}**",
+        bold(body["verdict"]),
         "",
-        f"![{body['caption']}](figures/{name}.png)",
-        "",
-        body["caption"],
+        *pictured(name, body["caption"]),
         "",
         *_numbers(body),
-        f"*Measured:* {body['asks']} *Fixed before:* {body['design']} *Not in the text:* {body['chosen']}",
+        worded(body["asks"], body["design"], body["chosen"]),
         "",
         f"*Again:* `{body['command']}` ({design_of(body)} design, {body['cells']:,} cells, {_seeds(body)} seeds per "
         f"point, {len(body['failed'])} failed, antecede {body['antecede']})",
     ]
+
+
+def bold(verdict: str) -> str:
+    """
+    >>> bold("holds: by far")
+    '**Holds: by far**'
+    """
+    return f"**{verdict[:1].upper()}{verdict[1:]}**"
+
+
+def pictured(name: str, caption: str) -> list[str]:
+    """The figure and what it shows."""
+    return [f"![{caption}](figures/{name}.png)", "", caption]
+
+
+def worded(asks: str, design: str, chosen: str) -> str:
+    """What stands below the numbers."""
+    return f"*Measured:* {asks} *Fixed before:* {design} *Not in the text:* {chosen}"
 
 
 def _numbers(body: Body) -> list[str]:
@@ -219,10 +240,6 @@ def _value(row: Body, name: str) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "/").replace("\n", " ")
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _seeds(body: Body) -> str:

@@ -1,8 +1,9 @@
 """Figures of a kept folder drawn anew from the tables that lie beside them: nothing is measured again.
 
 Decided here: how a tidy table is read back from its CSV. A draw function that has changed gets its figure this way, and
-the page gets the caption that the claim has now; sentences, numbers and verdicts on the page stay as they were kept.
-The rule is asked again about every table it once saw: a verdict that does not follow from it any more is reported.
+the page gets the words that the claim has now: its caption, its design, and how its rule tells what it found. The rule
+is asked again about every table it once saw; where it finds something else than the page says - another word, not only
+other words - the claim is reported and its verdict stays as it was kept, as do all numbers.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ import csv
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from antecede.errors import InputError
-from antecede.lab.claim import Claim, Table
+from antecede.lab.claim import Claim, Table, Verdict
 from antecede.lab.figures import figure, save
 from antecede.lab.run import headline_of
-from antecede.report.kept import entries, keep_figure
+from antecede.report.kept import Entry, bold, entries, keep_figure, page_of, pictured, worded
 
 __all__ = ["Redrawn", "read_table", "redraw"]
 
@@ -37,27 +38,29 @@ def redraw(target: Path, claims: Sequence[Claim], named: Sequence[str] = ()) -> 
     if not page.is_file():
         raise InputError(f"{target} has no README.md: `antecede lab keep` makes such a folder.")
     text = page.read_text("utf-8")
-    words = {entry.name: entry.word for entry in entries(text)}
+    kept = {entry.name: entry for entry in entries(text)}
     drawn: list[str] = []
     stale: list[str] = []
     for name in named:
-        if name not in words:
-            raise InputError(f"{target} has no claim {name!r}; it has {', '.join(words)}.")
+        if name not in kept:
+            raise InputError(f"{target} has no claim {name!r}; it has {', '.join(kept)}.")
     for claim in claims:
-        if claim.name not in (named or words):
+        if claim.name not in (named or kept):
             continue
         file = target / "tables" / f"{claim.name}.csv"
         if not file.is_file():
             raise InputError(f"{file} is missing: `antecede lab keep` puts it there.")
         table = read_table(file)
-        if claim.rule(table).word != words[claim.name]:
+        verdict: Verdict | None = claim.rule(table)
+        if verdict is not None and verdict.word != kept[claim.name].word:
             stale.append(claim.name)
+            verdict = None
         with tempfile.TemporaryDirectory() as folder:
             save(_drawing(claim, table), Path(folder), [])
             keep_figure(Path(folder) / "figure.png", target / "figures" / f"{claim.name}.png")
-        text = _captioned(text, claim)
+        kept[claim.name] = _in_words_of(claim, verdict, kept[claim.name])
         drawn.append(claim.name)
-    page.write_text(text, encoding="utf-8")
+    page.write_text(page_of(list(kept.values()), _missing(text)), encoding="utf-8")
     return Redrawn(tuple(drawn), tuple(stale))
 
 
@@ -86,8 +89,20 @@ def _value(text: str) -> Any:
     return text
 
 
-def _captioned(text: str, claim: Claim) -> str:
-    """The page with the caption of this claim, below its figure and instead of it."""
-    link = f"(figures/{claim.name}.png)"
-    pattern = re.compile(rf"^!\[.*\]{re.escape(link)}\n\n.*$", re.MULTILINE)
-    return pattern.sub(lambda _: f"![{claim.caption}]{link}\n\n{claim.caption}", text)
+def _in_words_of(claim: Claim, verdict: Verdict | None, entry: Entry) -> Entry:
+    """Its section with the words of the claim: what it says, where it is drawn, and how it was measured."""
+    lines = list(entry.lines)
+    said = next(i for i, line in enumerate(lines) if line.startswith("**"))
+    if verdict is not None:
+        lines[said] = bold(str(verdict))
+    shown = next(i for i, line in enumerate(lines) if line.startswith("!["))
+    lines[shown : shown + 3] = pictured(claim.name, claim.caption)
+    how = next(i for i, line in enumerate(lines) if line.startswith("*Measured:*"))
+    lines[how] = worded(claim.asks, claim.design, claim.chosen)
+    return replace(entry, papers=claim.papers, lines=tuple(lines))
+
+
+def _missing(text: str) -> list[str]:
+    """The claims of which the page says that nobody measured them."""
+    found = re.search(r"^Not measured: (.*)\.$", text, re.MULTILINE)
+    return found[1].split(", ") if found else []

@@ -205,13 +205,14 @@ def measure_seeds(scenario: Scenario, count: int, step: Callable[[], None] | Non
     return rows
 
 
-def means(rows: Sequence[dict[str, Any]]) -> dict[str, tuple[float, float]]:
-    """Measure -> mean over runs and half of its 95 % interval; what no run has is left out."""
-    table: dict[str, tuple[float, float]] = {}
+def means(rows: Sequence[dict[str, Any]]) -> dict[str, tuple[float, float | None]]:
+    """Measure -> mean over runs and half of its 95 % interval (None: of one run there is none); what no run has is left
+    out."""
+    table: dict[str, tuple[float, float | None]] = {}
     for name in SHOWN:
         values = [float(row[name]) for row in rows if row[name] is not None]
         if values:
-            half = 1.96 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+            half = 1.96 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
             table[name] = (statistics.fmean(values), half)
     return table
 

@@ -15,6 +15,6 @@ def made(*missed: int, crossings: int = 100) -> str:
 
 def test_the_rule_follows_the_table() -> None:
     assert made(10, 10, 10).startswith("holds:")
-    assert made(10, 10, 30).startswith("holds only if P is at most 0.5")
+    assert made(10, 10, 30).startswith("holds only if P, the preference for the own site, is at most 0.5")
     assert made(10, 20, 30).startswith("does not hold: what must cross")
     assert made(10, 10, 10, crossings=400).startswith("does not hold: it does not halve")

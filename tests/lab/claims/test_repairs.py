@@ -17,7 +17,7 @@ def table(violations: float = 0.0, lost_low: float = 0.0, whole: float = 0.0, ot
 
 def test_the_rule_follows_the_table() -> None:
     assert rule(table(violations=0.01)).word == rule(table(lost_low=0.003)).word == "holds"
-    assert rule(table(lost_low=0.001)).word == "holds only if" and "graph one" in rule(table()).why
+    assert rule(table(lost_low=0.001)).word == "holds only if" and "graph: one" in rule(table()).why
     assert rule(table(other=0.0)).word == "undecided"
     assert rule(table(whole=0.01)).word == "does not hold"
 

@@ -40,7 +40,8 @@ def rule(table: Table) -> Verdict:
         n: by[NAMES["matrix, one colour"], n] / by[NAMES["vector"], n] for what, n in by if what == NAMES["vector"]
     }
     n = max(ratios)
-    seen = f"{by[NAMES['matrix, one colour'], n]:,} against {by[NAMES['vector'], n]:,} bytes among {n} on the wire"
+    seen = (f"among {n} a stamp for multicast takes {by[NAMES['matrix, one colour'], n]:,} bytes on the wire, one for "
+            f"broadcast {by[NAMES['vector'], n]:,}")  # fmt: skip
     if min(ratios.values()) > 1:
         return Verdict("holds", f"{seen}; the reason is that all have the same destinations, not the same deadlines")
     return Verdict("does not hold", seen)

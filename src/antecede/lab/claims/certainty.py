@@ -61,7 +61,7 @@ def rule(table: Table) -> Verdict:
         return any(by[name, s]["all_low"] > by[BASELINE, s]["all_high"] + MARGIN for s in steps) or None
 
     at = next((s for s in steps if by[BASELINE, s]["all"] >= 0.5), steps[-1])
-    seen = f"P(all) after {at} steps: " + ", ".join(f"{n} {by[n, at]['all']:.2f}" for n, s in by if s == at)
+    seen = f"P(all have it) after {at} steps: " + "; ".join(f"{n}: {by[n, at]['all']:.2f}" for n, s in by if s == at)
     return judge_readings(table, better, seen)
 
 

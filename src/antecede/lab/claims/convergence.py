@@ -48,8 +48,8 @@ def rule(table: Table) -> Verdict:
         return any(by[name, s]["reached_low"] > by[BASELINE, s]["reached_high"] + MARGIN for s in until) or None
 
     at = until[len(until) // 2]
-    seen = f"reached after {at} steps: " + ", ".join(
-        f"{name} {by[name, at]['reached']:.0%}" for name, s in by if s == at)  # fmt: skip
+    seen = f"reached after {at} steps: " + "; ".join(
+        f"{name}: {by[name, at]['reached']:.0%}" for name, s in by if s == at)  # fmt: skip
     return judge_readings(table, better, seen)
 
 

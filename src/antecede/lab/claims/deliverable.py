@@ -34,8 +34,9 @@ def table(rows: Sequence[Row]) -> Table:
 def rule(table: Table) -> Verdict:
     by = {(row["forwards"], row["pull"]): row for row in table}
     plain, asked = by[1, False], by[1, True]
-    seen = (f"forwarded once, {plain['arrived']:.0%} arrive and {plain['delivered']:.0%} can be delivered; with "
-            f"predecessors asked for, {asked['delivered']:.0%}, for {asked['pulls']:.2f} requests a pair")  # fmt: skip
+    seen = (f"of messages that are forwarded once {plain['arrived']:.0%} arrive and {plain['delivered']:.0%} can be "
+            f"delivered; with predecessors asked for, {asked['delivered']:.0%}, for "
+            f"{asked['pulls']:.2f} requests a pair")  # fmt: skip
     worse = any(by[f, True]["delivered_high"] < by[f, False]["delivered_low"] for f, pull in by if pull)
     if worse or asked["delivered_high"] < plain["delivered_low"] + MARGIN:
         return Verdict("does not hold", seen)

@@ -51,9 +51,11 @@ def rule(table: Table) -> Verdict:
     by = {(row["matrix"], row["near"]): row for row in table}
     last = max(near for _, near in by)
     nears = sorted({near for _, near in by if near})
+    best = min(nears, key=lambda near: float(sum(by[m, near]["undelivered"] for m in matrices)))
     seen = "; ".join(
-        f"{NAMES[m]}: at P = {last:g} a copy goes {by[m, last]['way_ms']:.0f} ms, without {by[m, 0.0]['way_ms']:.0f}, "
-        f"and {by[m, last]['undelivered']:.1%} are missed, without {by[m, 0.0]['undelivered']:.1%}" for m in matrices
+        f"{NAMES[m]}: " + ", ".join(
+            f"at P = {near:g} a copy goes {by[m, near]['way_ms']:.0f} ms and {by[m, near]['undelivered']:.1%} of pairs "
+            "are missed" for near in sorted({0.0, best, last})) for m in matrices
     )  # fmt: skip
 
     def all_of(near: float, test: str) -> bool:
@@ -66,7 +68,10 @@ def rule(table: Table) -> Verdict:
     if shorter and fewer == nears:
         return Verdict("holds", seen)
     if shorter and fewer:
-        return Verdict("holds only if", f"P is {' or '.join(f'{near:g}' for near in fewer)} ({seen})")
+        return Verdict(
+            "holds only if",
+            f"P, the preference for the own site, is {' or '.join(f'{near:g}' for near in fewer)} ({seen})",
+        )
     if any(all(by[m, near]["more_undelivered_low"] <= -MARGIN for m in matrices) for near in nears):
         return Verdict("undecided", f"the intervals are too wide: misses may be fewer at some P ({seen})")
     return Verdict("does not hold", f"ways get shorter, misses not fewer: {seen}" if shorter else seen)
@@ -82,7 +87,7 @@ def draw(figure: Any, table: Table) -> None:
         ax.set(xlabel="preference P for the own site", ylabel=label, ylim=(0, None))
         ticks_at(ax, part, "near")
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    figure.legend(handles, [f"rounds (001) over {label}" for label in labels], loc="outside lower center", ncols=2)
 
 
 CLAIM = Claim(

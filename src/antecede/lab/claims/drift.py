@@ -44,11 +44,12 @@ def rule(table: Table) -> Verdict:
         )
 
     kept, free = worst("with"), worst("without")
-    seen = (f"at {kept['skew_ms']:g} ms {kept['in_time']:.1%} in time and {kept['overdue']:.2%} overdue with a guard, "
-            f"{free['in_time']:.1%} and {free['overdue']:.2%} without")  # fmt: skip
+    seen = (f"with clocks off by {kept['skew_ms']:g} ms {kept['in_time']:.1%} of pairs are in time and "
+            f"{kept['overdue']:.2%} overdue with a guard, {free['in_time']:.1%} and {free['overdue']:.2%} "
+            "without")  # fmt: skip
     if kept["in_time_low"] >= MOST and free["in_time_low"] >= MOST:
         if free["overdue"] > kept["overdue"]:
-            return Verdict("holds", f"{seen}; nothing is shown after its deadline only with the guard")
+            return Verdict("holds", f"{seen}; only with the guard nothing is shown after its deadline")
         return Verdict("holds", seen)
     if kept["in_time_low"] >= MOST:
         return Verdict("holds only if", f"every process keeps a guard of the skew ({seen})")
@@ -62,7 +63,7 @@ def draw(figure: Any, table: Table) -> None:
     for ax, name, label in ((left, "in_time", "delivered in time (% of pairs)"),
                             (right, "overdue", "delivered after the deadline (% of pairs)")):  # fmt: skip
         part = [{**row, **{k: 100 * row[k] for k in (name, f"{name}_low", f"{name}_high")}} for row in table]
-        curves(ax, part, "skew_ms", name, "guard", names=lambda guard: f"{guard} guard")
+        curves(ax, part, "skew_ms", name, "guard", names=lambda guard: f"solicit, {guard} guard")
         ax.axvspan(*STATED, color="#eeeeee", zorder=0)
         ax.set(xlabel="clocks off by up to (ms)", ylabel=label)
     top = max(1.0, *(105 * row["overdue_high"] for row in table))

@@ -42,7 +42,9 @@ def rule(table: Table) -> Verdict:
                 worse += after["share_high"] < before["share_low"]
                 open_ += after["share_low"] <= before["share_high"]
     three = {row["loss"]: row["share"] for row in table if row["fanout"] == 3}
-    seen = "F = 3 reaches " + ", ".join(f"{share:.1%} at {loss:.0%} loss" for loss, share in three.items())
+    seen = "F = 3 reaches, of all subscribers, " + ", ".join(
+        f"{share:.1%} at {loss:.0%} loss" for loss, share in three.items()
+    )
     if worse:
         return Verdict("does not hold", seen)
     return Verdict("undecided", f"intervals of neighbours overlap ({seen})") if open_ else Verdict("holds", seen)

@@ -53,7 +53,11 @@ def rule(table: Table) -> Verdict:
     told = "; ".join(seen)
     if not bad:
         return Verdict("holds", told)
-    return Verdict("holds only if", f"it is {' or '.join(good)} ({told})") if good else Verdict("does not hold", told)
+    return (
+        Verdict("holds only if", f"it is neither {' nor '.join(bad)} ({told})")
+        if good
+        else Verdict("does not hold", told)
+    )
 
 
 def _beyond(table: Table) -> list[str]:

@@ -20,8 +20,8 @@ MARGIN = 0.01
 SHOWN = ("home", "graph", "pull", "rounds", "colour", "colour-eager", "solicit")
 SAID = {"home": "home (ours)", "graph": "graph (001)", "pull": "pull (003)", "rounds": "rounds (001)",
         "colour": "colour (004)", "colour-eager": "colour-eager (004)", "solicit": "solicit (000, 002)"}  # fmt: skip
-PARTS = (("undelivered", "undelivered pairs (%)", 100.0), ("p50_ms", "median delay (ms)", 1.0),
-         ("bytes_per_pair", "bytes per pair", 1.0))  # fmt: skip
+PARTS = (("undelivered", "undelivered pairs (%)", 100.0, 2), ("p50_ms", "median delay (ms)", 1.0, 0),
+         ("bytes_per_pair", "bytes per pair", 1.0, 0))  # fmt: skip
 
 
 def cells(effort: Effort) -> list[Cell]:
@@ -41,8 +41,9 @@ def table(rows: Sequence[Row]) -> Table:
 def rule(table: Table) -> Verdict:
     mine = next(row for row in table if row["recipe"] == "home")
     best = min((row for row in table if row["recipe"] != "home"), key=lambda row: float(row["undelivered"]))
-    seen = (f"home leaves {mine['undelivered']:.2%} undelivered at a median of {mine['p50_ms']:.0f} ms, the best "
-            f"other, {best['recipe']}, {best['undelivered']:.2%} at {best['p50_ms']:.0f} ms")  # fmt: skip
+    seen = (f"home leaves {mine['undelivered']:.2%} of pairs undelivered at a median delay of {mine['p50_ms']:.0f} "
+            f"ms; the protocol that leaves fewest, {best['recipe']}, {best['undelivered']:.2%} at "
+            f"{best['p50_ms']:.0f} ms")  # fmt: skip
     if mine["findings"] > 0:
         return Verdict("does not hold", f"the oracle has findings: {seen}")
     if mine["undelivered_low"] > best["undelivered"] + MARGIN:
@@ -55,13 +56,13 @@ def rule(table: Table) -> Verdict:
 def draw(figure: Any, table: Table) -> None:
     axes = figure.subplots(1, 3, sharey=True)
     names = [SAID.get(row["recipe"], row["recipe"]) for row in table]
-    for ax, (name, label, times) in zip(axes, PARTS, strict=True):
+    for ax, (name, label, times, digits) in zip(axes, PARTS, strict=True):
         values = [times * row[name] for row in table]
         errors = [times * max(0.0, row[f"{name}_high"] - row[name]) for row in table]
         ax.barh(names, values, 0.7, xerr=errors, color=["#1b4f8a"] + ["#9a9a9a"] * (len(names) - 1),
                 hatch=["///"] + [""] * (len(names) - 1), edgecolor="white", capsize=2)  # fmt: skip
         for y, (value, error) in enumerate(zip(values, errors, strict=True)):
-            ax.text(value + error, y, f"  {value:.3g}", va="center", fontsize=8)
+            ax.text(value + error, y, f"  {value:.{digits}f}", va="center", fontsize=8)
         ax.set(xlabel=label, xlim=(0, 1.3 * max(0.1, *(v + e for v, e in zip(values, errors, strict=True)))))
         ax.grid(axis="y", visible=False)
     axes[0].invert_yaxis()

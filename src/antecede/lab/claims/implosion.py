@@ -49,8 +49,8 @@ def rule(table: Table) -> Verdict:
     last, ours = by[ACKS, sizes[-1]], by[SUMMARIES, sizes[-1]]
     seen = (f"among {sizes[-1]} members {last['control_frames_per_message']:,.0f} ACKs for each message and "
             f"{last['found_full']:.1%} of all frames lost at full buffers, against "
-            f"{ours['control_frames_per_message']:,.0f} summaries and attachments and "
-            f"{ours['found_full']:.1%}")  # fmt: skip
+            f"{ours['control_frames_per_message']:,.0f} summaries and attachments, and "
+            f"{ours['found_full']:.1%} lost")  # fmt: skip
     calm = [n for n in sizes if by[SUMMARIES, n]["found_full"] <= TENTH * by[ACKS, n]["found_full"]]
     bad = [n for n in sizes if n in calm and by[ACKS, n]["found_full_low"] >= MARGIN]
     if bad == sizes:

@@ -54,8 +54,9 @@ def rule(table: Table) -> Verdict:
                for row in against if row["round_trips"] == t) for t in points
     }  # fmt: skip
     last = against[-1]
-    seen = (f"at {last['round_trips']:g} round trips and {last['loss']:.0%} loss {last['undelivered']:.1%} undelivered "
-            f"with {last['recipe']}, {last['undelivered'] + last['solicit_minus_this']:.1%} with solicit")  # fmt: skip
+    seen = (f"at {last['round_trips']:g} round trips and {last['loss']:.0%} loss {last['undelivered']:.1%} of "
+            f"pairs are undelivered with {last['recipe']}, {last['undelivered'] + last['solicit_minus_this']:.1%} with "
+            "solicit")  # fmt: skip
     if all(better.values()):
         return Verdict("holds", seen)
     enough = [t for t in points if all(better[u] for u in points if u >= t)]

@@ -52,7 +52,7 @@ def rule(table: Table) -> Verdict:
     lowest = {f: min(row["all_low"] for row in at if row["fanout"] == f) for f in fanouts}
     highest = {f: min(row["all_high"] for row in at if row["fanout"] == f) for f in fanouts}
     seen = ", ".join(f"F = {f}: {min(row['all'] for row in at if row['fanout'] == f):.2f}" for f in fanouts)
-    seen = f"lowest P(all) after ceil(log2 N) + {ALPHA} rounds: {seen}"
+    seen = f"P(all have it) after ceil(log2 N) + {ALPHA} rounds, at the N where it is lowest: {seen}"
     if min(lowest.values()) >= ENOUGH:
         return Verdict("holds", seen)
     enough = [f for f in fanouts if all(lowest[g] >= ENOUGH for g in fanouts if g >= f)]
@@ -92,7 +92,7 @@ def draw(figure: Any, table: Table) -> None:
 
 CLAIM = Claim(
     name="log-rounds",
-    papers="001, 004",
+    papers="001",
     place="001 s2.2.1",
     sentence="In general, gossip protocols take O(log N) gossip rounds to reach all nodes [4], where N is the number "
     "of "

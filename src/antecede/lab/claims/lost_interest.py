@@ -47,7 +47,7 @@ def rule(table: Table) -> Verdict:
         return [r for r in rates if by[r, way]["in_vain_high"] <= HALF * by[r, NEVER]["in_vain_low"]]
 
     last = rates[-1]
-    seen = f"at {last:g} changes per subscriber and second, for 100 wanted pairs: " + ", ".join(
+    seen = f"at {last:g} changes of filters per subscriber and second, for 100 pairs that are wanted: " + ", ".join(
         f"{by[last, way]['in_vain']:.1f} copies in vain with {way}" for way in (PULL, PUSH)
     ) + f", {by[last, NEVER]['in_vain']:.1f} with {NEVER}"  # fmt: skip
     if less(PULL) == rates:

@@ -19,7 +19,8 @@ __all__ = ["CLAIM", "rule"]
 
 HALF = 0.5
 OURS, THEIRS = "colour-eager", "dcco"
-NAMES = {OURS: "004: brokers manage", THEIRS: "[9]: all members", "solicit": "000: all members, asking"}
+NAMES = {OURS: "colour-eager (004): brokers manage", THEIRS: "dcco ([9]): all members",
+         "solicit": "solicit (000): all members, and asking"}  # fmt: skip
 
 
 def cells(effort: Effort) -> list[Cell]:
@@ -40,14 +41,16 @@ def rule(table: Table) -> Verdict:
     found = {(row["join"], row["recipe"]): row["control_per_pair"] for row in table}
     rates = sorted({rate for rate, _ in found})
     shares = [found[rate, OURS] / found[rate, THEIRS] for rate in rates]
-    seen = "; ".join(f"{rate:g} per second: {found[rate, OURS]:.0f} control bytes per pair against "
-                     f"{found[rate, THEIRS]:.0f}" for rate in rates)  # fmt: skip
+    seen = "; ".join(
+        f"at {rate:g} per second {found[rate, OURS]:.0f} against {found[rate, THEIRS]:.0f}" for rate in rates
+    )
+    seen = f"control bytes per pair of 004 against those of [9]: {seen}"  # fmt: skip
     if all(share <= HALF for share in shares):
         return Verdict("holds", seen)
     cheap = [rate for rate, share in zip(rates, shares, strict=True) if share <= HALF]
     if cheap:
         told = " or ".join(f"{rate:g}" for rate in cheap)
-        return Verdict("holds only if", f"processes leave and others join at {told} per process and second ({seen})")
+        return Verdict("holds only if", f"processes join and leave, at {told} per process and second ({seen})")
     return Verdict("does not hold", seen)
 
 

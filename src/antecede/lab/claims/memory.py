@@ -40,7 +40,7 @@ def rule(table: Table) -> Verdict:
     if min(shares) >= KEEPS:
         return Verdict("holds", seen)
     if shares[-1] <= FEW:
-        return Verdict("does not hold", f"what has expired or is everybody's can go: {seen}")
+        return Verdict("does not hold", f"a member can let go of what has expired and of what everybody has: {seen}")
     return Verdict("undecided", seen)
 
 

@@ -43,7 +43,8 @@ def rule(table: Table) -> Verdict:
     others = [row for row in table if row["stamp"] not in (OURS, INEXACT)]
     least = {n: min(row["bytes"] for row in others if row["brokers"] == n) for n in ours}
     n = max(ours)
-    seen = f"{ours[n]:,} bytes to a subscriber among {n} brokers, where {least[n]:,} order as well"
+    other = next(row["stamp"] for row in others if row["brokers"] == n and row["bytes"] == least[n])
+    seen = f"{ours[n]:,} bytes to a subscriber among {n} brokers, where {least[n]:,} order as well ({other})"
     if all(ours[n] <= MARGIN * least[n] for n in ours):
         return Verdict("holds", seen)
     return Verdict("does not hold", f"it carries all vectors: {seen}")

@@ -58,7 +58,7 @@ def draw(figure: Any, table: Table) -> None:
     ax.set(xlabel=f"brokers, or subscribers: times as many as {FEW} and {2 * FEW}", ylabel="bytes per attachment",
            ylim=(0, None), xscale="log")  # fmt: skip
     ticks_at(ax, shown, "factor")
-    ax.legend()
+    ax.legend(title="colour (004)", alignment="left")
 
 
 CLAIM = Claim(

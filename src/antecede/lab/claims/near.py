@@ -47,16 +47,20 @@ def rule(table: Table) -> Verdict:
     worse = [p for p in saves if any(by[w, p]["missed_low"] > by[w, 0.0]["missed_high"] for w in ways)]
     last = max(preferred)
     seen = "; ".join(
-        f"{w}: at P = {last:g} {by[w, last]['crossed']:.0%} of copies cross instead of {by[w, 0.0]['crossed']:.0%}, "
-        f"and "
-        f"{by[w, last]['missed']:.1%} are missed instead of {by[w, 0.0]['missed']:.1%}" for w in ways)  # fmt: skip
+        f"{w}: at P = {last:g} {by[w, last]['crossed']:.0%} of copies leave their site instead of "
+        f"{by[w, 0.0]['crossed']:.0%}, and {by[w, last]['missed']:.1%} of subscribers are missed instead of "
+        f"{by[w, 0.0]['missed']:.1%}" for w in ways)  # fmt: skip
     if not saves:
         return Verdict("does not hold", f"it does not halve the crossings: {seen}")
     fine = [p for p in saves if p not in worse]
     if not worse:
         return Verdict("holds", seen)
     if fine:
-        return Verdict("holds only if", f"P is at most {max(fine):g}: beyond, what must cross comes too late ({seen})")
+        return Verdict(
+            "holds only if",
+            f"P, the preference for the own site, is at most {max(fine):g}: beyond, what "
+            f"must cross comes too late ({seen})",
+        )
     return Verdict("does not hold", f"what must cross comes too late: {seen}")
 
 
@@ -70,7 +74,7 @@ def draw(figure: Any, table: Table) -> None:
         points = sorted({row["near"] for row in part})
         # The last two are too close for two labels in a line.
         ax.set_xticks(points, ["\n" * (point == points[-1]) + f"{point:g}" for point in points])
-    left.legend()
+    left.legend(title="push, F = 3")
 
 
 CLAIM = Claim(

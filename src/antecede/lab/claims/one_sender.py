@@ -37,9 +37,9 @@ def rule(table: Table) -> Verdict:
     mine = [row for row in table if row["turns"]]
     others = {row["loss"]: row for row in table if not row["turns"]}
     last = mine[-1]
-    seen = (f"at {last['loss']:.0%} loss {last['undelivered']:.1%} undelivered and a median of {last['p50_ms']:.0f} ms "
-            f"with turns, {others[last['loss']]['undelivered']:.1%} and {others[last['loss']]['p50_ms']:.0f} ms "
-            "without")  # fmt: skip
+    seen = (f"at {last['loss']:.0%} loss {last['undelivered']:.1%} of pairs undelivered and a median delay of "
+            f"{last['p50_ms']:.0f} ms with one sender per round, {others[last['loss']]['undelivered']:.1%} and "
+            f"{others[last['loss']]['p50_ms']:.0f} ms without")  # fmt: skip
     fine = [row["loss"] for row in mine if row["undelivered"] <= LOST]
     if len(fine) == len(mine):
         return Verdict("holds", seen)
@@ -56,7 +56,7 @@ def draw(figure: Any, table: Table) -> None:
     curves(right, shown, "loss", "p50_ms", "turns", names=lambda turns: NAMES[turns])
     left.set(xlabel="lost copies (%)", ylabel="undelivered pairs (%)", ylim=(0, None))
     right.set(xlabel="lost copies (%)", ylabel="median delay (ms)", ylim=(0, None))
-    left.legend()
+    left.legend(title="colour-eager (004)", alignment="left")
 
 
 CLAIM = Claim(

@@ -41,14 +41,17 @@ def rule(table: Table) -> Verdict:
             share = size[protocol, hop, n] / size[protocol, "broker to broker", n]
             shares[protocol] = max(share, shares.get(protocol, 0.0))
     largest = max(n for _, _, n in size)
-    seen = "; ".join(f"{p}: {size[p, 'broker to subscriber', largest]:,} of {size[p, 'broker to broker', largest]:,} "
-                     f"bytes at n = {largest:,}, at most {share:.0%} from n = {FROM} on"
-                     for p, share in shares.items())  # fmt: skip
+    seen = "; ".join(
+        f"{p}: {size[p, 'broker to subscriber', largest]:,} bytes instead of "
+        f"{size[p, 'broker to broker', largest]:,}, from n = {FROM} on at most {share:.0%}"
+        for p, share in shares.items()
+    )
+    seen = f"stamps to subscribers instead of to brokers at n = {largest:,}: {seen}"  # fmt: skip
     low = [protocol for protocol, share in shares.items() if share <= HALF]
     if len(low) == len(shares):
         return Verdict("holds", seen)
     if low:
-        return Verdict("holds only if", f"it is {' or '.join(low)}: {seen}")
+        return Verdict("holds only if", f"{' or '.join(low)} is meant ({seen})")
     return Verdict("does not hold", seen)
 
 

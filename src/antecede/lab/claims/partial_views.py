@@ -42,7 +42,9 @@ def rule(table: Table) -> Verdict:
     good = [v for v in views if all(by[n, v]["share_low"] >= by[n, 0]["share"] - MARGIN for n in sizes)]
     bad = [v for v in views if any(by[n, v]["share_high"] < by[n, 0]["share"] - MARGIN for n in sizes)]
     n = sizes[-1]
-    seen = f"of {n:,} are reached " + ", ".join(f"{by[n, v]['share']:.2%} with views of {v}" for v in views[:3])
+    seen = f"of {n:,} processes push reaches " + ", ".join(
+        f"{by[n, v]['share']:.2%} with views of {v}" for v in views[:3]
+    )
     seen += f", {by[n, 0]['share']:.2%} with global views"
     if len(good) == len(views):
         return Verdict("holds", seen)

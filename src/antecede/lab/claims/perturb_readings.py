@@ -46,8 +46,8 @@ def rule(table: Table) -> Verdict:
     got = {(row["perturbed"], row["members"], row["what"]): row["throughput"] for row in table}
     kept = {(r, what): got[r, large, what] / got[r, small, what] for r in READINGS for what in (OURS, MATRIX)}
     good = [r for r in READINGS if kept[r, OURS] >= FLAT > kept[r, MATRIX]]
-    seen = f"{large} members keep, of the throughput of {small}: " + "; ".join(
-        f"{r}: {kept[r, OURS]:.0%} (004), {kept[r, MATRIX]:.0%} ([9])" for r in READINGS
+    seen = f"of the throughput of {small} members {large} have, with 004 and with [9]: " + "; ".join(
+        f"{kept[r, OURS]:.0%} and {kept[r, MATRIX]:.0%} ({r})" for r in READINGS
     )
     if any(value != value for value in kept.values()):
         return Verdict("undecided", f"nobody delivered anything in some runs ({seen})")
@@ -60,7 +60,7 @@ def rule(table: Table) -> Verdict:
 
 def draw(figure: Any, table: Table) -> None:
     axes = figure.subplots(1, 2, sharey=True)
-    for ax, what, name in zip(axes, (OURS, MATRIX), ("004: brokers to subscribers", MATRIX), strict=True):
+    for ax, what, name in zip(axes, (OURS, MATRIX), ("004 (colour-eager)", "[9] (dcco) as a matrix"), strict=True):
         part = [{**row, "perturbed": textwrap.fill(row["perturbed"], 10)} for row in table if row["what"] == what]
         bars(ax, part, "perturbed", "throughput", "members", names=lambda n: f"{n} members")
         ax.set(title=name)

@@ -44,8 +44,10 @@ def rule(table: Table) -> Verdict:
     sooner = all(row["p95_minus_solicit_ms_high"] < -MARGIN_MS for row in lossy)
     never = all(row["p95_minus_solicit_ms_low"] > -MARGIN_MS for row in lossy)
     last = lossy[-1]
-    seen = (f"at {last['loss']:.0%} loss the 95th percentile changes by {last['p95_minus_solicit_ms']:+.0f} ms for "
-            f"{ratios[-1]:.1f} times the bytes")  # fmt: skip
+    saved = -last["p95_minus_solicit_ms"]
+    seen = (f"at {last['loss']:.0%} loss the 95th percentile of the delay is {abs(saved):.0f} ms "
+            f"{'shorter' if saved > 0 else 'longer'} than with solicit, for {ratios[-1]:.1f} times the "
+            "bytes")  # fmt: skip
     if sooner and min(ratios) >= DEARER:
         return Verdict("holds", seen)
     if never or max(ratios) < 1:

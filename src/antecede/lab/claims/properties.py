@@ -51,8 +51,8 @@ def rule(table: Table) -> Verdict:
         lacks = next(row for row in table if row["recipe"] == "solicit")
         what = ", ".join(NAMES[name] for name in NAMES if not lacks[name])
         return Verdict("does not hold", f"solicit lacks {what} ({lacks['undelivered']:.1%} undelivered)")
-    also = " (so has piggyback, once it is given deadlines)" if "piggyback" in having else ""
-    return Verdict("holds", f"of {', '.join(row['recipe'] for row in table)} only solicit has all three{also}")
+    also = "; so has piggyback (002 s3A), once it is given deadlines" if "piggyback" in having else ""
+    return Verdict("holds", f"{', '.join(EARLIER)} have two of the three at most, solicit has all{also}")
 
 
 def draw(figure: Any, table: Table) -> None:

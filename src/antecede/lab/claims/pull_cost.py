@@ -22,6 +22,7 @@ PULL = "pull (003)"
 WAYS = {PULL: "", "push to all": "multicast", "gossip push": "gossip", "lazy push": "lazy"}
 VALUES = {"copies_per_pair": "payload copies per pair", "control_frames_per_pair": "control frames per pair",
           "bytes_per_pair": "bytes per pair", "p95_ms": "95th percentile of\ndelay (ms)"}  # fmt: skip
+DIGITS = {"copies_per_pair": 2, "control_frames_per_pair": 2, "bytes_per_pair": 0, "p95_ms": 0}
 
 
 def cells(effort: Effort) -> list[Cell]:
@@ -57,7 +58,7 @@ def draw(figure: Any, table: Table) -> None:
             ax.bar(i, row[name], 0.75, color=STYLES[i][0], hatch=HATCHES[i], edgecolor="white", alpha=0.85,
                    label=row["way"], yerr=max(0.0, row[f"{name}_high"] - row[name]),
                    error_kw={"elinewidth": 1, "capsize": 2})  # fmt: skip
-            ax.text(i, row[f"{name}_high"], f"{row[name]:.3g}", ha="center", va="bottom", fontsize=7.5)
+            ax.text(i, row[f"{name}_high"], f"{row[name]:.{DIGITS[name]}f}", ha="center", va="bottom", fontsize=7.5)
         ax.set(title=label, xticks=[])
         ax.margins(y=0.12)
         ax.grid(axis="x", visible=False)

@@ -47,8 +47,9 @@ def rule(table: Table) -> Verdict:
     beaten = [way for way in WAYS if way != PULL and all(
         by[n, PULL]["copies_each_high"] <= HALF * by[n, way]["copies_each_low"] for n in sizes)]  # fmt: skip
     n = sizes[-1]
-    seen = ", ".join(f"{way}: {by[n, way]['copies_each']:.1f} copies and {by[n, way]['requests_each']:.1f} requests "
-                     f"each, {by[n, way]['share']:.0%} reached" for way in WAYS)  # fmt: skip
+    seen = f"per subscriber reached, of {n:,}: " + "; ".join(
+        f"{way}: {by[n, way]['copies_each']:.1f} copies and {by[n, way]['requests_each']:.1f} requests, "
+        f"{by[n, way]['share']:.2%} reached" for way in WAYS)  # fmt: skip
     if len(beaten) == len(WAYS) - 1:
         return Verdict("holds", f"for payload copies; every copy costs a request as well ({seen})")
     if beaten:
@@ -71,7 +72,7 @@ def draw(figure: Any, table: Table) -> None:
     right.barh(names, [100 * row["share"] for row in part], color="#888888", hatch="///", edgecolor="white")
     right.set(xlabel="subscribers reached (%)", xlim=(0, 118))
     for y, row in enumerate(part):
-        right.text(100 * row["share"] + 1.5, y, f"{row['share']:.1%}", va="center", fontsize=8)
+        right.text(100 * row["share"] + 1.5, y, f"{row['share']:.2%}", va="center", fontsize=8)
     right.tick_params(axis="y", labelsize=8)
     right.grid(axis="y", visible=False)
     right.invert_yaxis()

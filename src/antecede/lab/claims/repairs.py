@@ -17,7 +17,7 @@ from antecede.lab.figures import STYLES, plain
 from antecede.lab.tidy import by_points, difference, interval
 from antecede.spark.sweep import Cell
 
-__all__ = ["CLAIM", "rule"]
+__all__ = ["CLAIM", "FOUND", "rule"]
 
 MARGIN = 0.002
 WHOLE = "repaired"
@@ -66,8 +66,8 @@ def rule(table: Table) -> Verdict:
 
     broken = [row for row in undone if breaks(row)]
     dearer = [row for row in undone if not breaks(row) and row["lost_low"] > MARGIN]
-    unseen = [f"{row['recipe']} {row['repair']}" for row in undone if row not in broken and row not in dearer]
-    seen = f"of {len(undone)} repairs {len(broken)} keep order or promises, {len(dearer)} more save messages"
+    unseen = [f"{row['recipe']}: {row['repair']}" for row in undone if row not in broken and row not in dearer]
+    seen = f"of {len(undone)} repairs {len(broken)} keep a promise, without {len(dearer)} others more stays undelivered"
     if any(row["violations"] for row in whole.values()):
         return Verdict("does not hold", "a protocol with all its repairs breaks a promise")
     if not unseen:

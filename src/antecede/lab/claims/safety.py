@@ -43,8 +43,8 @@ def rule(table: Table) -> Verdict:
     def fine(row: Row) -> bool:
         return bool(row["inversions"] == 0 and row["undelivered"] == 0)
 
-    seen = "; ".join(f"{row['reading']}: {row['inversions']:.2%} inversions, {row['undelivered']:.2%} stuck or "
-                     "undelivered" for row in table)  # fmt: skip
+    seen = "; ".join(f"{row['reading']}: {row['inversions']:.2%} inversions, {row['undelivered']:.2%} never "
+                     "delivered" for row in table)  # fmt: skip
     if all(map(fine, table)):
         return Verdict("holds", f"as far as it was tried: {seen}")
     if all(fine(row) for row in table if row["reading"].endswith("repaired")):

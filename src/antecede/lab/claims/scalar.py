@@ -19,8 +19,8 @@ __all__ = ["CLAIM", "rule"]
 LOST = 0.01
 SLOW = 2.0
 NAMES = {"colour": "one colour, hold", "colour-eager": "one colour, eager", "rounds": "a colour per broker"}
-PARTS = (("stamp_to_subscriber", "stamp to a subscriber (bytes)", 1.0), ("p50_ms", "median delay (ms)", 1.0),
-         ("undelivered", "undelivered pairs (%)", 100.0))  # fmt: skip
+PARTS = (("stamp_to_subscriber", "stamp to a subscriber (bytes)", 1.0, 1), ("p50_ms", "median delay (ms)", 1.0, 0),
+         ("undelivered", "undelivered pairs (%)", 100.0, 2))  # fmt: skip
 
 
 def cells(effort: Effort) -> list[Cell]:
@@ -38,7 +38,7 @@ def rule(table: Table) -> Verdict:
     hold, eager, vector = (next(row for row in table if row["recipe"] == name) for name in NAMES)
     seen = (f"{hold['stamp_to_subscriber']:.0f} bytes instead of {vector['stamp_to_subscriber']:.0f}; median delay "
             f"{hold['p50_ms']:.0f} ms (hold), {eager['p50_ms']:.0f} (eager), {vector['p50_ms']:.0f} (a colour per "
-            f"broker); undelivered {hold['undelivered']:.1%}, {eager['undelivered']:.1%}, "
+            f"broker); pairs undelivered {hold['undelivered']:.1%}, {eager['undelivered']:.1%}, "
             f"{vector['undelivered']:.1%}")  # fmt: skip
     if hold["stamp_to_subscriber"] > vector["stamp_to_subscriber"] / 2:
         return Verdict("does not hold", f"one scalar is not half as large: {seen}")
@@ -52,14 +52,14 @@ def rule(table: Table) -> Verdict:
 def draw(figure: Any, table: Table) -> None:
     axes = figure.subplots(1, 3)
     labels = [NAMES[row["recipe"]].replace(", ", ",\n").replace(" per ", "\nper ") for row in table]
-    for ax, (name, label, times) in zip(axes, PARTS, strict=True):
+    for ax, (name, label, times, digits) in zip(axes, PARTS, strict=True):
         values = [times * row[name] for row in table]
         errors = [times * max(0.0, row[f"{name}_high"] - row[name]) for row in table]
         for x, (value, error, hatch, colour) in enumerate(
             zip(values, errors, ("", "///", "..."), ("#1b4f8a", "#c2571a", "#2f7d4f"), strict=True)
         ):
             ax.bar(x, value, 0.7, yerr=error, hatch=hatch, color=colour, alpha=0.85, edgecolor="white", capsize=2)
-            ax.text(x, value + error + 0.02 * max(values), f"{value:.3g}", ha="center", va="bottom", fontsize=8)
+            ax.text(x, value + error + 0.02 * max(values), f"{value:.{digits}f}", ha="center", va="bottom", fontsize=8)
         ax.set_xticks(range(len(labels)), labels, fontsize=7.5)
         ax.set(title=label, ylim=(0, 1.2 * max(0.1, *(v + e for v, e in zip(values, errors, strict=True)))))
         ax.grid(axis="x", visible=False)

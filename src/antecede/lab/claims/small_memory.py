@@ -54,13 +54,13 @@ def rule(table: Table) -> Verdict:
     rates = sorted({rate for rate, _ in by})
     small = [what for what in HOLDS.values() if all(by[r, what] <= HALF * by[r, BROKER] for r in rates)]
     last = rates[-1]
-    seen = f"at {last:g} messages per second: " + ", ".join(
+    seen = f"messages at once, at {last:g} per second: " + ", ".join(
         f"{what} {by[last, what]:.0f}" for what in (*HOLDS.values(), BROKER, MEMBER)
     )
     if len(small) == len(HOLDS):
         return Verdict("holds", seen)
     if small:
-        return Verdict("holds only if", f"it is {' or '.join(w.partition(' of ')[2] for w in small)} ({seen})")
+        return Verdict("holds only if", f"{' or '.join(w.partition(' of ')[2] for w in small)} is meant ({seen})")
     return Verdict("does not hold", seen)
 
 

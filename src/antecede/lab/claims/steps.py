@@ -57,10 +57,10 @@ def rule(table: Table) -> Verdict:
         return False if any(ours["to_all_low"] > theirs["to_all_high"] - HALF for theirs, ours in gains) else None
 
     first = sizes[0]
-    numbers = ", ".join(f"{name}: {by[name, first]['to_all']:.1f}" for name, n in by if n == first and
+    numbers = "; ".join(f"{name}: {by[name, first]['to_all']:.1f}" for name, n in by if n == first and
                         by[name, first]["to_all_share"] == 1)  # fmt: skip
     r2 = fit(table)
-    seen = f"steps to all of {first}: {numbers}; R² over log n {r2:.3f}"
+    seen = f"steps until all of {first} have it: {numbers}; steps of lpbcast over log n fit a line with R² = {r2:.3f}"
     if r2 < FIT:
         return Verdict("does not hold", f"steps do not grow with log n: {seen}")
     return judge_readings(table, better, seen)
@@ -77,7 +77,7 @@ def draw(figure: Any, table: Table) -> None:
     for name in shares:
         if name not in always:
             most = max(shares[name])
-            label = f"reaches all in at most {most:.0%} of runs" if most else "never reaches all"
+            label = f"reaches all in at most {most:.1%} of runs" if most else "never reaches all"
             ax.plot([], [], linestyle="none", label=f"{name}:\n{label}")
     ax.set(xscale="log", yscale="log", xlabel="subscribers", ylabel="steps until all correct subscribers have it")
     ax.set_yticks(

@@ -50,8 +50,9 @@ def rule(table: Table) -> Verdict:
         ends[way] = (mine[0]["load"], mine[-1]["load"])
     sizes = [int(row["brokers"]) for row in table]
     smallest, largest = min(sizes), max(sizes)
-    seen = "; ".join(f"{way}: {a:,.0f} to {b:,.0f} bytes per broker and message" for way, (a, b) in ends.items())
-    seen = f"up to {largest} brokers, {seen}"
+    told = {"global": "global views"}
+    seen = ", ".join(f"with {told.get(way, way)} {a:,.0f} to {b:,.0f} bytes" for way, (a, b) in ends.items())
+    seen = f"from {smallest} to {largest} brokers each sends for a message, {seen}"
     if ends["local views of 8"][1] > ends["global"][1]:
         seen += ", so at these sizes global views are still the cheaper ones"
     if growth["global"] < DOUBLE:
@@ -72,7 +73,7 @@ def draw(figure: Any, table: Table) -> None:
     right.set(xlabel="brokers", ylabel="frames sent per broker and message", ylim=(0, None))
     for ax in (left, right):
         ticks_at(ax, table, "brokers")
-    left.legend(title="views")
+    left.legend(title="graph (001 s2.3), views", alignment="left")
 
 
 CLAIM = Claim(
