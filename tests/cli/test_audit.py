@@ -102,6 +102,15 @@ def test_what_is_set_aside_and_what_has_no_order_is_told(tmp_path: Path, engine:
     assert code == 0 and "clean: 0 findings" in shown and "2 deliveries stand at" in shown
 
 
+def test_doubts_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+    table = tmp_path / "log.csv"
+    table.write_text("n,msg,refs\n" + "".join(f"{2 * n},m{n},\n{2 * n + 1},m{n},x\n" for n in range(30)))
+    code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n")
+    assert code == 1 and shown.count("\nin doubt: m") == 20 and "... and 10 more in doubt (--json shows" in shown
+    code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n", "--out", str(tmp_path / "o"))
+    assert f"... and 10 more in doubt ({tmp_path / 'o' / 'in_doubt'} holds all)" in shown
+
+
 def test_small_input_needs_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("antecede.spark.sessions.opened", None)
     (tmp_path / "log.csv").write_text("msg,refs\nb,a\na,\n", "utf-8")

@@ -221,7 +221,7 @@ def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
     for name, count in report["counts"].items():
         verdicts.add_row(name, f"{count:,}")
     console.print(verdicts)
-    say_doubts(report, say)
+    say_doubts(report, say, out)
     for row in report["unknown_tails"]:
         say(f"Not clean: {row['source']}: {row['text']}")
     who = f"{report['processes']:,} processes" if "processes" in report else f"{report['receivers']:,} receivers"
@@ -234,7 +234,7 @@ def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
     )
 
 
-def say_doubts(report: dict[str, Any], say: Callable[[str], None]) -> None:
+def say_doubts(report: dict[str, Any], say: Callable[[str], None], out: Path | None) -> None:
     ties, doubts = report.get("ties"), report["left_out"].get("in_doubt", 0) + len(report["in_doubt"])
     if ties is None and doubts:
         say(f"In doubt, because clocks may differ that much: {doubts:,}")
@@ -243,3 +243,6 @@ def say_doubts(report: dict[str, Any], say: Callable[[str], None]) -> None:
     for row in report["in_doubt"]:
         if row["verdict"] == "several":
             say(f"in doubt: {row['text']}")
+    if ties is not None and report["left_out"].get("in_doubt"):
+        where = f"{out / 'in_doubt'} holds all" if out else "--json shows more, --out DIR writes all"
+        say(f"... and {report['left_out']['in_doubt']:,} more in doubt ({where})")

@@ -145,7 +145,9 @@ def stranger_at(place: Address, *, secure: bool) -> str:
     if secure:
         cure = f"does not speak TLS as a broker with keys does: without keys write {where}"
     else:
-        cure = f"does not answer as a broker without keys does: with keys write {url_of(place, secure=True)}, and a token"
+        cure = (
+            f"does not answer as a broker without keys does: with keys write {url_of(place, secure=True)}, and a token"
+        )
     return f"What listens at {where} {cure}; a broker's --http and --mqtt ports are for others."
 
 

@@ -102,7 +102,9 @@ class BlockingNode:
     @property
     def client(self) -> Client:
         if self._client is None:
-            raise InputError("Use it in `with`, or from cell to cell of a notebook between node.open() and node.close().")
+            raise InputError(
+                "Use it in `with`, or from cell to cell of a notebook between node.open() and node.close()."
+            )
         return self._client
 
     def __repr__(self) -> str:

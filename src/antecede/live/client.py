@@ -218,8 +218,8 @@ class Client(Connection):
         lost, self._lost = self._lost, 0
         if lost:
             raise EnvironmentFault(
-                f"{lost} message{'s' * (lost > 1)} of {self.name} may be lost: not known to be safe before it was taken "
-                "for dead, another client came under its name, or it was closed."
+                f"{lost} message{'s' * (lost > 1)} of {self.name} may be lost: not known to be safe before it was "
+                "taken for dead, another client came under its name, or it was closed."
             )
 
     # -- subscribing -----------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from antecede.errors import InputError
 from antecede.spark.manifest import Manifest, commit, committed, local_path
 from antecede.spark.order.arrow import lists
 from antecede.spark.order.columns import FOREIGN, Columns
@@ -24,6 +25,9 @@ from antecede.spark.tables.local import Taken
 from antecede.spark.tables.making import array
 
 __all__ = ["ASIDE", "Targets", "order_to_files", "outcomes", "report_of", "without_place", "write_table"]
+
+SHOWN = 80
+"""Characters of a line that could not be read, in a sentence."""
 
 ASIDE = pa.schema([("file", pa.string()), ("reason", pa.string()), ("row", pa.string())])
 
@@ -39,7 +43,10 @@ class Targets(NamedTuple):
 
 def order_to_files(taken: Taken, columns: Columns, to: Targets) -> dict[str, Any]:
     """Order what was read and write it; the report."""
-    ordered = order_local(taken.table, columns)
+    try:
+        ordered = order_local(taken.table, columns)
+    except InputError as fault:  # what is said to be missing may stand in a line that could not be read
+        raise InputError(f"{fault}{unread(taken.aside)}") from None
     written = [to.out]
     if to.late is None:
         write_table(to.out, ordered)
@@ -54,6 +61,19 @@ def order_to_files(taken: Taken, columns: Columns, to: Targets) -> dict[str, Any
     rows = [row for table in written for row in outcomes(table)]
     aside = rows_of(to.quarantine) if taken.aside else 0
     return report_of("local", taken.rows_in, rows, aside)
+
+
+def unread(aside: Sequence[Aside]) -> str:
+    """That lines could not be read, as the end of a sentence.
+
+    >>> unread([Aside("log.csv", "not UTF-8", "1,,M\\\\xfcller")])
+    '. 1 line could not be read, the first in log.csv: not UTF-8: 1,,M\\\\xfcller'
+    """
+    if not aside:
+        return ""
+    file, reason, row = aside[0]
+    lines = f"{len(aside):,} line{'s' * (len(aside) > 1)}"
+    return f". {lines} could not be read, the first in {file}: {reason}{f': {row[:SHOWN]}' if row else ''}"
 
 
 def aside_table(aside: Sequence[Aside]) -> pa.Table:
