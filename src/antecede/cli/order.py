@@ -218,6 +218,8 @@ def show(report: dict[str, Any], console: Console, to: Targets, id: str | None =
     ):
         if report[name]:
             say(f"{text}: {report[name]:,}")
+    for note in report.get("notes", ()):
+        say(note)
     more = f" + {report['quarantined']:,} in {to.quarantine}" if report["quarantined"] else ""
     more += f" + {report['held']:,} still waiting" if report["held"] else ""
     sign = "=" if report["reconciled"] else "BUT"
