@@ -115,6 +115,12 @@ def test_what_is_beside_a_cycle_in_a_table_is_judged(tmp_path: Path) -> None:
     table.write_text("n,msg,refs\n0,x,y\n1,y,x\n2,a,\n3,b,a\n")
     code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n")
     assert code == 2 and "2 set aside (2 rows not judged)" in shown
+    assert "in the order of the file" not in shown
+    table.write_text("n,msg,refs\n0,b,a\n1,a,\n")
+    code, shown = run(str(table), "--id", "msg", "--parents", "refs")
+    assert code == 1 and "in the order of the file: does the newest stand first" in shown
+    with pytest.raises(InputError, match=r"log\.csv is a table: name its columns"):
+        run(str(table))
     with pytest.raises(InputError, match="--as judges a trace"):
         run(str(table), "--id", "msg", "--parents", "refs", "--as", "causal")
     with pytest.raises(InputError, match="the table has no column nope"):

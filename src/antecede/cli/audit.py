@@ -90,9 +90,8 @@ def audit(
             raise InputError(f"{path} does not exist: give run directories, records files or tables")
 
     asked = Asked(paths, None if id is None else {"id": id, **described}, encoding)
-    for path in paths if id is None else ():
-        if path.is_file() and TABLES.intersection(path.suffixes):
-            raise InputError(f"{path} is a table: name its columns, at least --id and --parents (or --clock)")
+    if id is None:
+        refuse_tables(paths)
     local = engine == "local" or (engine == "auto" and master is None and asked.is_small())
     if local:
         with Progress("rows") as progress:
@@ -110,8 +109,15 @@ def audit(
     else:
         from rich.console import Console
 
-        show(report, Console(), out)
+        show(report, Console(), out, by_file=id is not None and position is None)
     raise typer.Exit(code_of(judged))
+
+
+def refuse_tables(paths: list[Path]) -> None:
+    """Tables of one's own whose columns are not named."""
+    for path in paths:
+        if path.is_file() and TABLES.intersection(path.suffixes):
+            raise InputError(f"{path} is a table: name its columns, at least --id and --parents (or --clock)")
 
 
 def code_of(judged: Audit) -> int:
@@ -198,7 +204,8 @@ def where_of(row: dict[str, Any]) -> str:
     return "".join(f"{part}: " for part in (row["source"], row["run"], process, name) if part)
 
 
-def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
+def show(report: dict[str, Any], console: Console, out: Path | None, *, by_file: bool = False) -> None:
+    """`by_file`: no column said in which order a receiver had what it had."""
     from rich.table import Table
 
     def say(text: str) -> None:
@@ -221,6 +228,8 @@ def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
     for name, count in report["counts"].items():
         verdicts.add_row(name, f"{count:,}")
     console.print(verdicts)
+    if by_file and report["counts"].get("inversion"):
+        say("Without --position rows are judged in the order of the file: does the newest stand first in it?")
     say_doubts(report, say, out)
     for row in report["unknown_tails"]:
         say(f"Not clean: {row['source']}: {row['text']}")

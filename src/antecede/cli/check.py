@@ -75,8 +75,11 @@ def check(
     if any(option is not None for option in (parents, receiver, position, clock)):
         raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
 
+    from antecede.cli.audit import refuse_tables
     from antecede.sim.plugin import load
     from antecede.trace.check import check as judge
+
+    refuse_tables(paths)
 
     load(plugin or ())
     with Progress("rows") as progress:
@@ -151,7 +154,7 @@ def check_table(paths: list[Path], named: dict[str, str | None], as_json: bool) 
     if as_json:
         print(json.dumps(judged.to_json(ALL), indent=2))
     else:
-        show(judged.to_json(FIRST), Console(), None)
+        show(judged.to_json(FIRST), Console(), None, by_file=named["position"] is None)
     raise typer.Exit(code_of(judged))
 
 
