@@ -96,10 +96,33 @@ def test_what_is_set_aside_and_what_has_no_order_is_told(tmp_path: Path, engine:
     assert "1 finding in 4 deliveries (7 rows) of 1 receivers, 6 messages; 3 set aside (3 rows not judged)" in shown
     table.write_text("n,msg,refs\nsoon,b,a\n7,,\n1,a,\n")
     code, shown = run(str(table), *columns)
-    assert "set aside: b: position is not a whole number: soon" in shown and "set aside: row 7: id is null" in shown
+    assert (
+        "set aside: b: position is neither a whole number nor a time: soon" in shown
+        and "set aside: row 7: id is null" in shown
+    )
     table.write_text("n,msg,refs\n1,b,a\n1,a,\n")
     code, shown = run(str(table), *columns)
     assert code == 0 and "clean: 0 findings" in shown and "2 deliveries stand at" in shown
+
+
+def test_a_position_may_be_a_time(tmp_path: Path, engine: str) -> None:
+    (tmp_path / "log.csv").write_text("at,msg,refs\n2024-05-01T12:00:01Z,a,\n2024-05-01T13:59:59+02:00,b,a\n")
+    told = ("--id", "msg", "--parents", "refs", "--position", "at", "--engine", engine)
+    code, shown = run(str(tmp_path / "log.csv"), *told)
+    assert code == 1 and "delivered a after b, although a -> b" in shown
+    when = pa.array([1_714_564_801_000_000, 1_714_564_799_000_000], pa.timestamp("us", "Europe/Berlin"))
+    pq.write_table(pa.table({"at": when, "msg": ["a", "b"], "refs": ["", "a"]}), tmp_path / "log.parquet")
+    code, again = run(str(tmp_path / "log.parquet"), *told)
+    assert code == 1 and "delivered a after b, although a -> b" in again
+
+
+def test_doubts_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+    table = tmp_path / "log.csv"
+    table.write_text("n,msg,refs\n" + "".join(f"{2 * n},m{n},\n{2 * n + 1},m{n},x\n" for n in range(30)))
+    code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n")
+    assert code == 1 and shown.count("\nin doubt: m") == 20 and "... and 10 more in doubt (--json shows" in shown
+    code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n", "--out", str(tmp_path / "o"))
+    assert f"... and 10 more in doubt ({tmp_path / 'o' / 'in_doubt'} holds all)" in shown
 
 
 def test_small_input_needs_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

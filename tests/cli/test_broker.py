@@ -6,6 +6,7 @@ import json
 import signal
 from pathlib import Path
 
+from antecede.cli.broker import mosquitto
 from antecede.trace.check import check
 from tests.cli.processes import antecede, running
 from tests.live.keys.keyed import Keyed
@@ -57,8 +58,10 @@ def test_beyond_the_loopback_with_keys(tmp_path: Path) -> None:
         with running("sub", "#", *at, "--token-file", tokens["bob"], "--count", "1") as sub:
             assert sub.stderr is not None and sub.stdout is not None
             sub.stderr.readline()
+            assert sub.stderr.readline().endswith(f" --ca {keys}/ca.pem --token-file {tokens['bob']}\n")
             done = antecede("pub", "room/1", "hello", *at, "--token-file", tokens["ann"])
             assert done.returncode == 0 and done.stdout.startswith("ann-"), done.stderr
+            assert done.stderr.endswith(f" --at {url} --ca {keys}/ca.pem --token-file {tokens['ann']}\n")
             assert sub.stdout.readline().endswith("hello\n")
         for arguments, words in (
             (("hall", "x", *at, "--token-file", tokens["ann"]), "does not let it publish to 'hall'"),
@@ -74,6 +77,15 @@ def test_beyond_the_loopback_with_keys(tmp_path: Path) -> None:
     secret = json.loads((tmp_path / "keys" / "cluster.key").read_bytes())["secrets"][0]["key"]
     for hidden in (secret, *(Path(file).read_text().strip().rpartition(".")[2] for file in tokens.values())):
         assert hidden not in said + shown
+
+
+def test_how_mqtt_clients_come_in(tmp_path: Path) -> None:
+    assert mosquitto(("127.0.0.1", 1883), None) == "mosquitto_sub -V 5 -p 1883 -t 'room/#'"
+    keyed = Keyed(tmp_path)
+    said = mosquitto(("10.0.0.1", 1883), keyed.broker("A").protection)
+    assert said == (
+        f"mosquitto_sub -V 5 -h 10.0.0.1 -p 1883 --cafile {tmp_path / 'ca.pem'} -u any -P \"$(cat FILE)\" -t 'room/#'"
+    )
 
 
 def test_mistakes_are_one_sentence(tmp_path: Path) -> None:

@@ -57,6 +57,17 @@ def test_a_violation_is_a_sentence_with_its_place(tmp_path: Path) -> None:
     assert "NOT clean: 1 finding in" in shown
 
 
+def test_publishers_without_records_are_named_with_a_cure(tmp_path: Path) -> None:
+    write_run(tmp_path, [row for row in rows(CLEAN) if row.process == "q"])
+    code, shown = run(str(tmp_path))
+    assert code == 1 and "q, step 1: p:1 arrived, but nobody published it" in shown
+    assert "p published and has no records here: clients write them with --records DIR" in shown
+    assert json.loads(run(str(tmp_path), "--json")[1])["unrecorded"] == ["p"]
+    write_run(tmp_path, rows(CLEAN.replace("p 11 publish p:2 G1 due=100\n", "")))
+    code, shown = run(str(tmp_path))
+    assert code == 1 and "p:2 arrived, but nobody published it" in shown and "no records here" not in shown
+
+
 def test_json_says_all(tmp_path: Path) -> None:
     write_run(tmp_path, rows(CLEAN.replace(END, "q 30 deliver p:1\n" * 30 + END)))
     code, shown = run(str(tmp_path), "--json")
@@ -104,6 +115,12 @@ def test_what_is_beside_a_cycle_in_a_table_is_judged(tmp_path: Path) -> None:
     table.write_text("n,msg,refs\n0,x,y\n1,y,x\n2,a,\n3,b,a\n")
     code, shown = run(str(table), "--id", "msg", "--parents", "refs", "--position", "n")
     assert code == 2 and "2 set aside (2 rows not judged)" in shown
+    assert "in the order of the file" not in shown
+    table.write_text("n,msg,refs\n0,b,a\n1,a,\n")
+    code, shown = run(str(table), "--id", "msg", "--parents", "refs")
+    assert code == 1 and "in the order of the file: does the newest stand first" in shown
+    with pytest.raises(InputError, match=r"log\.csv is a table: name its columns"):
+        run(str(table))
     with pytest.raises(InputError, match="--as judges a trace"):
         run(str(table), "--id", "msg", "--parents", "refs", "--as", "causal")
     with pytest.raises(InputError, match="the table has no column nope"):

@@ -23,7 +23,10 @@ def test_from_init_to_revoke(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     token, hint = run(capsys, "token", *here, "--publish", "room/#", "--subscribe", "#", "--name", "ann")
     rights = claimed(token.strip())
     assert rights is not None and rights.publish == ("room/#",) and rights.id in hint
-    assert run(capsys, "token", *here, "--watch", "--out", str(tmp_path / "t"))[0] == ""
+    assert "It is shown once" in hint
+    said = run(capsys, "token", *here, "--watch", "--out", str(tmp_path / "t"))
+    assert said[0] == "" and f"It is in {tmp_path / 't'}: --token-file" in said[1]
+    assert " from the beginning" in run(capsys, "show", *here)[0]
     assert claimed((tmp_path / "t").read_text().strip()) is not None
     assert (tmp_path / "t").stat().st_mode & 0o777 == 0o600
     run(capsys, "broker", *here, "--host", "10.0.0.2", "--out", str(tmp_path / "two"))

@@ -73,7 +73,7 @@ def test_rows_without_a_place_are_named_with_the_reason(tmp_path: Path) -> None:
     assert "cycle: a: it is among its own ancestors" in shown and "duplicate: c: its id came before" in shown
     assert "invalid: a row without an id: id is null" in shown and "(column missing): 1" in shown
     command = shown.splitlines()[-1].split("-c ")[1].strip('"')
-    assert f"read_parquet('{tmp_path / 'out'}')" in command
+    assert f"read_parquet('{tmp_path / 'out'}')" in command and "not stand in this order" in shown
 
 
 def test_a_parent_that_is_nowhere_needs_a_word(tmp_path: Path) -> None:
@@ -82,6 +82,27 @@ def test_a_parent_that_is_nowhere_needs_a_word(tmp_path: Path) -> None:
         run(tmp_path / "in.parquet", *NAMED, "--out", tmp_path / "out")
     code, told = run(tmp_path / "in.parquet", *NAMED, "--unknown", "skip", "--out", tmp_path / "skipped", "--json")
     assert code == 0 and json.loads(told)["missing"] == 1
+
+
+@pytest.mark.parametrize(
+    ("factor", "unit"), [(1, "seconds"), (10**3, "milliseconds"), (10**6, None), (10**9, "nanoseconds")]
+)
+def test_times_in_another_unit_are_pointed_out(tmp_path: Path, factor: int, unit: str | None) -> None:
+    at = 1_700_000_000
+    (tmp_path / "in.csv").write_text(f"id,parents,at\na,,{at * factor}\nb,a,{(at + 9) * factor}\n")
+    told = (tmp_path / "in.csv", "--id", "id", "--parents", "parents", "--time", "at")
+    code, shown = run(*told, "--wait-us", "5000000", "--out", tmp_path / "out")
+    said = f"The numbers of column at look like {unit} since 1970, and were taken for microseconds"
+    assert code == 0 and ("look like" in shown) == (unit is not None) and (unit is None or said in shown)
+    assert "look like" not in run(*told, "--out", tmp_path / "unbounded")[1]
+
+
+def test_a_parent_in_a_line_that_cannot_be_read_is_not_said_to_be_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_bytes(b"id,parents,who\n1,,M\xfcller\n2,1,Ann\n")
+    told = (tmp_path / "in.csv", "--id", "id", "--parents", "parents")
+    with pytest.raises(InputError, match=r"2 comes after 1, .*\. 1 line could not be read, the first in .*M\\xfcller"):
+        run(*told, "--out", tmp_path / "out")
+    assert run(*told, "--encoding", "latin-1", "--out", tmp_path / "out")[0] == 0
 
 
 def test_a_stream_goes_on_where_it_was_and_tells_what_waits(spark: Any, tmp_path: Path) -> None:

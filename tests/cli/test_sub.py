@@ -9,6 +9,7 @@ import pytest
 from antecede.cli.sub import Telling, as_line, as_text, left_out
 from antecede.live.inbox import Fate
 from antecede.live.message import Message
+from tests.cli.processes import cluster, running
 
 
 def test_a_message_as_text_and_as_json() -> None:
@@ -34,3 +35,11 @@ def test_what_was_left_out_is_said(capsys: pytest.CaptureFixture[str]) -> None:
         "Connected to C now.",
     ]
     assert Fate("ann:1", "late", ("bob:2", "bob:3")).blocked_by == ("bob",)
+
+
+def test_a_star_in_a_filter_is_said_to_be_none() -> None:
+    with cluster(1) as (_, told), running("sub", "room/*", "--at", told["addresses"][0]) as sub:
+        assert sub.stderr is not None
+        assert (
+            sub.stderr.readline() == "In 'room/*' * is a star and no wildcard: + is one level, # all that are left.\n"
+        )

@@ -47,6 +47,9 @@ def test_nobody_answers_at_all() -> None:
 def test_the_port_of_a_broker_that_is_no_http_port_and_none_at_all() -> None:
     with cluster(1) as (_, told):
         place = told["addresses"][0].removeprefix("antecede://")
-        assert look(place) == {"away": "what listens there does not speak HTTP"}
+        assert look(place)["away"].startswith("what listens there does not speak HTTP; a broker with keys")
+        port = told["http"][0].rpartition(":")[2]
+        shown_once = antecede("top", f"http://127.0.0.1:{port}/metrics", "--once").stdout
+        assert shown_once.startswith("broker ") and shown_once.endswith("\n")
     result = antecede("top")
     assert result.returncode == 2 and "start one with `antecede broker --http 7480`" in result.stderr

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import threading
 from collections.abc import Iterator
 
@@ -71,3 +73,27 @@ def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
     with pytest.raises(InputError, match="in `with`"):
         connect_blocking().flush()
+
+
+def test_a_call_that_ctrl_c_interrupts_takes_no_message(broker: Broker) -> None:
+    with connect_blocking(broker.url) as ann, connect_blocking(broker.url) as bob, bob.subscribe("t") as inbox:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            inbox.get(20)
+        ann.publish("t", b"1")
+        ann.publish_nowait("t", b"2")
+        ann.flush(10)
+        assert [inbox.get(10).payload for _ in range(2)] == [b"1", b"2"]
+
+
+def test_opened_and_closed_without_with(broker: Broker) -> None:
+    node = connect_blocking(broker.url, name="ann")
+    assert repr(node) == "<a blocking node that is not open>"
+    assert node.open() is node.open() and repr(node) == "<blocking node ann, connected>"
+    with node.subscribe("t", "u/#", own=True) as inbox:
+        assert repr(inbox) == "<inbox of ann: t, u/#>"
+        node.publish("u/1", b"1")
+        assert inbox.get(10).payload == b"1"
+    node.close()
+    assert repr(node) == "<blocking node ann, closed>"
+    node.close()

@@ -63,6 +63,8 @@ def test_mistakes_get_one_sentence_at_the_call() -> None:
                     node.subscribe("t", queue=0)
                 with pytest.raises(InputError, match="what to subscribe to"):
                     node.subscribe()
+                with pytest.raises(InputError, match="reply takes the message that asks, not 5"):
+                    await node.reply(5, b"")  # type: ignore[arg-type]
                 with pytest.raises(InputError, match="after= takes a message"):
                     await node.publish("t", b"", after=3)  # type: ignore[arg-type]
                 before = node.subscribe("t")
@@ -72,8 +74,9 @@ def test_mistakes_get_one_sentence_at_the_call() -> None:
                 node.subscribe("t")
             with pytest.raises(InputError, match="is closed"):
                 await before.__aenter__()
-        with pytest.raises(InputError, match="cannot be called"):
-            connect(name="10.0.0.1")
+        for name in ("10.0.0.1", "", 5):
+            with pytest.raises(InputError, match="cannot be called"):
+                connect(name=name)  # type: ignore[arg-type]
 
     asyncio.run(main())
 
@@ -109,6 +112,22 @@ def test_many_at_once_are_flushed_and_an_outbox_that_is_full_refuses(monkeypatch
             await node.flush(10)
             assert node.pending == 0
             assert [(await inbox.get(10)).payload for _ in range(51)] == [b"%d" % n for n in range(51)]
+
+    asyncio.run(main())
+
+
+def test_flush_says_what_may_be_lost_when_another_client_takes_the_name() -> None:
+    async def main() -> None:
+        async with (
+            Broker(ANY) as broker,
+            connect(broker.url, name="ann") as first,
+            connect(broker.url, name="ann"),
+        ):
+            for _ in range(2):
+                first.publish_nowait("t", b"")
+            with pytest.raises(EnvironmentFault, match="2 messages of ann may be lost"):
+                await first.flush(20)
+            await first.flush(20)  # told once
 
     asyncio.run(main())
 

@@ -90,9 +90,8 @@ def audit(
             raise InputError(f"{path} does not exist: give run directories, records files or tables")
 
     asked = Asked(paths, None if id is None else {"id": id, **described}, encoding)
-    for path in paths if id is None else ():
-        if path.is_file() and TABLES.intersection(path.suffixes):
-            raise InputError(f"{path} is a table: name its columns, at least --id and --parents (or --clock)")
+    if id is None:
+        refuse_tables(paths)
     local = engine == "local" or (engine == "auto" and master is None and asked.is_small())
     if local:
         with Progress("rows") as progress:
@@ -110,8 +109,15 @@ def audit(
     else:
         from rich.console import Console
 
-        show(report, Console(), out)
+        show(report, Console(), out, by_file=id is not None and position is None)
     raise typer.Exit(code_of(judged))
+
+
+def refuse_tables(paths: list[Path]) -> None:
+    """Tables of one's own whose columns are not named."""
+    for path in paths:
+        if path.is_file() and TABLES.intersection(path.suffixes):
+            raise InputError(f"{path} is a table: name its columns, at least --id and --parents (or --clock)")
 
 
 def code_of(judged: Audit) -> int:
@@ -198,7 +204,8 @@ def where_of(row: dict[str, Any]) -> str:
     return "".join(f"{part}: " for part in (row["source"], row["run"], process, name) if part)
 
 
-def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
+def show(report: dict[str, Any], console: Console, out: Path | None, *, by_file: bool = False) -> None:
+    """`by_file`: no column said in which order a receiver had what it had."""
     from rich.table import Table
 
     def say(text: str) -> None:
@@ -221,7 +228,9 @@ def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
     for name, count in report["counts"].items():
         verdicts.add_row(name, f"{count:,}")
     console.print(verdicts)
-    say_doubts(report, say)
+    if by_file and report["counts"].get("inversion"):
+        say("Without --position rows are judged in the order of the file: does the newest stand first in it?")
+    say_doubts(report, say, out)
     for row in report["unknown_tails"]:
         say(f"Not clean: {row['source']}: {row['text']}")
     who = f"{report['processes']:,} processes" if "processes" in report else f"{report['receivers']:,} receivers"
@@ -234,7 +243,7 @@ def show(report: dict[str, Any], console: Console, out: Path | None) -> None:
     )
 
 
-def say_doubts(report: dict[str, Any], say: Callable[[str], None]) -> None:
+def say_doubts(report: dict[str, Any], say: Callable[[str], None], out: Path | None) -> None:
     ties, doubts = report.get("ties"), report["left_out"].get("in_doubt", 0) + len(report["in_doubt"])
     if ties is None and doubts:
         say(f"In doubt, because clocks may differ that much: {doubts:,}")
@@ -243,3 +252,6 @@ def say_doubts(report: dict[str, Any], say: Callable[[str], None]) -> None:
     for row in report["in_doubt"]:
         if row["verdict"] == "several":
             say(f"in doubt: {row['text']}")
+    if ties is not None and report["left_out"].get("in_doubt"):
+        where = f"{out / 'in_doubt'} holds all" if out else "--json shows more, --out DIR writes all"
+        say(f"... and {report['left_out']['in_doubt']:,} more in doubt ({where})")

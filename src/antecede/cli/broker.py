@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from antecede.live.address import Address
     from antecede.live.broker import Broker
+    from antecede.live.keys.protection import Protection
 
 __all__ = ["broker"]
 
@@ -77,9 +79,17 @@ def show(broker: Broker) -> None:
     if broker.http_port is not None:
         print(f"Watch it:\n  antecede top {text_of(broker.pages.address)}{with_keys}")
     if broker.door is not None and broker.door.address is not None:
-        port = broker.door.address[1]
-        print(f"MQTT 5 clients:\n  mosquitto_sub -V 5 -p {port} -t 'room/#'")
+        print(f"MQTT 5 clients:\n  {mosquitto(broker.door.address, broker.protection)}")
     print("Stop it with ctrl-C.", flush=True)
+
+
+def mosquitto(address: Address, protection: Protection | None) -> str:
+    """How a client that most machines have comes in by the door."""
+    host, port = address
+    where = f"-p {port}" if host in ("127.0.0.1", "::1", "0.0.0.0", "::") else f"-h {host} -p {port}"
+    if protection is not None:
+        where += f' --cafile {protection.keys.directory / "ca.pem"} -u any -P "$(cat FILE)"'
+    return f"mosquitto_sub -V 5 {where} -t 'room/#'"
 
 
 def at_option(url: str) -> str:

@@ -76,8 +76,11 @@ def check(
     if any(option is not None for option in (parents, receiver, position, clock)):
         raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
 
+    from antecede.cli.audit import refuse_tables
     from antecede.sim.plugin import load
     from antecede.trace.check import check as judge
+
+    refuse_tables(paths)
 
     load(plugin or ())
     with Progress("rows") as progress:
@@ -117,6 +120,8 @@ def show(report: Report, console: Console) -> None:
     for name in report.unknown_tails:
         text = f"Not clean: the records of {name} stop without an end, so nobody knows what it did later."
         console.print(fitted(text), highlight=False, markup=False, soft_wrap=True)
+    if report.unrecorded:
+        console.print(fitted(why_unrecorded(report.unrecorded)), highlight=False, markup=False, soft_wrap=True)
     verdict = "clean" if report.clean else "NOT clean"
     if report.exempt:
         verdict += f" (not judged: {', '.join(report.exempt)})"
@@ -126,6 +131,19 @@ def show(report: Report, console: Console) -> None:
         f"{report.messages} messages, {report.pairs} pairs"
     )
     console.print(fitted(text), highlight=False, soft_wrap=True)
+
+
+def why_unrecorded(names: list[str]) -> str:
+    """What is missing where publishers have no records here.
+
+    >>> why_unrecorded(["ann"]).partition(":")[0]
+    'ann published and has no records here'
+    """
+    some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return (
+        f"{some} published and {'has' if len(names) == 1 else 'have'} no records here: clients write them with "
+        "--records DIR or records= of connect, as brokers do; name every directory, or write all to one."
+    )
 
 
 def check_table(paths: list[Path], named: dict[str, str | None], as_json: bool) -> None:
@@ -140,7 +158,7 @@ def check_table(paths: list[Path], named: dict[str, str | None], as_json: bool) 
     if as_json:
         print(json.dumps(judged.to_json(ALL), indent=2))
     else:
-        show(judged.to_json(FIRST), Console(), None)
+        show(judged.to_json(FIRST), Console(), None, by_file=named["position"] is None)
     raise typer.Exit(code_of(judged))
 
 

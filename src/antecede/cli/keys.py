@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from antecede.cli.output import fitted
 from antecede.errors import EnvironmentFault, InputError
 
 __all__ = ["keys"]
@@ -66,7 +67,7 @@ def keys(
         hosts = store.init(there, host or [], now)
         print(f"Keys are in {there}, for a broker called {', '.join(hosts)}.")
         print(f"Next:  antecede keys token --publish 'room/#' --subscribe 'room/#'{named}")
-        print(f"       antecede broker --listen {(host or ['HOST'])[0]}:7400 --keys {there}")
+        print(f"       antecede broker --listen {(host or ['127.0.0.1'])[0]}:7400 --keys {there}")
     elif action == "broker":
         if out is None:
             raise InputError("Say where the broker's keys go: --out DIR.")
@@ -87,7 +88,10 @@ def keys(
         else:
             write(out, token.encode() + b"\n")
         hint = f"Token {rights.id} is for clients called {rights.name} or {rights.name}-..., until {_moment(until_s)}. "
-        print(hint + "It is shown once: --token-file FILE or ANTECEDE_TOKEN shows it to a broker.", file=sys.stderr)
+        kept = "It is shown once: --token-file FILE or ANTECEDE_TOKEN shows it to a broker."
+        if out is not None:
+            kept = f"It is in {out}: --token-file {out} shows it to a broker."
+        print(fitted(hint + kept, sys.stderr), file=sys.stderr)
     elif action == "revoke":
         if which is None:
             raise InputError("Say which token: its id or name, as `antecede keys show` lists them.")
@@ -107,13 +111,23 @@ def _moment(at_s: float) -> str:
     return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def _since(secret: dict[str, Any]) -> str:
+    """The first secret of all was there from the beginning, which is written as 1970.
+
+    >>> _since({"id": "6844d844", "from": "1970-01-01T00:00:00+00:00"})
+    '6844d844 from the beginning'
+    """
+    since = "the beginning" if secret["from"].startswith("1970-01-01T00:00") else secret["from"][:16]
+    return f"{secret['id']} from {since}"
+
+
 def _show(said: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print(json.dumps(said, indent=2))
         return
     print(f"{said['directory']}: certificate for {', '.join(said['certificate']['hosts'])}")
     print(f"it ends on {said['certificate']['ends'][:10]}, that of the authority on {said['authority']['ends'][:10]}")
-    print(f"secrets: {', '.join(one['id'] + ' from ' + one['from'][:16] for one in said['secrets'])}")
+    print(f"secrets: {', '.join(_since(one) for one in said['secrets'])}")
     for one in said["tokens"]:
         state = f"revoked {one['revoked'][:16]}" if one["revoked"] else f"until {one['expires'][:16]}"
         watch = "  watch" if one["watch"] else ""

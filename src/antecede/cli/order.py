@@ -218,10 +218,12 @@ def show(report: dict[str, Any], console: Console, to: Targets, id: str | None =
     ):
         if report[name]:
             say(f"{text}: {report[name]:,}")
+    for note in report.get("notes", ()):
+        say(note)
     more = f" + {report['quarantined']:,} in {to.quarantine}" if report["quarantined"] else ""
     more += f" + {report['held']:,} still waiting" if report["held"] else ""
     sign = "=" if report["reconciled"] else "BUT"
     line = f"{report['rows_in']:,} rows in {sign} {report['rows_out']:,} rows in {to.out}{more}"
     say(line)
-    say("Rows stand as they came; the column causal_pos is the place of each: sort by it.")
+    say("Rows do not stand in this order: the column causal_pos is the place of each, so sort by it.")
     say(f'See it:\n  python -c "import pandas; print(pandas.read_parquet({str(to.out)!r}))"')

@@ -1,14 +1,26 @@
-"""`antecede pub`: publishes one message, or each line that comes in, and says when it is safe."""
+"""`antecede pub`: publishes one message, or each line that comes in, and says when it is safe.
+
+Decided here: lines are published as they come, also where the next one is long in coming (`tail -f log | antecede pub
+log -`). So a thread waits for them: a client that waits itself says nothing to its broker, and is taken for dead.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sys
+import threading
+from collections.abc import AsyncIterator
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 __all__ = ["pub"]
+
+CHUNK = 65_536
+"""Bytes of standard input that are read at once, at most."""
 
 
 def pub(
@@ -32,8 +44,6 @@ def pub(
     records: Annotated[str | None, typer.Option(metavar="DIR", help="Write records, for `antecede check`.")] = None,
 ) -> None:
     """Publish a message; prints its id once it is safe: another broker has it too, or there is no other."""
-    import asyncio
-
     from antecede.cli.calling import called
     from antecede.errors import InputError
     from antecede.live.client import connect
@@ -53,12 +63,41 @@ def pub(
             if payload != "-":
                 print(await node.publish(topic, payload.encode(), within=seconds, headers=headers, order=order))
                 return
-            for line in sys.stdin:
-                node.publish_nowait(topic, line.rstrip("\n").encode(), within=seconds, headers=headers, order=order)
+            async for line in lines_of(sys.stdin.fileno()):
+                node.publish_nowait(topic, line, within=seconds, headers=headers, order=order)
                 if node.pending > 1000:
                     await node.flush()
             await node.flush()
 
     asyncio.run(publish())
     where = "".join(f" --at {one}" for one in at or ())
+    where += f" --ca {ca}" if ca else ""
+    where += f" --token-file {token_file}" if token_file else ""
     print(f"Safe. Subscribers see it as it comes:  antecede sub '{topic}'{where}", file=sys.stderr)
+
+
+async def lines_of(descriptor: int) -> AsyncIterator[bytes]:
+    """Lines as they come, without their ends; the last one may have none."""
+    loop = asyncio.get_running_loop()
+    chunks: asyncio.Queue[bytes] = asyncio.Queue(1)
+
+    def read() -> None:
+        chunk = b"-"
+        while chunk:
+            try:
+                chunk = os.read(descriptor, CHUNK)
+            except OSError:  # closed, or a terminal that is gone
+                chunk = b""
+            try:
+                asyncio.run_coroutine_threadsafe(chunks.put(chunk), loop).result()
+            except (RuntimeError, CancelledError):  # the command has ended
+                return
+
+    threading.Thread(target=read, name="lines", daemon=True).start()  # nothing can wake it: it ends with the command
+    rest = b""
+    while chunk := await chunks.get():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line.removesuffix(b"\r")
+    if rest:
+        yield rest

@@ -52,8 +52,14 @@ def sub(
         )
         async with called(client, at) as node, node.subscribe(*filters, where=where) as inbox:
             broker = "".join(f" --at {one}" for one in at or ())
+            broker += (f" --ca {ca}" if ca else "") + (f" --token-file {token_file}" if token_file else "")
             topic = filters[0].replace("#", "1").replace("+", "1")
             hint = f"antecede pub {topic} 'where shall we meet?' --within 500ms{broker}"
+            for one in filters:
+                if "*" in one:
+                    print(
+                        f"In {one!r} * is a star and no wildcard: + is one level, # all that are left.", file=sys.stderr
+                    )
             print(f"Waiting for {' '.join(filters)}. Next, in another terminal:", file=sys.stderr)
             print(f"  {hint}", file=sys.stderr, flush=True)
             stopped = asyncio.ensure_future(until_stopped())

@@ -26,6 +26,10 @@ __all__ = ["top"]
 
 NOT_DELIVERED = ("late", "superseded", "expired", "overflow", "gone")
 
+UNAUTHORIZED = 401
+NO_RIGHT = "it shows this only to a token that was made with --watch (--token-file)"
+NO_HTTP = "what listens there does not speak HTTP; a broker with keys is asked with --ca and --token-file"
+
 WORDS = (
     "sees: brokers it believes to be there. held: messages that wait for a cause;\n"
     "gap s: for how long the oldest has. unsafe: messages no other broker has yet;\n"
@@ -61,8 +65,16 @@ def top(
             "Name the http port of a broker: start one with `antecede broker --http 7480`, then say `antecede top "
             "127.0.0.1:7480`."
         )
+    places = [as_typed.removeprefix("http://").removeprefix("https://").partition("/")[0] for as_typed in places]
     before: dict[str, dict[str, Any]] = {}
     console = Console(highlight=False)
+    if once:
+        looks = {place: look(place, ca, token_file) for place in places}
+        if as_json:
+            print(json.dumps(looks))
+        else:
+            console.print(page_of(looks, {}, every))
+        raise typer.Exit(2 if all("away" in said for said in looks.values()) else 0)
     with suppress(KeyboardInterrupt), Live(console=console, auto_refresh=False, transient=False) as live:
         while True:
             looks = {place: look(place, ca, token_file) for place in places}
@@ -70,8 +82,6 @@ def top(
                 print(json.dumps(looks))
             else:
                 live.update(page_of(looks, before, every), refresh=True)
-            if once:
-                raise typer.Exit(2 if all("away" in said for said in looks.values()) else 0)
             before = looks
             time.sleep(every)
 
@@ -89,8 +99,10 @@ def look(place: str, ca: Path | None = None, token_file: Path | None = None) -> 
         with urllib.request.urlopen(request, timeout=2, context=how.tls) as answer:
             said: dict[str, Any] = json.load(answer)
             return said
+    except urllib.error.HTTPError as refusal:
+        return {"away": NO_RIGHT if refusal.code == UNAUTHORIZED else f"{refusal.code} {refusal.reason}"}
     except http.client.HTTPException:
-        return {"away": "what listens there does not speak HTTP"}
+        return {"away": "what listens there does not speak HTTP" if secure else NO_HTTP}
     except (OSError, ValueError, urllib.error.URLError) as fault:
         reason = getattr(fault, "reason", fault)
         return {"away": getattr(reason, "strerror", None) or str(reason)}
@@ -108,7 +120,10 @@ def page_of(looks: dict[str, dict[str, Any]], before: dict[str, dict[str, Any]],
     lines = []
     for place, said in looks.items():
         if "away" in said:
-            lines.append(f"{place} does not answer: {said['away']}. {cure_of(place)}")
+            if said["away"] == NO_RIGHT:
+                lines.append(f"{place}: {NO_RIGHT}.")
+            else:
+                lines.append(f"{place} does not answer: {said['away']}. {cure_of(place)}")
             continue
         fates = said["fates"]
         delivered = fates.get("delivered", 0) - before.get(place, {}).get("fates", {}).get("delivered", 0)
@@ -130,5 +145,5 @@ def page_of(looks: dict[str, dict[str, Any]], before: dict[str, dict[str, Any]],
 def cure_of(place: str) -> str:
     """A broker may be there, at the port for its clients."""
     port = place.rpartition(":")[2]
-    example = "7480" if port == "7400" else port
+    example = port if port.isdigit() and port != "7400" else "7480"
     return f"Is it the http port of a broker, as in `antecede broker --http {example}`?"

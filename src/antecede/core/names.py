@@ -35,7 +35,7 @@ def check_process(name: str) -> None:
     antecede.errors.InputError: A process cannot be called '10.0.0.1': use letters, digits or -, and a dot only before \
 the number of its incarnation.
     """
-    if not _PROCESS.fullmatch(name) or len(name) > MAX_PROCESS or not _is_text(name):
+    if not isinstance(name, str) or not _PROCESS.fullmatch(name) or len(name) > MAX_PROCESS or not _is_text(name):
         raise InputError(
             f"A process cannot be called {short(name)}: use letters, digits or -, and a dot only before the number of "
             "its incarnation."

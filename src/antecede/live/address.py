@@ -25,6 +25,7 @@ __all__ = [
     "is_secure",
     "nobody_at",
     "parse_address",
+    "stranger_at",
     "text_of",
     "url_of",
 ]
@@ -132,6 +133,22 @@ def nobody_at(places: Sequence[Address]) -> str:
         return f"No broker answers at {where}: start one with `antecede broker`."
     cure = f"`antecede broker --listen {text_of(places[0])}`"
     return f"No broker answers at {where}: start one with {cure}, or give the address of one that runs."
+
+
+def stranger_at(place: Address, *, secure: bool) -> str:
+    """Something takes connections there and ends them without the words of a broker.
+
+    >>> print(stranger_at(("127.0.0.1", 7400), secure=True).partition("; ")[0])
+    What listens at 127.0.0.1:7400 does not speak TLS as a broker with keys does: without keys write 127.0.0.1:7400
+    """
+    where = text_of(place)
+    if secure:
+        cure = f"does not speak TLS as a broker with keys does: without keys write {where}"
+    else:
+        cure = (
+            f"does not answer as a broker without keys does: with keys write {url_of(place, secure=True)}, and a token"
+        )
+    return f"What listens at {where} {cure}; a broker's --http and --mqtt ports are for others."
 
 
 def url_of(address: Address, *, secure: bool = False) -> str:

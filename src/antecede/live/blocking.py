@@ -1,7 +1,8 @@
 """The client for programs without an event loop: the same calls, each of which waits until it is done.
 
 Decided here: one thread runs an event loop with one client on it; every call is handed to that loop, so that a blocking
-node may be used from several threads; and a program that ends without closing it takes the thread along.
+node may be used from several threads; a call that ctrl-C interrupts is called off there too, or it would take a message
+that nobody gets; and a program that ends without closing it takes the thread along.
 """
 
 from __future__ import annotations
@@ -52,6 +53,13 @@ class BlockingNode:
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> BlockingNode:
+        return self.open()
+
+    def open(self) -> BlockingNode:
+        """Connect, where no `with` can span all calls, as in a notebook: `node = connect_blocking(...).open()`, and at
+        the end `node.close()`."""
+        if self._loop is not None:
+            return self
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="antecede", daemon=True)
         self._thread.start()
@@ -84,13 +92,25 @@ class BlockingNode:
         if self._loop is None:
             work.close()
             raise InputError("This node is closed: connect again, in a `with` statement.")
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        call = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return call.result()
+        except BaseException:
+            call.cancel()  # interrupted while it waits; a call that has failed by itself is over, and this does nothing
+            raise
 
     @property
     def client(self) -> Client:
         if self._client is None:
-            raise InputError("Use it in `with`.")
+            raise InputError(
+                "Use it in `with`, or from cell to cell of a notebook between node.open() and node.close()."
+            )
         return self._client
+
+    def __repr__(self) -> str:
+        if self._client is None:
+            return "<a blocking node that is not open>"
+        return f"<blocking node {self.name}, {'closed' if self._loop is None else self._client.state}>"
 
     @property
     def name(self) -> str:
@@ -113,6 +133,26 @@ class BlockingNode:
                 topic, payload, within=within, deadline=deadline, after=after, order=order, headers=headers
             )
         )
+
+    def publish_nowait(
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        within: float | None = None,
+        deadline: datetime | None = None,
+        after: After = None,
+        order: str = "causal",
+        headers: Mapping[str, Value] | None = None,
+    ) -> str:
+        """Returns the id at once; `flush` waits until all is safe."""
+
+        async def now() -> str:  # on the loop's own thread, as everything that touches the client
+            return self.client.publish_nowait(
+                topic, payload, within=within, deadline=deadline, after=after, order=order, headers=headers
+            )
+
+        return self._do(now())
 
     def request(
         self, topic: str, payload: bytes, *, within: float, headers: Mapping[str, Value] | None = None
@@ -154,7 +194,11 @@ class BlockingInbox:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._node.run(self._inbox.aclose())
 
+    def __repr__(self) -> str:
+        return f"<inbox of {self._node.name}: {', '.join(self._inbox.filters)}>"
+
     def get(self, within: float | None = None) -> Message:
+        """The next message; TimeoutError when none comes `within` so many seconds."""
         return self._node.run(self._inbox.get(within))
 
     def __iter__(self) -> Iterator[Message]:

@@ -96,6 +96,8 @@ class Client(Connection):
         self._replies: asyncio.Task[None] | None = None
         self._requests = 0
         self._asked: dict[str, asyncio.Future[Message]] = {}
+        self._lost = 0
+        """Publications for whose safety nobody waited when a life of this client ended; `flush` tells."""
 
     async def __aenter__(self) -> Client:
         await self.open()
@@ -196,12 +198,29 @@ class Client(Connection):
                 safe.set_result(None)
 
     async def flush(self, within: float | None = None) -> None:
-        """Wait until everything published so far is safe; TimeoutError when it is not `within` so many seconds."""
-        if self._node is None:
-            return
-        mine, outbox = set(self.machine.outbox.unacked), self.machine.outbox
-        async with asyncio.timeout(within):
-            await self.until(lambda: self.closed or self._node is None or mine.isdisjoint(outbox.unacked))
+        """Wait until everything published so far is safe; TimeoutError when it is not `within` so many seconds.
+
+        EnvironmentFault when some of it may be lost, since this client was taken for dead or has ended: how much of
+        what `publish_nowait` took since the last flush. What `publish` waited for has raised there.
+        """
+        if self._node is not None:
+            machine, outbox = self.machine, self.machine.outbox
+            mine = set(outbox.unacked)
+            async with asyncio.timeout(within):
+                await self.until(
+                    lambda: (
+                        self.closed
+                        or self._node is None
+                        or self._machine is not machine
+                        or mine.isdisjoint(outbox.unacked)
+                    )
+                )
+        lost, self._lost = self._lost, 0
+        if lost:
+            raise EnvironmentFault(
+                f"{lost} message{'s' * (lost > 1)} of {self.name} may be lost: not known to be safe before it was "
+                "taken for dead, another client came under its name, or it was closed."
+            )
 
     # -- subscribing -----------------------------------------------------------------------------------------------
 
@@ -399,6 +418,8 @@ class Client(Connection):
 
     async def reply(self, message: Message, payload: bytes, *, within: float | None = None) -> str:
         """Answer a request: publishes to the topic that it names, after it."""
+        if not isinstance(message, Message):
+            raise InputError(f"reply takes the message that asks, not {message!r}.")
         place = message.headers.get(REPLY_TO)
         if not isinstance(place, str):
             raise InputError(f"{message.id} asks for no reply: publish to a topic instead.")
@@ -420,6 +441,8 @@ class Client(Connection):
         if self._node is not None and self.pending:
             try:
                 await self.flush(LEAVE_S)
+            except EnvironmentFault as fault:
+                log.error("%s", fault)
             except TimeoutError:
                 log.error("%s left though %d messages were not safe", self.name, self.pending)
         if self._node is not None and not self.closed:
@@ -432,7 +455,10 @@ class Client(Connection):
         """What was not safe may be lost: its publisher is told, for another life numbers its messages anew."""
         if self.pending:
             log.error("%d messages of %s were not known to be safe", self.pending, self.name)
-        self._fail("This node was taken for dead before the message was known to be safe: publish it again.")
+        self._fail(
+            f"{self.name} was taken for dead, or another client has its name, before the message was known to be safe: "
+            "publish it again."
+        )
 
     def resumed(self) -> None:
         for inbox in self._inboxes:
@@ -443,6 +469,8 @@ class Client(Connection):
             self._open_fused(fused, again=True)
 
     def _fail(self, reason: str) -> None:
+        if self._machine is not None:
+            self._lost += len(self._machine.outbox.unacked.keys() - self._safe.keys())
         for safe in self._safe.values():
             if not safe.done():
                 safe.set_exception(EnvironmentFault(reason))

@@ -22,7 +22,7 @@ from antecede.core.membership.news import split_name
 from antecede.core.membership.wrapper import Managed
 from antecede.core.recipes import build
 from antecede.errors import EnvironmentFault, InputError
-from antecede.live.address import Address, nobody_at, parse_address, text_of
+from antecede.live.address import Address, nobody_at, parse_address, stranger_at, text_of
 from antecede.live.calling import Answered
 from antecede.live.keys.rights import Rights
 from antecede.live.link import Link
@@ -154,8 +154,13 @@ class Connection:
                 await self.until(lambda: self._link.is_final or self._has_begun())
         if not self._has_begun():
             await self.stop()
-            raise EnvironmentFault(self._link.refusal or nobody_at(self._addresses))
+            raise EnvironmentFault(self._link.refusal or self._why_nobody())
         self._watching = asyncio.create_task(self._watch())
+
+    def _why_nobody(self) -> str:
+        if self._link.stranger is None:
+            return nobody_at(self._addresses)
+        return stranger_at(self._link.stranger, secure=self._secure)
 
     def _accepts(self, said: Welcome) -> bool:
         """Whether it can be the home of this client: it carries what is wanted."""

@@ -65,6 +65,8 @@ class Link:
         """Why the last broker that answered refused."""
         self.is_final = False
         """Whether all others would refuse too."""
+        self.stranger: Address | None = None
+        """Where something took a call of the last round and hung up without the words of a broker."""
         self._tls, self._token = tls, token
         self._places, self._on_linked, self._on_away = places, on_linked, on_away
         self._on_published, self._on_final, self._accepts = on_published, on_final, accepts
@@ -140,6 +142,7 @@ class Link:
     async def _connect(self) -> bool:
         tried: set[Address] = set()
         untrusted = 0
+        self.stranger = None
         places = list(self._places())
         for broker, address in [p for p in places if p[0] not in self._leaving] + [
             p for p in places if p[0] in self._leaving
@@ -168,6 +171,8 @@ class Link:
                 untrusted += 1
                 continue
             except (OSError, TimeoutError) as fault:
+                if isinstance(fault, ssl.SSLError | ConnectionResetError | BrokenPipeError):
+                    self.stranger = address
                 log.debug("%s: nobody answers at %s (%s)", self.name, text_of(address), fault or broker)
                 continue
             except Turned as refusal:

@@ -25,6 +25,7 @@ from antecede.spark.tables.cells import FITTING, REQUIRED, fits, is_plain
 from antecede.spark.tables.files import Found
 from antecede.spark.tables.frames import FAULT, READ, arrow_types, col, path_stream, read_frame, read_lines
 from antecede.spark.tables.kinds import shown_type
+from antecede.spark.tables.naming import as_named, hint
 from antecede.spark.views import arrivals
 
 if TYPE_CHECKING:
@@ -133,8 +134,10 @@ def _judged(df: DataFrame, config: Pipeline) -> DataFrame:
     kinds = arrow_types(df.schema)
     for role, name in named.items():
         if name not in kinds:
-            have = ", ".join(name for name in kinds if name not in (_FILE, _REASON, _TEXT))
-            raise InputError(f"The source has no column {name} (columns.{role}); it has {have}.")
+            have = [name for name in kinds if name not in (_FILE, _REASON, _TEXT)]
+            raise InputError(
+                f"The source has no column {name} (columns.{role}){hint(name, have)}; it has {as_named(have)}."
+            )
         if not fits("parents" if role == "topic" else role, kinds[name]):
             must = "text or a list of texts" if role == "topic" else FITTING[role]
             raise InputError(f"The column {name} is {shown_type(kinds[name])}: for columns.{role} it must be {must}.")

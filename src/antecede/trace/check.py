@@ -143,6 +143,9 @@ def check(
     ledgers = {name: judge.ledger for name, judge in judges.items()}
     Fates(history, receivers, ledgers, holders, skew_us).judge(report)
     report.findings = [f for f in report.findings if f.verdict not in skip]
+    unheard_of = {f.message for f in report.findings if f.verdict == "unexplained" and f.message not in history.index}
+    senders = {message.rpartition(":")[0].rstrip("~") for message in unheard_of if message and ":" in message}
+    report.unrecorded = sorted(senders - history.processes.keys())
     return report
 
 

@@ -55,6 +55,8 @@ class Report:
     unknown_tails: list[str] = field(default_factory=list)
     """Processes whose records stop without `end` or `crash`, and streams without a record: nothing they did later is
     known."""
+    unrecorded: list[str] = field(default_factory=list)
+    """Who published what others had, and has no records here: most often records of clients that were not asked for."""
     exempt: tuple[str, ...] = ()
     """Verdicts that were not judged, because the recipe does not promise them."""
 
@@ -85,6 +87,7 @@ class Report:
             "fates_by_role": self.fates_by_role,
             "exempt": list(self.exempt),
             "unknown_tails": self.unknown_tails,
+            "unrecorded": self.unrecorded,
             "in_doubt": [plain(f) for f in self.in_doubt],
             "findings": [plain(f) for f in self.findings],
         }

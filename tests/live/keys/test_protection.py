@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from antecede.errors import EnvironmentFault, InputError
+from antecede.live import connection
 from antecede.live.broker import Broker
 from antecede.live.client import connect
 from antecede.live.keys import store
@@ -84,6 +85,28 @@ def test_whoever_has_no_token_or_a_wrong_expired_or_revoked_one_is_told_so(
 
 def time_now() -> datetime:
     return datetime.now(UTC)
+
+
+def test_who_calls_with_keys_where_there_are_none_or_without_is_told_what_to_write(
+    keyed: Keyed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "FIRST_S", 0.5)
+
+    async def main() -> None:
+        async with keyed.broker("A") as locked, Broker("127.0.0.1:0", name="B", http=0, mqtt=0) as open_:
+            plain, secure = locked.url.partition("//")[2], open_.url.replace("antecede:", "antecedes:")
+            with pytest.raises(EnvironmentFault, match=rf"with keys write antecedes://{plain}, and a token"):
+                async with connect(plain):
+                    pass
+            with pytest.raises(EnvironmentFault, match=rf"without keys write {open_.url.partition('//')[2]};"):
+                async with connect(secure, tls=keyed.ca, token=keyed.token()):
+                    pass
+            assert open_.door is not None and open_.door.address is not None
+            with pytest.raises(EnvironmentFault, match="--mqtt ports are for others"):
+                async with connect(f"127.0.0.1:{open_.door.address[1]}"):
+                    pass
+
+    asyncio.run(main())
 
 
 def test_rights_are_kept_by_clients_and_enforced_at_brokers(keyed: Keyed) -> None:

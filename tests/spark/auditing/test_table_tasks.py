@@ -135,7 +135,7 @@ def test_clock_entries_of_steps_that_are_not_there(tmp_path: Path) -> None:
 def test_cells_that_cannot_be_read_are_set_aside_with_the_reason(tmp_path: Path) -> None:
     table = pa.table({"id": ["a", "b", "c"], "clock": ['{"p": 1}', "p=1", '{"p": 2}'], "position": ["0", "1", "x"]})
     result = table_audited([table], tmp_path)
-    assert reasons(result) == ["clock is not a vector clock: p=1", "position is not a whole number: x"]
+    assert reasons(result) == ["clock is not a vector clock: p=1", "position is neither a whole number nor a time: x"]
     table = pa.table({"id": ["b", "a", "c"], "parents": ['["a"]', "", '["a"'], "position": [0, 1, 2]})
     result = table_audited([table], tmp_path / "other")
     assert reasons(result) == ['parents cannot be read: ["a"']

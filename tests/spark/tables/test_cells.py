@@ -104,7 +104,8 @@ def test_whole_numbers() -> None:
     assert read("seq", ["1", " 2 ", "x", "1.0", "99999999999999999999"])[:2] == [1, 2]
     assert read("seq", ["x"]) == [{"seq is not a whole number: x"}]
     assert read("seq", ["99999999999999999999"]) == [{"seq is not a whole number: 99999999999999999999"}]
-    assert read("position", [2.0, 2.5]) == [2, {"position is not a whole number: 2.5"}]
+    assert read("position", [2.0, 2.5]) == [2, {"position is neither a whole number nor a time: 2.5"}]
+    assert read("position", ["7", "1970-01-01T01:00:00.000002+01:00"]) == [7, 2]
     assert read("seq", [2**64 - 1], pa.uint64()) == [{"seq is not a whole number: 18446744073709551615"}]
 
 

@@ -68,7 +68,9 @@ def make_token(rights: Rights, key: Ed25519PrivateKey) -> str:
 def judge(token: str, now_s: float, key: Ed25519PublicKey, revoked: Container[str]) -> Rights | Refusal:
     """What its bearer may do now, or why it may nothing."""
     if not token:
-        return Refusal(MISSING, "This broker asks for a token: `antecede keys token` makes one, token= shows it.")
+        return Refusal(
+            MISSING, "This broker asks for a token: `antecede keys token` makes one, --token-file or token= shows it."
+        )
     wrong = Refusal(WRONG, "This token was not made for this cluster, or was altered: get another one.")
     signed, _, signature = token.rpartition(".")
     kind, _, body = signed.partition(".")

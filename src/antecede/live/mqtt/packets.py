@@ -188,7 +188,7 @@ def _check_connect(first: int, body: bytes) -> None:
     name, at = _text(body, 0)
     version = body[at]
     if (name, version) in ((b"MQTT", 4), (b"MQIsdp", 3)):
-        raise OldVersion(UNSUPPORTED, f"MQTT 3 (version {version}): this broker speaks version 5, as in `-V 5`")
+        raise OldVersion(UNSUPPORTED, f"MQTT 3 (version {version}): this broker speaks 5 (mosquitto: -V 5)")
     if name != b"MQTT" or version != 5:
         raise Breach(UNSUPPORTED, f"neither MQTT nor version 5, but {name[:8]!r} and {version}")
     flags = body[at + 1]

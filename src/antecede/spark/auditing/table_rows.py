@@ -20,6 +20,7 @@ from antecede.spark.auditing.chunks import integers
 from antecede.spark.auditing.keys import keys_of
 from antecede.spark.tables.cells import FITTING, fits, read_cells
 from antecede.spark.tables.kinds import shown_type
+from antecede.spark.tables.naming import as_named, hint
 
 __all__ = ["distinct", "keyed", "marks", "plain", "roles_of", "sizes_of", "sound", "texts_of"]
 
@@ -42,7 +43,9 @@ def roles_of(columns: Sequence[tuple[str, pa.DataType | None]], named: Mapping[s
     wanted = {role: name for role, name in named.items() if name is not None}
     absent = [name for name in wanted.values() if name not in names]
     if absent:
-        raise InputError(f"the table has no column {', '.join(absent)}; it has {', '.join(names)}")
+        raise InputError(
+            f"the table has no column {as_named(absent)}{hint(absent[0], names)}; it has {as_named(names)}"
+        )
     twice = [name for name in wanted.values() if names.count(name) > 1]
     if twice:
         raise InputError(f"the table has more than one column {twice[0]}: rename all but one")

@@ -15,6 +15,7 @@ from antecede.errors import InputError
 from antecede.spark.order.behind import Rules
 from antecede.spark.tables.cells import FITTING, PLAIN, fits
 from antecede.spark.tables.kinds import shown_type
+from antecede.spark.tables.naming import as_named, hint
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,7 +126,9 @@ def check(columns: Columns, names: list[str], kinds: Mapping[str, pa.DataType | 
         if column is None:
             continue
         if column not in kinds:
-            raise InputError(f"there is no column {column} for {role}; the table has {', '.join(names)}")
+            raise InputError(
+                f"there is no column {column} for {role}{hint(column, names)}; the table has {as_named(names)}"
+            )
         if not fits(role, kinds[column]):
             raise InputError(f"column {column} is {shown_type(kinds[column])}; for {role} it must be {FITTING[role]}")
     taken = [name for name in (*ADDED, *WORKING, "_parents") if name in kinds]

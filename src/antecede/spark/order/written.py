@@ -13,17 +13,25 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from antecede.errors import InputError
 from antecede.spark.manifest import Manifest, commit, committed, local_path
 from antecede.spark.order.arrow import lists
 from antecede.spark.order.columns import FOREIGN, Columns
 from antecede.spark.order.local import order_local
 from antecede.spark.parts import Target, write_files
+from antecede.spark.tables.cells import TIMES, read_role
 from antecede.spark.tables.decoded import Aside
 from antecede.spark.tables.kinds import spark_schema
 from antecede.spark.tables.local import Taken
 from antecede.spark.tables.making import array
 
 __all__ = ["ASIDE", "Targets", "order_to_files", "outcomes", "report_of", "without_place", "write_table"]
+
+UNITS = {"seconds": (10**9, 10**10), "milliseconds": (10**12, 10**13), "nanoseconds": (10**17, 10**19)}
+"""Between which numbers times of 2001 to 2286 lie, in units that are not read here."""
+
+SHOWN = 80
+"""Characters of a line that could not be read, in a sentence."""
 
 ASIDE = pa.schema([("file", pa.string()), ("reason", pa.string()), ("row", pa.string())])
 
@@ -39,7 +47,10 @@ class Targets(NamedTuple):
 
 def order_to_files(taken: Taken, columns: Columns, to: Targets) -> dict[str, Any]:
     """Order what was read and write it; the report."""
-    ordered = order_local(taken.table, columns)
+    try:
+        ordered = order_local(taken.table, columns)
+    except InputError as fault:  # what is said to be missing may stand in a line that could not be read
+        raise InputError(f"{fault}{unread(taken.aside)}") from None
     written = [to.out]
     if to.late is None:
         write_table(to.out, ordered)
@@ -53,7 +64,41 @@ def order_to_files(taken: Taken, columns: Columns, to: Targets) -> dict[str, Any
         write_table(to.quarantine, aside_table(taken.aside))
     rows = [row for table in written for row in outcomes(table)]
     aside = rows_of(to.quarantine) if taken.aside else 0
-    return report_of("local", taken.rows_in, rows, aside)
+    return {**report_of("local", taken.rows_in, rows, aside), "notes": odd_times(taken.table, columns)}
+
+
+def odd_times(table: Any, columns: Columns) -> list[str]:
+    """A sentence for each column of times in which whole numbers are not the microseconds that they are taken for: they
+    all lie where seconds, milliseconds or nanoseconds since 1970 would be today. Of no weight where nobody waits."""
+    said: list[str] = []
+    for role in TIMES if columns.bounded else ():
+        name = getattr(columns, role)
+        if name is None or pa.types.is_temporal(table.schema.field(name).type):
+            continue
+        values = read_role(role, table[name]).values
+        low, high = (one.as_py() for one in pa.compute.min_max(values).values())
+        unit = next(
+            (unit for unit, (least, most) in UNITS.items() if low is not None and least <= low <= high < most), ""
+        )
+        if unit:
+            said.append(
+                f"The numbers of column {name} look like {unit} since 1970, and were taken for microseconds: with "
+                "other numbers rows wait longer or shorter."
+            )
+    return said
+
+
+def unread(aside: Sequence[Aside]) -> str:
+    """That lines could not be read, as the end of a sentence.
+
+    >>> unread([Aside("log.csv", "not UTF-8", "1,,M\\\\xfcller")])
+    '. 1 line could not be read, the first in log.csv: not UTF-8: 1,,M\\\\xfcller'
+    """
+    if not aside:
+        return ""
+    file, reason, row = aside[0]
+    lines = f"{len(aside):,} line{'s' * (len(aside) > 1)}"
+    return f". {lines} could not be read, the first in {file}: {reason}{f': {row[:SHOWN]}' if row else ''}"
 
 
 def aside_table(aside: Sequence[Aside]) -> pa.Table:

@@ -26,6 +26,7 @@ __all__ = [
     "PLAIN",
     "REQUIRED",
     "TEXT",
+    "TIMES",
     "Cells",
     "fits",
     "is_plain",
@@ -47,6 +48,7 @@ PLAIN: Mapping[str, pa.DataType] = {
 REQUIRED = ("id", "sender", "receiver", "seq", "position", "clock")
 """Where a null makes the row invalid. No parents are no parents, and a time that is null does not bind."""
 
+TIMES = ("deadline", "time", "arrived")
 A_TIME = "a timestamp, whole microseconds, or text like 2024-05-01T12:00:00Z"
 FITTING: Mapping[str, str] = {
     "id": "text or a whole number",
@@ -55,7 +57,7 @@ FITTING: Mapping[str, str] = {
     "run": "text or a whole number",
     "parents": 'an array of ids, JSON text like ["a"], or text with commas, semicolons or spaces between ids',
     "seq": "a whole number",
-    "position": "a whole number",
+    "position": "a whole number, or a time: a timestamp, or text like 2024-05-01T12:00:00Z",
     "clock": 'a map of text to whole numbers, a struct of them, or JSON text like {"p": 3}',
     "group": "text, a number, a boolean or a date",
     "deadline": A_TIME,
@@ -102,7 +104,7 @@ def fits(role: str, kind: pa.DataType | None) -> bool:
         if is_.is_map(kind):
             return fits("id", kind.key_type) and (is_.is_integer(kind.item_type) or is_.is_null(kind.item_type))
         return text or (is_.is_struct(kind) and all(is_.is_integer(kind.field(n).type) for n in range(kind.num_fields)))
-    if role in ("deadline", "time", "arrived"):
+    if role in TIMES or role == "position":
         return text or number or is_.is_timestamp(kind) or is_.is_date(kind)
     if role == "group":
         return not (is_.is_nested(kind) or is_.is_binary(kind) or is_.is_large_binary(kind))
@@ -116,7 +118,7 @@ def is_plain(role: str, kind: pa.DataType) -> bool:
         return is_.is_list(kind) and (is_.is_string(kind.value_type) or is_.is_signed_integer(kind.value_type))
     if role == "clock":
         return False
-    if role in ("deadline", "time", "arrived"):
+    if role in TIMES:
         return is_.is_signed_integer(kind) or is_.is_timestamp(kind) or is_.is_date(kind)
     if role in ("seq", "position"):
         return is_.is_signed_integer(kind)
@@ -185,11 +187,12 @@ def clocks(array: Any, role: str) -> Cells:
 
 def numbers(array: Any, role: str) -> Cells:
     kind = array.type
-    if role in ("deadline", "time", "arrived"):
+    if role in TIMES or role == "position":
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
             return Cells(array.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(NUMBER), None)
         if not pa.types.is_signed_integer(kind):
-            return one_by_one(array, NUMBER, time_of, f"{role} is not a time")
+            otherwise = "is not a time" if role in TIMES else "is neither a whole number nor a time"
+            return one_by_one(array, NUMBER, time_of, f"{role} {otherwise}")
     if pa.types.is_signed_integer(kind):
         return Cells(array.cast(NUMBER), None)
     return one_by_one(array, NUMBER, number_of, f"{role} is not a whole number")
