@@ -36,21 +36,6 @@ class Held:
 
 
 class Inbox:
-    __slots__ = (
-        "_due",
-        "_forget_at",
-        "_tick",
-        "blocked",
-        "guard_us",
-        "held",
-        "marks",
-        "memory_us",
-        "on_deliver",
-        "out",
-        "reader",
-        "seen",
-    )
-
     def __init__(
         self,
         reader: Reader,

@@ -41,8 +41,6 @@ __all__ = ["Application"]
 
 
 class Application:
-    __slots__ = ("_resumed", "causes", "client", "had", "handover", "heard", "missed", "upper")
-
     def __init__(self, client: Client) -> None:
         self.client = client
         self.upper, self.heard, self.causes, self.missed = client.upper, client.heard, client.causes, client.missed

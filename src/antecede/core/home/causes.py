@@ -31,8 +31,6 @@ def cut_stamp(marks: Mapping[str, int], rank: int) -> Stamp:
 
 
 class Causes:
-    __slots__ = ("_cuts", "_stamps", "forgotten", "name")
-
     def __init__(self, name: str) -> None:
         self.name = name
         self._stamps: dict[str, Stamp] = {}

@@ -26,8 +26,6 @@ ACKNOWLEDGED = 4_096
 
 
 class Confirming:
-    __slots__ = ("_acknowledged", "_elsewhere", "_keeps", "_safe", "_unsafe", "broker", "stability")
-
     def __init__(self, broker: HomeBroker) -> None:
         self.broker, self.stability = broker, broker.stability
         self._unsafe: dict[str, tuple[str, Envelope]] = {}

@@ -28,8 +28,6 @@ __all__ = ["Growing"]
 
 
 class Growing:
-    __slots__ = ("_asked", "_began", "_missed", "at_us", "change", "client", "owed", "passed")
-
     def __init__(self, client: Client) -> None:
         self.client = client
         self.change = 0

@@ -51,8 +51,6 @@ class Wanted:
 
 
 class Fusing:
-    __slots__ = ("at_us", "client", "last", "wanted")
-
     def __init__(self, client: Client) -> None:
         self.client = client
         self.wanted: dict[int, Wanted] = {}

@@ -40,8 +40,6 @@ __all__ = ["Handover", "QueuedInbox", "as_published"]
 class QueuedInbox(Inbox):
     """What is ready is put here or there; its row is not written yet."""
 
-    __slots__ = ("missing", "overslept", "put", "put_back")
-
     put: Callable[[Envelope, str, int], None]
     put_back: Callable[[Envelope, int], bool]
     missing: Callable[[Envelope, str], tuple[str, ...]]
@@ -92,24 +90,6 @@ def as_published(envelope: Envelope) -> Envelope:
 
 
 class Handover:
-    __slots__ = (
-        "_carried",
-        "_door",
-        "_due",
-        "_order",
-        "_tick",
-        "admitted",
-        "delivered",
-        "dropped",
-        "margin_us",
-        "memory_us",
-        "missing",
-        "name",
-        "out",
-        "queues",
-        "seen",
-    )
-
     def __init__(
         self,
         name: str,

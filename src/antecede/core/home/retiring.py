@@ -79,11 +79,6 @@ BATCH = 512
 class Retiring:
     """At a broker."""
 
-    __slots__ = (
-        "_heard", "_looked_us", "_open", "_peers", "_prompt_us", "_retired_us", "_say_us", "_untold", "_votes",
-        "broker", "forgot", "retired",
-    )  # fmt: skip
-
     def __init__(self, broker: HomeBroker) -> None:
         self.broker = broker
         self.retired: dict[str, int] = {}
@@ -315,8 +310,6 @@ class Retiring:
 
 class Naming:
     """At a client: what it need not name."""
-
-    __slots__ = ("_retired", "client", "upper")
 
     def __init__(self, client: Client) -> None:
         self.client, self.upper = client, client.upper

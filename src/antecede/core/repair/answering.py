@@ -28,8 +28,6 @@ BATCH = 32
 
 
 class Answers:
-    __slots__ = ("past", "server", "store", "writer")
-
     def __init__(self, server: Server) -> None:
         self.server = server
         self.past, self.store, self.writer = server.past, server.store, server.writer

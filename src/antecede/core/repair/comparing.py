@@ -23,11 +23,6 @@ __all__ = ["Rounds", "bounded"]
 
 
 class Rounds:
-    __slots__ = (
-        "_goal", "_in_step", "_newcomers", "at_us", "dice", "enabled", "local", "past", "server", "stability", "steady",
-        "store", "writer",
-    )  # fmt: skip
-
     def __init__(self, server: Server, *, enabled: bool) -> None:
         self.server = server
         self.past, self.writer, self.store = server.past, server.writer, server.store

@@ -25,10 +25,6 @@ __all__ = ["Losses"]
 
 
 class Losses:
-    __slots__ = (
-        "_doomed", "_heard_us", "_lacks", "_lost", "_named", "inbox", "reader", "receiver", "wants", "writer"
-    )  # fmt: skip
-
     def __init__(self, receiver: Receiver) -> None:
         self.receiver = receiver
         self.inbox, self.reader, self.wants = receiver.inbox, receiver.reader, receiver.wants

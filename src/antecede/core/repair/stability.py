@@ -27,19 +27,6 @@ LOOKS = 8
 
 
 class Stability:
-    __slots__ = (
-        "_laggards",
-        "_looked_us",
-        "_since",
-        "confirmed",
-        "let_go",
-        "past",
-        "server",
-        "settled",
-        "store",
-        "writer",
-    )
-
     def __init__(self, server: Server) -> None:
         self.server = server
         self.past, self.store, self.writer = server.past, server.store, server.writer

@@ -26,8 +26,6 @@ __all__ = ["Forwarding"]
 
 
 class Forwarding:
-    __slots__ = ("_asked", "_came", "_same_filters", "_until", "at_us", "clock", "subscriber", "view")
-
     def __init__(self, subscriber: Subscriber) -> None:
         settings = subscriber.settings
         self.subscriber = subscriber

@@ -26,8 +26,6 @@ TELLS = 0.1
 
 
 class LocalView:
-    __slots__ = ("_dice", "_known", "_near_by", "_passing", "names", "near", "size")
-
     def __init__(self, dice: Dice, *, size: int, near: float) -> None:
         self._dice = dice
         self.size = size

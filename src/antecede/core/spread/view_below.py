@@ -15,8 +15,6 @@ __all__ = ["ViewBelow"]
 
 
 class ViewBelow:
-    __slots__ = ("_dice", "_known", "_round", "names", "renewed", "size")
-
     def __init__(self, dice: Dice, *, size: int, renewed: float) -> None:
         self._dice = dice
         self.size = size
