@@ -35,7 +35,7 @@ from antecede.core.order.vector import VectorWriter
 from antecede.core.order.writer import NoWriter, Writer
 from antecede.core.roles.broker import Broker
 from antecede.core.roles.member import Member
-from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Parts
 from antecede.core.roles.round_broker import RoundBroker
 from antecede.core.roles.round_subscriber import RoundSubscriber
 from antecede.core.roles.subscriber import Subscriber

@@ -57,7 +57,7 @@ from antecede.core.order.numbered import WINDOW, Log
 from antecede.core.order.vector import VectorWriter
 from antecede.core.repair.answering import BATCH
 from antecede.core.roles.broker import BrokerBase
-from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Parts
 from antecede.core.topics import split_filter
 from antecede.core.where import parse_where
 from antecede.errors import InputError, RemoteProtocolError
@@ -222,7 +222,7 @@ class HomeBroker(BrokerBase):
         self.writer.retire(marks)
         self.stability.retire(marks)
         self.confirming.retire(marks)
-        self.settled(marks)
+        self.losses.settled(marks)
         if self.reader.freed:
             self.inbox.settle(now_us)
             self.want_blocked(None, now_us)

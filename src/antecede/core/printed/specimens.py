@@ -21,7 +21,7 @@ from antecede.core.order.writer import NoWriter
 from antecede.core.printed import colour, graph, pull, rounds, solicit
 from antecede.core.printed.waiting import WaitingList
 from antecede.core.roles.broker import Broker
-from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Parts
 from antecede.core.roles.round_broker import RoundBroker
 from antecede.core.roles.round_subscriber import RoundSubscriber
 from antecede.core.roles.subscriber import Subscriber

@@ -18,7 +18,7 @@ from antecede.core.printed.colour import IntegerColours, PrintedMatrixWriter
 from antecede.core.printed.rounds import RuleOneReader, WholeVectorWriter
 from antecede.core.roles.carrier import Carrier
 from antecede.core.roles.member import Member
-from antecede.core.roles.process import Parts, Process
+from antecede.core.roles.receiver import Parts, Receiver
 from antecede.core.roles.round_broker import RoundBroker
 from antecede.errors import InputError
 
@@ -34,7 +34,7 @@ def _as_they_are(parts: Parts) -> Parts:
     return parts
 
 
-def _as_it_is(machine: Process) -> None:
+def _as_it_is(machine: Receiver) -> None:
     pass
 
 
@@ -42,7 +42,7 @@ class Repair(NamedTuple):
     says: str
     alter: Alter = _as_they_are
     """What undoes it, before the machine is put together."""
-    change: Callable[[Process], None] = _as_it_is
+    change: Callable[[Receiver], None] = _as_it_is
     """... or afterwards."""
     member: type[Member] = Member
 
@@ -107,17 +107,17 @@ def _below(parts: Parts, **changed: Any) -> Parts:
     return parts._replace(**changed) if parts.reads_only else parts
 
 
-def _answers_below(machine: Process) -> None:
+def _answers_below(machine: Receiver) -> None:
     assert isinstance(machine, Carrier)
     machine.answers = pieces.BelowAnswers(machine)
 
 
-def _keeps_others(machine: Process) -> None:
+def _keeps_others(machine: Receiver) -> None:
     assert isinstance(machine, Carrier) and isinstance(machine.store, pieces.OthersStore)
     machine.store.own = machine.name
 
 
-def _sums_nothing(machine: Process) -> None:
+def _sums_nothing(machine: Receiver) -> None:
     if isinstance(machine, RoundBroker):
         machine.summed = 0
 
@@ -201,6 +201,6 @@ def undone(
         recipe, "repaired", name=name, role=role, groups=groups, settings=settings, dice=dice, alter=chosen.alter,
         member=chosen.member,
     )  # fmt: skip
-    assert isinstance(machine, Process)
+    assert isinstance(machine, Receiver)
     chosen.change(machine)
     return machine

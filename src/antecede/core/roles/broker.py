@@ -28,10 +28,8 @@ from antecede.core.frames import (
 from antecede.core.interest import Interest, group_of, next_after
 from antecede.core.message import Envelope, Mark, Message, Publication
 from antecede.core.order.round_clock import RoundClock
-from antecede.core.publishing import compose
 from antecede.core.roles.carrier import Carrier
-from antecede.core.roles.process import Parts
-from antecede.core.roles.receiver import Timer
+from antecede.core.roles.receiver import Parts, Timer
 from antecede.core.spread.multicast import Multicast
 
 __all__ = ["Broker", "BrokerBase"]
@@ -115,6 +113,7 @@ class BrokerBase(Carrier):
         return self.flush(now_us)
 
     def timers(self) -> Iterator[Timer]:
+        yield from super().timers()
         yield self.joining.at_us, self.joining.ask
 
     # -- in --------------------------------------------------------------------------------------------------------
@@ -172,7 +171,7 @@ class Broker(BrokerBase):
         self._routes: dict[tuple[str, ...], list[tuple[Interest, tuple[str, ...]]]] = {}
 
     def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
-        envelope = compose(self, publication, now_us)
+        envelope = self.compose(publication, now_us)
         self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
 

@@ -13,7 +13,7 @@ from antecede.core.frames import Digest, Frame, Request
 from antecede.core.message import Mark
 from antecede.core.order.colour import ROUNDS
 from antecede.core.repair.asking import open_ranges, ranges_of
-from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Parts
 from antecede.core.roles.subscriber import Subscriber
 
 __all__ = ["RoundSubscriber"]
