@@ -58,6 +58,7 @@ __all__ = [
     "Alter",
     "Make",
     "Recipe",
+    "as_they_are",
     "build",
     "recipe_named",
     "register",
@@ -217,7 +218,7 @@ def recipe_named(name: str) -> Recipe:
     return replace(recipe, spread=spread)
 
 
-def _as_they_are(parts: Parts) -> Parts:
+def as_they_are(parts: Parts) -> Parts:
     return parts
 
 
@@ -231,7 +232,7 @@ def build(
     settings: Settings,
     dice: Dice,
     table: Groups = EACH,
-    alter: Alter = _as_they_are,
+    alter: Alter = as_they_are,
     member: type[Member] = Member,
     read: Read = plain_content,
 ) -> Machine:

@@ -13,7 +13,7 @@ from antecede.core.interest import Interest
 from antecede.core.machine import Dice, Machine, Settings
 from antecede.core.order.colour import ColourReader
 from antecede.core.order.matrix import ColumnInterest, place_of
-from antecede.core.order.reader import Reader
+from antecede.core.order.reader import Reader, everything
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import ColoursReader, RoundsWriter
 from antecede.core.order.vector import VectorWriter
@@ -47,7 +47,7 @@ def specimen(
     if recipe.name == "solicit":
         return solicit.PrintedMember(name, groups, settings, dice, below=solicit.READINGS[reading])
     guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
-    parts = Parts(name, Interest(groups), settings, dice, NoWriter(), Reader(_everything, dense=False), guard_us)
+    parts = Parts(name, Interest(groups), settings, dice, NoWriter(), Reader(everything, dense=False), guard_us)
     if role == "subscriber":
         return _subscriber(recipe, reading, parts._replace(digests=False))
     return _broker(recipe, reading, parts, spread)
@@ -100,14 +100,10 @@ def _clock(recipe: Recipe, settings: Settings) -> RoundClock:
     return clock
 
 
-def _everything(stream: str) -> bool:
-    return True
-
-
 class _Waits(Subscriber):
     """A subscriber that waits for messages of other groups too."""
 
     def subscribe(self, *args: Any) -> Any:
         effects = super().subscribe(*args)
-        self.reader.look_at(_everything)
+        self.reader.look_at(everything)
         return effects

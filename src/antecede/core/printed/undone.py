@@ -7,7 +7,7 @@ the repaired machine, put together by `recipes.build`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from antecede.core.machine import Dice, Machine, Settings
 from antecede.core.order.graph import GraphWriter
@@ -16,22 +16,14 @@ from antecede.core.order.reader import everything
 from antecede.core.printed import pieces
 from antecede.core.printed.colour import IntegerColours, PrintedMatrixWriter
 from antecede.core.printed.rounds import RuleOneReader, WholeVectorWriter
+from antecede.core.recipes import WITHOUT, Alter, Recipe, as_they_are, build
 from antecede.core.roles.carrier import Carrier
 from antecede.core.roles.member import Member
 from antecede.core.roles.receiver import Parts, Receiver
 from antecede.core.roles.round_broker import RoundBroker
 from antecede.errors import InputError
 
-if TYPE_CHECKING:
-    from antecede.core.recipes import Recipe
-
 __all__ = ["REPAIRS", "Repair", "repairs_of", "undone"]
-
-Alter = Callable[[Parts], Parts]
-
-
-def _as_they_are(parts: Parts) -> Parts:
-    return parts
 
 
 def _as_it_is(machine: Receiver) -> None:
@@ -40,7 +32,7 @@ def _as_it_is(machine: Receiver) -> None:
 
 class Repair(NamedTuple):
     says: str
-    alter: Alter = _as_they_are
+    alter: Alter = as_they_are
     """What undoes it, before the machine is put together."""
     change: Callable[[Receiver], None] = _as_it_is
     """... or afterwards."""
@@ -189,8 +181,6 @@ def undone(
     recipe: Recipe, reading: str, *, name: str, role: str, groups: tuple[str, ...], settings: Settings, dice: Dice
 ) -> Machine:
     """`reading`: `without-REPAIR`."""
-    from antecede.core.recipes import WITHOUT, build
-
     repair = reading.removeprefix(WITHOUT)
     known = repairs_of(recipe.name)
     if repair not in known:

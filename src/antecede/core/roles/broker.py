@@ -25,7 +25,7 @@ from antecede.core.frames import (
     SnapshotPage,
     SnapshotRequest,
 )
-from antecede.core.interest import Interest, group_of, next_after
+from antecede.core.interest import Interest, by_interest, group_of, next_after
 from antecede.core.message import Envelope, Mark, Message, Publication
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.roles.carrier import Carrier
@@ -225,11 +225,8 @@ class Broker(BrokerBase):
         """The subscribers that want such a message, those of one interest together."""
         routes = self._routes.get(topics)
         if routes is None:
-            by_interest: dict[tuple[str, ...], tuple[Interest, list[str]]] = {}
-            for name, (_, interest) in self.links.items():
-                if interest.wants(topics):
-                    by_interest.setdefault(interest.filters, (interest, []))[1].append(name)
-            routes = self._routes[topics] = [(interest, tuple(names)) for interest, names in by_interest.values()]
+            linked = ((name, interest) for name, (_, interest) in self.links.items())
+            routes = self._routes[topics] = by_interest(linked, topics)
         return routes
 
     def offer_of(self, envelope: Envelope, peer: str) -> dict[str, int]:
