@@ -44,12 +44,7 @@ class Application:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.upper, self.heard, self.causes, self.missed = client.upper, client.heard, client.causes, client.missed
-        settings = client.settings
-        self.handover = Handover(
-            client.name, client.out, admitted=self._admitted, delivered=self._delivered, dropped=self._dropped,
-            missing=self._missing, margin_us=min(client.guard_us, settings.clock_bound_us),
-            memory_us=settings.grace_us, seen=client.seen,
-        )  # fmt: skip
+        self.handover = Handover(self)
         self.had: LooseReader | None = None
         """Which unordered messages were handed over; None: there is no queue, and never was."""
         self._resumed: dict[str, int] = {}
@@ -140,11 +135,9 @@ class Application:
         join(past, ordered_of(self.client.tops))
         return cut_of(past)
 
-    def missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
-        """Of an item of the attachment."""
-        return self._missing(as_published(envelope), reason)
+    # -- for the queues --------------------------------------------------------------------------------------------
 
-    def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
+    def missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
         """Why, in ids: what a message was forced out without, or waited for until it was late; or what went out before
         one that is superseded. Of others' topics in the same group it cannot be told whether they are wanted."""
         client, stamp = self.client, envelope.stamp
@@ -154,15 +147,18 @@ class Application:
         marks = [(s, n) for s, n in stamp.needs if n > max(past.get(s, 0), began.get(s, 0))]
         return tuple(dict.fromkeys(id_of_mark(mark) for mark in marks if client.interest.concerns(mark[0])))
 
-    def _admitted(self, envelope: Envelope) -> None:
+    def admitted(self, envelope: Envelope) -> None:
+        """A message has entered its queues: it need not be sent again."""
         if envelope.message.order == "none":
             self.heard.delivered(envelope.stamp, forced=False)
 
-    def _delivered(self, envelope: Envelope, now_us: int) -> None:
+    def delivered(self, envelope: Envelope, now_us: int) -> None:
+        """A message was handed over: its Deliver effect comes right before this."""
         if self.had is not None and envelope.message.order == "none":
             self.had.delivered(envelope.stamp, forced=False)
         self.client.delivered(envelope, now_us)
 
-    def _dropped(self, envelope: Envelope, reason: str, now_us: int) -> None:
+    def dropped(self, envelope: Envelope, now_us: int) -> None:
+        """A message was dropped without having been delivered."""
         if envelope.message.order != "none":
             self.missed.note(envelope.message.id, now_us)
