@@ -169,7 +169,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Unheard.heard_by", "self.who.discard(peer)", "self.who.clear()", "everybody must acknowledge"),
     Mutant("Piggyback._forget", "min((had.get(stream, 0) for had in others), default=0)", "max((had.get(stream, 0) for had in others), default=0)", "stable is what all have"),
     Mutant("Gossip.publish", "self.times - 1", "self.times", "once is once"),
-    Mutant("Lazy.forward", "self._announce(envelope, [name for name in everyone if name not in drawn])", "pass", "the others are told"),
+    Mutant("Lazy.forward", "self._announce(envelope, [name for _, names in broker.routes(topics) for name in names if name not in drawn])", "pass", "the others are told"),
     # -- membership
     Mutant("Managed.receive", "isinstance(frame, Sync) and self._is_apart(frame, sender)", "False", "sides that do not know each other do not mingle"),
     Mutant("beats", "new.final and (not old.final)", "new.final and (not old.final) or new.number > old.number", "dead is final"),

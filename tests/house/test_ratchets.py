@@ -21,7 +21,7 @@ CEILINGS: list[tuple[Rule, int]] = [
     (rules.reaches, 19),
     (rules.asks_for_a_writer, 0),
     (rules.asks_for_unordered, 36),
-    (rules.begins_with_a_pronoun, 2),
+    (rules.begins_with_a_pronoun, 0),
 ]
 
 

@@ -202,10 +202,6 @@ class HomeBroker(BrokerBase):
 
     # -- streams that are over -------------------------------------------------------------------------------------
 
-    def newest(self, stream: str) -> int | None:
-        """The newest message of a stream that lies behind this broker; None: one before it may still come."""
-        return self.reader.newest(stream)
-
     def quiet_of(self, streams: Iterable[str]) -> list[str]:
         """The streams of which this broker keeps, holds and asks for nothing, and no client or peer may want more."""
         quiet = [stream for stream in streams if not self.store.keeps(stream) and not self.inbox.holds_of(stream)]

@@ -80,7 +80,7 @@ class Retiring:
     """At a broker."""
 
     def __init__(self, broker: HomeBroker) -> None:
-        self.broker = broker
+        self.broker, self.past = broker, broker.past
         self.retired: dict[str, int] = {}
         """Stream -> up to where it is over everywhere."""
         self._retired_us: dict[str, int] = {}
@@ -88,7 +88,7 @@ class Retiring:
         self._open: dict[str, int | None] = {}
         """Streams with something newer: since when nothing of it is kept here; None: something is."""
         self._heard: dict[str, int] = {}
-        """Of those, numbers that are over elsewhere."""
+        """Up to these numbers open streams are over elsewhere."""
         self._say_us: dict[str, int] = {}
         """When to say again that they are over here."""
         self._votes: dict[str, dict[str, int]] = {}
@@ -166,7 +166,7 @@ class Retiring:
         return quiet
 
     def _newest(self, stream: str) -> int | None:
-        newest = self.broker.newest(stream)
+        newest = self.past.newest(stream)
         return None if newest is None else max(newest, self._heard.get(stream, 0))
 
     # -- what others say -------------------------------------------------------------------------------------------
@@ -295,9 +295,10 @@ class Retiring:
                 del known[name]
 
     def _is_needed(self, stream: str) -> bool:
-        """Its sender is here, or it is not over altogether, or somebody is still to hear of it."""
+        """Whether the sender of a stream is here, or something newer of it is, or some process is still to hear that
+        it is over."""
         broker, sender = self.broker, sender_of(stream)
-        newest = broker.newest(stream)
+        newest = self.past.newest(stream)
         return (
             sender in broker.members
             or sender in broker.logs

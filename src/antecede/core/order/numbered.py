@@ -96,34 +96,6 @@ def item_stamp(item: Item, behind: int) -> Stamp:
 class Log:
     """What one attachment was and is to be sent."""
 
-    __slots__ = (
-        "_chains",
-        "_named",
-        "_numbers",
-        "_overdue",
-        "_safe",
-        "_turned",
-        "acked",
-        "began",
-        "bytes",
-        "cut",
-        "entries",
-        "frontier",
-        "grown",
-        "hidden",
-        "interest",
-        "low",
-        "lowest",
-        "missed",
-        "number",
-        "origins",
-        "plain",
-        "published",
-        "sent",
-        "top",
-        "unacked",
-    )
-
     def __init__(
         self, number: int, interest: Interest, frontier: Mapping[str, int], cut: tuple[str, ...], *, plain: bool
     ) -> None:

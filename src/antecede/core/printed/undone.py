@@ -7,16 +7,16 @@ the repaired machine, put together by `recipes.build`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
-from antecede.core.machine import Dice, Machine, Settings
+from antecede.core.machine import Machine
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.matrix import MatrixWriter
 from antecede.core.order.reader import everything
 from antecede.core.printed import pieces
 from antecede.core.printed.colour import IntegerColours, PrintedMatrixWriter
 from antecede.core.printed.rounds import RuleOneReader, WholeVectorWriter
-from antecede.core.recipes import WITHOUT, Alter, Recipe, as_they_are, build
+from antecede.core.recipes import WITHOUT, Alter, Recipe, Who, as_they_are, build
 from antecede.core.roles.carrier import Carrier
 from antecede.core.roles.member import Member
 from antecede.core.roles.receiver import Parts, Receiver
@@ -177,9 +177,7 @@ def repairs_of(recipe: str) -> Mapping[str, Repair]:
     return REPAIRS.get(recipe.partition("+")[0], {})
 
 
-def undone(
-    recipe: Recipe, reading: str, *, name: str, role: str, groups: tuple[str, ...], settings: Settings, dice: Dice
-) -> Machine:
+def undone(recipe: Recipe, reading: str, **who: Unpack[Who]) -> Machine:
     """`reading`: `without-REPAIR`."""
     repair = reading.removeprefix(WITHOUT)
     known = repairs_of(recipe.name)
@@ -187,10 +185,7 @@ def undone(
         has = f"it has {', '.join(known)}" if known else "only the papers' own protocols have any"
         raise InputError(f"Recipe {recipe.name!r} has no repair {repair!r} to undo; {has}.")
     chosen = known[repair]
-    machine = build(
-        recipe, "repaired", name=name, role=role, groups=groups, settings=settings, dice=dice, alter=chosen.alter,
-        member=chosen.member,
-    )  # fmt: skip
+    machine = build(recipe, "repaired", alter=chosen.alter, member=chosen.member, **who)
     assert isinstance(machine, Receiver)
     chosen.change(machine)
     return machine

@@ -123,7 +123,7 @@ class Losses:
         sender may stand before it, of which nothing is known; they go with it. So all that is missing of its sender is
         asked for first: if something stands there, it has come then."""
         receiver = self.receiver
-        if self.reader.by_itself(mark[0]) or self._known(mark) is not None:
+        if self.reader.by_itself(mark[0]) or self.writer.known(mark) is not None:
             return True
         self._doomed.update(map(id_of_mark, (*self._unknown_before(mark), mark)))
         over = True
@@ -170,7 +170,7 @@ class Losses:
         receiver = self.receiver
         overtaken = self._overtaken(series_of(mark[0]))
         for one in (*self._unknown_before(mark), mark):
-            self._let_go(one, self._known(one), claim=one == mark or one[1] > overtaken)
+            self._let_go(one, self.writer.known(one), claim=one == mark or one[1] > overtaken)
         self.writer.gave_up(mark)
         self.inbox.settle(now_us)
         receiver.want_blocked(None, now_us)
@@ -189,7 +189,7 @@ class Losses:
         come, and are not asked for on their own account, are as lost as it is."""
         receiver = self.receiver
         stream, n = mark
-        if self.reader.by_itself(stream) or self._known(mark) is not None:
+        if self.reader.by_itself(stream) or self.writer.known(mark) is not None:
             return []  # they are asked for by themselves
         before = [(stream, k) for k in range(max(self.reader.upto(stream), n - AHEAD) + 1, n)]
         if receiver.reads_only:  # its brokers have passed all of that: they say which of it cannot be had
@@ -214,10 +214,6 @@ class Losses:
         self._lost.add(message_id)
         self._doomed.discard(message_id)
         self.reader.give_up(tuple(marks), known)
-
-    def _known(self, mark: Mark) -> Stamp | None:
-        """What is known of a message that is not here."""
-        return self.writer.known(mark)
 
     # -- what was given up -----------------------------------------------------------------------------------------
 

@@ -63,7 +63,7 @@ class Stability:
     def stable(self, stream: str, mine: int | None) -> int | None:
         """Up to where everybody has done; `mine`: this process itself, if it carries the stream. None: nobody does."""
         self._laggards[stream] = 0
-        done = [self._done(name, stream) for name in self.carrier.carriers(stream)]
+        done = [self.done_by(name).get(stream, 0) for name in self.carrier.carriers(stream)]
         if mine is not None:
             done.append(mine)
         return min(done, default=None)
@@ -78,7 +78,7 @@ class Stability:
             return True
         carriers = self.carrier.carriers(stream)
         for at in range(place, len(carriers)):
-            if self._done(carriers[at], stream) <= level:
+            if self.done_by(carriers[at]).get(stream, 0) <= level:
                 self._laggards[stream] = at
                 return True
         return False
@@ -89,9 +89,6 @@ class Stability:
         if mine <= before or self._held_back(stream, mine, before):
             return before
         return max(before, self.stable(stream, mine) or 0)
-
-    def _done(self, name: str, stream: str) -> int:
-        return self.done_by(name).get(stream, 0)
 
     def retire(self, marks: Mapping[str, int]) -> None:
         """Streams are over, up to these marks: no process speaks of them any more, unless something newer comes."""
