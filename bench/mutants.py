@@ -185,7 +185,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Groups.carrying", "all((group in carried for group in wanted)) and all((any((matches(f, g) for g in carried)) for f in filters))", "all((any((matches(f, g) for g in carried)) for f in filters))", "a filter wants every group it matches"),
     Mutant("join", "n > marks.get(stream, 0)", "True", "the newer of two marks"),
     Mutant("Settings.slack_us", "2 * self.clock_bound_us", "self.clock_bound_us", "two clocks may be off in opposite ways"),
-    Mutant("Carrier.stamps", "None if None in known else [e.stamp for e in known if e is not None and e.message.order != 'none']", "[e.stamp for e in known if e is not None and e.message.order != 'none']", "unknown declared causes widen to everything"),
+    Mutant("Carrier.stamps", "None if None in known else waited_for((e.stamp for e in known if e is not None))", "waited_for((e.stamp for e in known if e is not None))", "unknown declared causes widen to everything"),
     Mutant("Carrier.compose", "self.inbox.seen[envelope.message.id] = now_us", "pass", "the own message is not news"),
 )  # fmt: skip
 

@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect
 from antecede.core.home.frontier import Frontier, begin_at
 from antecede.core.home.handover import Handover, as_published
-from antecede.core.marks import Marks, beyond, cut_of, join, newest_of, ordered_of, put
-from antecede.core.message import Envelope, Message, Publication, id_of_mark, is_loose
+from antecede.core.marks import Marks, beyond, cut_of, join, loose_of, newest_of, ordered_of, put, waited_for
+from antecede.core.message import Envelope, Message, Publication, id_of_mark
 from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader
 
@@ -102,7 +102,7 @@ class Application:
         """What waits is not to be sent again, although it is not in the client's past. A new home is told of the newest
         one by one (`waiting`): what goes before them may still come, if they are never taken."""
         waiting = self.handover.carried()[1] if attaching else self.handover.waiting()
-        for stamp in [one.envelope.stamp for one in waiting if one.envelope.message.order != "none"]:
+        for stamp in waited_for(one.envelope.stamp for one in waiting):
             join(frontier, stamp.covers)
             put(frontier, stamp.own)
 
@@ -110,7 +110,7 @@ class Application:
         """Unordered messages of streams that are over everywhere: nobody need remember that they came."""
         for heard in (self.heard, self.had):
             if heard is not None:
-                heard.forget([s for s, n in marks.items() if is_loose(s) and (heard.newest(s) or 0) <= n])
+                heard.forget([s for s, n in loose_of(marks).items() if (heard.newest(s) or 0) <= n])
 
     def waiting(self) -> tuple[str, ...]:
         return tuple(one.envelope.message.id for one in self.handover.carried()[0])

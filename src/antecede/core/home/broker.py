@@ -40,7 +40,7 @@ from antecede.core.home.confirming import Confirming
 from antecede.core.home.fusions import Fusions, HomeInbox
 from antecede.core.home.retiring import Retiring
 from antecede.core.interest import Interest
-from antecede.core.marks import cut_of, join, loose_of, newest_of
+from antecede.core.marks import cut_of, join, loose_of, newest_of, ordered_of
 from antecede.core.message import (
     COLLECTED,
     LOOSE,
@@ -50,7 +50,6 @@ from antecede.core.message import (
     Publication,
     header_of,
     in_time,
-    is_loose,
     sender_of,
 )
 from antecede.core.order.numbered import WINDOW, Log
@@ -383,9 +382,8 @@ class HomeBroker(BrokerBase):
         are never sent again."""
         lowest: dict[str, int] = {}
         for item in [item for item in items if not item.gone]:
-            for stream, n in item.envelope.stamp.own:
-                if not is_loose(stream):
-                    lowest[stream] = min(n, lowest.get(stream, n))
+            for stream, n in ordered_of(dict(item.envelope.stamp.own)).items():
+                lowest[stream] = min(n, lowest.get(stream, n))
         tops = self._all_tops()
         for envelope in (*self.store, *self.store.kept_headers()) if lowest else ():
             message, covers = envelope.message, {**envelope.stamp.covers, **dict(envelope.stamp.own)}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from antecede.core.effects import Answer
 from antecede.core.frames import Data, Gone, Ranges, Request
-from antecede.core.message import Envelope, Mark, header_of, id_of_mark, in_time, is_loose, series_of
+from antecede.core.message import Envelope, Mark, header_of, id_of_mark, in_time, series_of
 from antecede.core.order.reader import AHEAD
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Answers:
                     if not carrier.serves(peer):
                         lacks.append((stream, n - 1, n))
                     elif self._is_over(mark) if mark in self.past.given_up else passed:
-                        if not is_loose(stream):
+                        if not self.past.by_itself(stream):
                             earlier = range(max(low, n - max(left, 1)) + 1, n)
                             left -= len(earlier)
                             lacks += [(stream, k - 1, k) for k in earlier if self._is_past((stream, k))]

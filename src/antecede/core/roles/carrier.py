@@ -17,7 +17,7 @@ from antecede.core.effects import Effect
 from antecede.core.frames import Data, Digest, Frame, Gone, Ranges, Request
 from antecede.core.interest import Interest
 from antecede.core.machine import Peer
-from antecede.core.marks import join
+from antecede.core.marks import join, waited_for
 from antecede.core.message import Envelope, Message, Publication, Stamp, series_of
 from antecede.core.order.unordered import LooseWriter
 from antecede.core.publishing import accepted
@@ -222,7 +222,7 @@ class Carrier(Receiver):
     def stamps(self, after: Sequence[str]) -> list[Stamp] | None:
         """Of declared causes, without the unordered ones; None: one of them is not kept any more."""
         known = [self.store.get(one) for one in after]
-        return None if None in known else [e.stamp for e in known if e is not None and e.message.order != "none"]
+        return None if None in known else waited_for(e.stamp for e in known if e is not None)
 
     def compose(self, publication: Publication, now_us: int) -> Envelope:
         """A message of its own, stamped, behind it and kept."""
