@@ -118,8 +118,8 @@ class Request(Base):
 
 @dataclass(slots=True, eq=False)
 class Gone(Base):
-    """Answers what can no longer be had: `headers` expired (message without payload, with its stamp); `lacks` cannot be
-    had here, said only where they can no longer come from their sender either."""
+    """Answer about messages that can no longer be had: `headers` are of expired ones (stamp, no payload); `lacks` names
+    those that are not here and, as far as is known, can no longer come from their sender either."""
 
     headers: tuple[Envelope, ...]
     lacks: Ranges = ()
@@ -228,11 +228,11 @@ class Grow(Base):
 
 @dataclass(slots=True, eq=False)
 class Grown(Base):
-    """Home broker to client: that change holds from number `first` on; `cut` and `origins`, in message ids, lie behind
-    it.
+    """Home broker to client: that change of filters holds from number `first` on; `cut` and `origins`, in message ids,
+    lie behind it.
 
-    What is numbered from there on travels in here until the client has acknowledged some of it: so nothing can come of
-    groups of which it does not know yet where they begin.
+    Items numbered from `first` on travel in this frame until the client has acknowledged one of them: so no message of
+    a new group comes to a client that does not know where the group begins.
     """
 
     attachment: int
@@ -274,8 +274,8 @@ class Fused(Base):
 
 @dataclass(slots=True, eq=False)
 class Top(Base):
-    """Home broker to client: the highest index there is (finds lost tails). Up to `low` none can be had any more: the
-    client did not acknowledge them, and there was no more room."""
+    """Home broker to client: the highest index there is (finds lost tails). Items up to `low` cannot be had any more:
+    the client did not acknowledge them, and there was no more room."""
 
     attachment: int
     top: int
