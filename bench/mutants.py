@@ -94,7 +94,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Losses.on_gone", "deadline is not None and now_us > deadline", "True", "a header is not believed early"),
     Mutant("Losses._lacked_by", "now_us < left + receiver.settings.grace_us", "False", "nothing is given up before grace"),
     Mutant("Losses._lacked_by", "all((source in lacking for source in sources))", "any((source in lacking for source in sources))", "given up only when all lack it"),
-    Mutant("Losses._lacked_by", "want is None or not want.endless or (not receiver.is_missing(mark))", "want is None or not want.endless", "what came in the meantime is not given up"),
+    Mutant("Losses._lacked_by", "want is None or not want.endless or (not self.reader.lacks(mark))", "want is None or not want.endless", "what came in the meantime is not given up"),
     Mutant("Losses.missing", "id_of_mark(mark) in self._lost", "False", "what was given up in one stream is lost in all"),
     # -- comparing
     Mutant("Rounds._peers", "(*carrier.neighbours(), *self.local.names, *newcomers, *below)", "(*carrier.neighbours(), *self.local.names, *below)", "newcomers are compared by all"),

@@ -65,8 +65,6 @@ __all__ = ["HomeBroker"]
 
 
 class HomeBroker(BrokerBase):
-    plain = False
-
     def __init__(self, parts: Parts, *, plain: bool = False) -> None:
         super().__init__(parts)
         self.plain = plain

@@ -99,7 +99,7 @@ class Losses:
         process that could have it lacks it."""
         receiver = self.receiver
         want = self.wants.get(mark)
-        if want is None or not want.endless or not receiver.is_missing(mark):
+        if want is None or not want.endless or not self.reader.lacks(mark):
             return
         left = receiver.absent_since(mark, want.since_us)
         if left is None:
@@ -122,14 +122,13 @@ class Losses:
         """Whether a message that is gone in one stream is gone in the others too. In each stream other messages of its
         sender may stand before it, of which nothing is known; they go with it. So all that is missing of its sender is
         asked for first: if something stands there, it has come then."""
-        receiver = self.receiver
         if self.reader.by_itself(mark[0]) or self.writer.known(mark) is not None:
             return True
         self._doomed.update(map(id_of_mark, (*self._unknown_before(mark), mark)))
         over = True
         for named in self._named_of(series_of(mark[0])):
             one = (named[0], min(named[1], mark[1]))  # what comes after it does not go with it
-            if one[0] == mark[0] or not receiver.is_missing(one) or id_of_mark(one) in self._lost:
+            if one[0] == mark[0] or not self.reader.lacks(one) or id_of_mark(one) in self._lost:
                 continue
             if not self._everybody_lacks(named) and not self._everybody_lacks(one):
                 self.wants.want(one, hint, None, now_us, patience_us=0)
@@ -195,7 +194,7 @@ class Losses:
         if receiver.reads_only:  # its brokers have passed all of that: they say which of it cannot be had
             sources = set(receiver.sources(mark))
             before = [m for m in before if sources <= self._lacks.get(m, set())]
-        return [m for m in before if receiver.is_missing(m) and id_of_mark(m) not in self.inbox.seen]
+        return [m for m in before if self.reader.lacks(m) and id_of_mark(m) not in self.inbox.seen]
 
     def _let_go(self, mark: Mark, known: Stamp | None, *, claim: bool) -> None:
         """All of its marks at once: a message is in several streams, and one mark left would hold its successors."""

@@ -200,9 +200,6 @@ class Receiver(ABC):
         self.inbox.skip(envelope, "expired", now_us)
         self.want_before(envelope, hint, now_us)
 
-    def is_missing(self, mark: Mark) -> bool:
-        return self.past.lacks(mark)
-
     def learn(self, envelope: Envelope) -> None:
         """A message was delivered: what this process publishes from now on follows it, unless it is unordered."""
         if envelope.message.order != "none":
@@ -298,7 +295,7 @@ class Receiver(ABC):
         return Request(ranges, self.wants.any_endless(marks))
 
     def _ask(self, now_us: int) -> None:
-        asks = self.wants.due(now_us, self.is_missing, self.losses.whom_to_ask, self.losses.orphaned)
+        asks = self.wants.due(now_us, self.past.lacks, self.losses.whom_to_ask, self.losses.orphaned)
         for peer, marks in asks.items():
             self.out += [Ask(peer, self.asked(marks)), Send((peer,), self.request(marks))]
 

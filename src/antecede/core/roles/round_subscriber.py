@@ -38,7 +38,7 @@ class RoundSubscriber(Subscriber):
         for stream, mask in frame.done.items():
             top = frame.offer.get(stream, 0)
             rounds = [top - 1 - j for j in range(mask.bit_length()) if mask >> j & 1]
-            lacks = [n for n in rounds if self.is_missing((stream, n))]
+            lacks = [n for n in rounds if self.past.lacks((stream, n))]
             self._lacks[stream] = lacks
             for n in lacks:
                 self.wants.offered((stream, n), sender, now_us)
