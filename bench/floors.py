@@ -45,8 +45,6 @@ INCOMPLETE = {"colour-eager": 0.9}
 class _NoOrder:
     """A message is ready when it comes and never too old; `front` is what digests compare."""
 
-    __slots__ = ()
-
     def stale(self, stamp: Stamp) -> bool:
         return False
 
@@ -59,7 +57,7 @@ class _NoOrder:
 
 
 class NoOrder(_NoOrder, Reader):
-    __slots__ = ()
+    pass
 
 
 class NoIndexOrder(_NoOrder, IndexReader):
@@ -67,11 +65,11 @@ class NoIndexOrder(_NoOrder, IndexReader):
 
 
 class NoColours(_NoOrder, ColoursReader):
-    __slots__ = ()
+    pass
 
 
 class NoColour(_NoOrder, ColourReader):
-    __slots__ = ()
+    pass
 
 
 UNORDERED = {Reader: NoOrder, IndexReader: NoIndexOrder, ColoursReader: NoColours, ColourReader: NoColour}

@@ -94,21 +94,21 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Losses.on_gone", "deadline is not None and now_us > deadline", "True", "a header is not believed early"),
     Mutant("Losses._lacked_by", "now_us < left + receiver.settings.grace_us", "False", "nothing is given up before grace"),
     Mutant("Losses._lacked_by", "all((source in lacking for source in sources))", "any((source in lacking for source in sources))", "given up only when all lack it"),
-    Mutant("Losses._lacked_by", "want is None or not want.endless or (not receiver.is_missing(mark))", "want is None or not want.endless", "what came in the meantime is not given up"),
+    Mutant("Losses._lacked_by", "want is None or not want.endless or (not self.reader.lacks(mark))", "want is None or not want.endless", "what came in the meantime is not given up"),
     Mutant("Losses.missing", "id_of_mark(mark) in self._lost", "False", "what was given up in one stream is lost in all"),
     # -- comparing
-    Mutant("Rounds._peers", "(*server.neighbours(), *self.local.names, *newcomers, *below)", "(*server.neighbours(), *self.local.names, *below)", "newcomers are compared by all"),
+    Mutant("Rounds._peers", "(*carrier.neighbours(), *self.local.names, *newcomers, *below)", "(*carrier.neighbours(), *self.local.names, *below)", "newcomers are compared by all"),
     Mutant("includes", "marks.get(stream, 0) < n", "False", "in step means all of it"),
     Mutant("Rounds._some_behind", "[peer for peer in peers if in_step.get(peer, -1) < version]", "[peer for peer in peers if peer not in in_step]", "news begin a new round"),
     Mutant("Rounds.on_digest", "if frame.reply:", "if False:", "whoever is asked answers"),
     Mutant("bounded", "min(n, bounds.get(stream, n))", "n", "what is lacking here is not stable"),
     # -- answering
     Mutant("Answers.on_request", "in_time(e, now_us) and interest.wants(e.message.topics)", "interest.wants(e.message.topics)", "answers hold only what is in time"),
-    Mutant("Answers.on_request", "server.held_within(ranges)", "()", "what is held is answered too"),
+    Mutant("Answers.on_request", "self.inbox.held_within(ranges)", "()", "what is held is answered too"),
     Mutant("Answers._lacked", "passed or self._cannot_come(mark, now_us)", "self._cannot_come(mark, now_us)", "what lies behind and is not kept cannot be had here"),
     # -- stability
-    Mutant("Stability.stable", "self.server.carriers(stream)", "()", "stable at all carriers"),
-    Mutant("Stability._settles", "since and now_us >= since[0][1] + self.server.settings.grace_us", "since", "grace"),
+    Mutant("Stability.stable", "self.carrier.carriers(stream)", "()", "stable at all carriers"),
+    Mutant("Stability._settles", "since and now_us >= since[0][1] + self.carrier.settings.grace_us", "since", "grace"),
     Mutant("Stability._settles", "since and since[-1][0] > stable", "False", "a newcomer begins the wait anew"),
     Mutant("Stability._let_go", "all((self._is_over(*mark) for mark in envelope.stamp.own))", "any((self._is_over(*mark) for mark in envelope.stamp.own))", "a message of several groups waits for all"),
     Mutant("Stability.cut", "of == group and n > tops.get(sender, 0)", "False", "H10: a newcomer begins behind what is gone"),
@@ -169,7 +169,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Unheard.heard_by", "self.who.discard(peer)", "self.who.clear()", "everybody must acknowledge"),
     Mutant("Piggyback._forget", "min((had.get(stream, 0) for had in others), default=0)", "max((had.get(stream, 0) for had in others), default=0)", "stable is what all have"),
     Mutant("Gossip.publish", "self.times - 1", "self.times", "once is once"),
-    Mutant("Lazy.forward", "self._announce(envelope, [name for name in everyone if name not in drawn])", "pass", "the others are told"),
+    Mutant("Lazy.forward", "self._announce(envelope, [name for _, names in broker.routes(topics) for name in names if name not in drawn])", "pass", "the others are told"),
     # -- membership
     Mutant("Managed.receive", "isinstance(frame, Sync) and self._is_apart(frame, sender)", "False", "sides that do not know each other do not mingle"),
     Mutant("beats", "new.final and (not old.final)", "new.final and (not old.final) or new.number > old.number", "dead is final"),
@@ -185,8 +185,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Groups.carrying", "all((group in carried for group in wanted)) and all((any((matches(f, g) for g in carried)) for f in filters))", "all((any((matches(f, g) for g in carried)) for f in filters))", "a filter wants every group it matches"),
     Mutant("join", "n > marks.get(stream, 0)", "True", "the newer of two marks"),
     Mutant("Settings.slack_us", "2 * self.clock_bound_us", "self.clock_bound_us", "two clocks may be off in opposite ways"),
-    Mutant("Server.stamps", "None if None in known else [e.stamp for e in known if e is not None and e.message.order != 'none']", "[e.stamp for e in known if e is not None and e.message.order != 'none']", "unknown declared causes widen to everything"),
-    Mutant("Carrier.keep_own", "self.inbox.seen[envelope.message.id] = now_us", "pass", "the own message is not news"),
+    Mutant("Carrier.stamps", "None if None in known else waited_for((e.stamp for e in known if e is not None))", "waited_for((e.stamp for e in known if e is not None))", "unknown declared causes widen to everything"),
+    Mutant("Carrier.compose", "self.inbox.seen[envelope.message.id] = now_us", "pass", "the own message is not news"),
 )  # fmt: skip
 
 

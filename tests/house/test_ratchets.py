@@ -18,10 +18,10 @@ SLACK = 5
 """How far below its ceiling a count may lie, so that two changes at a time do not quarrel over a number."""
 
 CEILINGS: list[tuple[Rule, int]] = [
-    (rules.reaches, 19),
+    (rules.reaches, 18),
     (rules.asks_for_a_writer, 0),
-    (rules.asks_for_unordered, 36),
-    (rules.begins_with_a_pronoun, 2),
+    (rules.asks_for_unordered, 30),
+    (rules.begins_with_a_pronoun, 0),
 ]
 
 

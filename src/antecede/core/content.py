@@ -100,8 +100,6 @@ class Seen:
     """What predicates see of the message that was looked at last: it is read once, and each predicate asked once,
     however many clients want the same."""
 
-    __slots__ = ("_answers", "_fields", "_message", "read")
-
     def __init__(self, read: Read = plain_content) -> None:
         self.read = read
         self._message: Message | None = None

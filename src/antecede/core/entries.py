@@ -33,8 +33,6 @@ go, the time to match anew."""
 class Groups:
     """Each topic is a group of its own, and carried by whoever names it."""
 
-    __slots__ = ()
-
     def of(self, topics: tuple[str, ...]) -> tuple[str, ...]:
         """The groups under which a message with these topics falls."""
         return topics
@@ -94,8 +92,6 @@ class Entries(Groups):
     >>> table.carried_by("A"), table.carried_by("C.2"), table.filters(("1", "2"))
     (('0', '2'), ('0', '1'), ('+/door', 'room/#'))
     """
-
-    __slots__ = ("_filters", "_groups", "table")
 
     def __init__(self, table: Mapping[str, Sequence[str]] | None = None) -> None:
         """`table`: filter -> the brokers that carry it; none named: all of them. No table: one entry for every topic,
@@ -219,8 +215,6 @@ class Meeting(Interest):
 
 class Interests:
     """Of peers, remembered: they remember themselves what they match."""
-
-    __slots__ = ("_groups", "_known")
 
     def __init__(self, groups: Groups) -> None:
         self._groups = groups

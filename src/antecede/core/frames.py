@@ -5,6 +5,7 @@ Frames are shared by all their receivers in the simulator: nobody changes one af
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias, get_args
@@ -65,9 +66,13 @@ Origins: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 @dataclass(slots=True, eq=False)
 class Base:
     kind: ClassVar[str] = ""
+    """The name of the class in lower case: `page-request` for PageRequest."""
     size: int = field(default=-1, init=False)
     control: int = field(default=-1, init=False)
     """Bytes on the wire and, of those, encoded stamps; -1 until the wire was asked (it remembers here)."""
+
+    def __init_subclass__(cls) -> None:
+        cls.kind = re.sub(r"(?<=.)([A-Z])", r"-\1", cls.__name__).lower()
 
     def messages(self) -> tuple[Message, ...]:
         """What arrives with this frame: the driver writes one `arrive` row for each."""
@@ -78,7 +83,6 @@ class Base:
 class Data(Base):
     """Messages between brokers, between members, or from a broker to a subscriber; also answers to a Request."""
 
-    kind: ClassVar[str] = "data"
     envelopes: tuple[Envelope, ...]
     answer: bool = False
 
@@ -98,7 +102,6 @@ class Digest(Base):
     reply   please answer with yours: I do not know yet that you have all this
     """
 
-    kind: ClassVar[str] = "digest"
     offer: Mapping[str, int]
     have: Mapping[str, int]
     done: Mapping[str, int] = field(default_factory=dict)
@@ -108,7 +111,6 @@ class Digest(Base):
 
 @dataclass(slots=True, eq=False)
 class Request(Base):
-    kind: ClassVar[str] = "request"
     ranges: Ranges
     lasting: bool = False
     """Whether something that has no deadline waits for any of it: then it is said what cannot be had."""
@@ -116,10 +118,9 @@ class Request(Base):
 
 @dataclass(slots=True, eq=False)
 class Gone(Base):
-    """Answers what can no longer be had: `headers` expired (message without payload, with its stamp); `lacks` cannot be
-    had here, said only where they can no longer come from their sender either."""
+    """Answer about messages that can no longer be had: `headers` are of expired ones (stamp, no payload); `lacks` names
+    those that are not here and, as far as is known, can no longer come from their sender either."""
 
-    kind: ClassVar[str] = "gone"
     headers: tuple[Envelope, ...]
     lacks: Ranges = ()
 
@@ -128,7 +129,6 @@ class Gone(Base):
 class Publish(Base):
     """Client to home broker: publish these for me (PUB). Without payload where the deadline passed unacknowledged."""
 
-    kind: ClassVar[str] = "publish"
     envelopes: tuple[Envelope, ...]
     headers_only: bool = False
 
@@ -140,7 +140,6 @@ class Publish(Base):
 class Published(Base):
     """Home broker to client: these are safe (PUBACK)."""
 
-    kind: ClassVar[str] = "published"
     ids: tuple[str, ...]
 
 
@@ -148,7 +147,6 @@ class Published(Base):
 class Kept(Base):
     """Broker to the home broker that relayed them: these publications are here too."""
 
-    kind: ClassVar[str] = "kept"
     ids: tuple[str, ...]
 
 
@@ -156,7 +154,6 @@ class Kept(Base):
 class Received(Base):
     """Home broker to client: these have come, but are not safe yet. Without it a client publishes again soon."""
 
-    kind: ClassVar[str] = "received"
     ids: tuple[str, ...]
 
 
@@ -172,7 +169,6 @@ class Attach(Base):
     missed     ids of messages that came too late, or were said to have expired: they are not to be sent again
     """
 
-    kind: ClassVar[str] = "attach"
     attachment: int
     filters: tuple[str, ...]
     frontier: Mapping[str, int] | None
@@ -189,7 +185,6 @@ class Attached(Base):
     """Broker to subscriber. `start`: the marks that lie behind; `cut` and `origins`: the same as message ids, for the
     record (see `cuts.py`)."""
 
-    kind: ClassVar[str] = "attached"
     attachment: int
     start: Mapping[str, int]
     cut: tuple[str, ...]
@@ -211,7 +206,6 @@ class Item:
 class Items(Base):
     """Home broker to client."""
 
-    kind: ClassVar[str] = "items"
     attachment: int
     items: tuple[Item, ...]
 
@@ -224,7 +218,6 @@ class Grow(Base):
     """Client to home: from now on I want `filters`, more or fewer than before; behind me are all numbers up to `index`;
     my past is `frontier`, and I began at `began`. Changes are numbered; this is also how a client shrinks."""
 
-    kind: ClassVar[str] = "grow"
     attachment: int
     change: int
     filters: tuple[str, ...]
@@ -235,14 +228,13 @@ class Grow(Base):
 
 @dataclass(slots=True, eq=False)
 class Grown(Base):
-    """Home broker to client: that change holds from number `first` on; `cut` and `origins`, in message ids, lie behind
-    it.
+    """Home broker to client: that change of filters holds from number `first` on; `cut` and `origins`, in message ids,
+    lie behind it.
 
-    What is numbered from there on travels in here until the client has acknowledged some of it: so nothing can come of
-    groups of which it does not know yet where they begin.
+    Items numbered from `first` on travel in this frame until the client has acknowledged one of them: so no message of
+    a new group comes to a client that does not know where the group begins.
     """
 
-    kind: ClassVar[str] = "grown"
     attachment: int
     change: int
     first: int
@@ -260,7 +252,6 @@ class Fuse(Base):
     `previous` answered last, so the fold is there. No filters: no more. A home asks another one with `client` instead:
     give me the fold of that client of yours."""
 
-    kind: ClassVar[str] = "fuse"
     number: int
     filters: tuple[str, ...]
     spec: bytes
@@ -274,7 +265,6 @@ class Fused(Base):
     """Home to client: results, from number `first` on. To another home, whose `client` it is now: the fold as `state`,
     empty if there is none."""
 
-    kind: ClassVar[str] = "fused"
     number: int
     first: int
     results: tuple[bytes, ...] = ()
@@ -284,10 +274,9 @@ class Fused(Base):
 
 @dataclass(slots=True, eq=False)
 class Top(Base):
-    """Home broker to client: the highest index there is (finds lost tails). Up to `low` none can be had any more: the
-    client did not acknowledge them, and there was no more room."""
+    """Home broker to client: the highest index there is (finds lost tails). Items up to `low` cannot be had any more:
+    the client did not acknowledge them, and there was no more room."""
 
-    kind: ClassVar[str] = "top"
     attachment: int
     top: int
     low: int = 0
@@ -295,7 +284,6 @@ class Top(Base):
 
 @dataclass(slots=True, eq=False)
 class Want(Base):
-    kind: ClassVar[str] = "want"
     attachment: int
     indexes: tuple[int, ...]
 
@@ -304,14 +292,12 @@ class Want(Base):
 class Ack(Base):
     """Client to home: everything up to `index` lies behind."""
 
-    kind: ClassVar[str] = "ack"
     attachment: int
     index: int
 
 
 @dataclass(slots=True, eq=False)
 class Detach(Base):
-    kind: ClassVar[str] = "detach"
     attachment: int
 
 
@@ -320,7 +306,6 @@ class Quiet(Base):
     """Broker to broker: up to these numbers, these streams are over at one that carries their groups (see
     `home/retiring.py`)."""
 
-    kind: ClassVar[str] = "quiet"
     marks: Mapping[str, int]
 
 
@@ -328,7 +313,6 @@ class Quiet(Base):
 class Retired(Base):
     """Up to these numbers, these streams are over everywhere: nobody need name them any more. `heard`: the answer."""
 
-    kind: ClassVar[str] = "retired"
     marks: Mapping[str, int]
     heard: bool = False
 
@@ -337,7 +321,6 @@ class Retired(Base):
 class SnapshotRequest(Base):
     """A joining member or broker asks where to begin. `whole`: also what is retained."""
 
-    kind: ClassVar[str] = "snapshot-request"
     whole: bool
 
 
@@ -352,7 +335,6 @@ class Snapshot(Base):
     blank   the sender is joining itself and knows nothing: two newcomers must not wait for each other
     """
 
-    kind: ClassVar[str] = "snapshot"
     past: Mapping[str, int]
     cut: tuple[str, ...]
     envelopes: tuple[Envelope, ...] = ()
@@ -370,7 +352,6 @@ class Snapshot(Base):
 class SnapshotPage(Base):
     """One of `count` pages of a snapshot that is too large for one frame; `number` tells snapshots of a donor apart."""
 
-    kind: ClassVar[str] = "snapshot-page"
     number: int
     index: int
     count: int
@@ -384,7 +365,6 @@ class SnapshotPage(Base):
 class PageRequest(Base):
     """A newcomer asks for a page of a snapshot, and those after it. `first` beyond the last page: it has them all."""
 
-    kind: ClassVar[str] = "page-request"
     number: int
     first: int
 
@@ -393,7 +373,6 @@ class PageRequest(Base):
 class Rumours(Base):
     """Gossip: messages, names of messages that can be asked for, and names of members that are to be passed on."""
 
-    kind: ClassVar[str] = "rumours"
     envelopes: tuple[Envelope, ...]
     digest: Ranges = ()
     names: tuple[str, ...] = ()
@@ -406,7 +385,6 @@ class Rumours(Base):
 class Ping(Base):
     """Are you there? Answered by a Pong of the same number. All frames of membership carry news of others."""
 
-    kind: ClassVar[str] = "ping"
     number: int
     news: tuple[News, ...] = ()
 
@@ -415,7 +393,6 @@ class Ping(Base):
 class PingRequest(Base):
     """Ping `target` for me and pass on its answer: I cannot reach it."""
 
-    kind: ClassVar[str] = "ping-request"
     number: int
     target: str
     news: tuple[News, ...] = ()
@@ -425,7 +402,6 @@ class PingRequest(Base):
 class Pong(Base):
     """`of` was there a moment ago: the sender itself, or whom it was asked to ping."""
 
-    kind: ClassVar[str] = "pong"
     number: int
     of: str
     news: tuple[News, ...] = ()
@@ -435,7 +411,6 @@ class Pong(Base):
 class Sync(Base):
     """All that the sender knows of who is there: to join, to leave, and every so often. `reply`: tell me yours."""
 
-    kind: ClassVar[str] = "sync"
     news: tuple[News, ...]
     reply: bool = False
 
@@ -444,7 +419,6 @@ class Sync(Base):
 class Out(Base):
     """You are out of my view, which has `voters` members or brokers, the smallest name being `smallest`."""
 
-    kind: ClassVar[str] = "out"
     voters: int
     smallest: str
 

@@ -10,7 +10,7 @@ from antecede.core.message import Message
 from antecede.core.topics import matches, split_filter
 from antecede.core.where import Where, parse_where
 
-__all__ = ["Interest", "Remembered", "group_of", "next_after", "stream_of"]
+__all__ = ["Interest", "Remembered", "by_interest", "group_of", "next_after", "stream_of"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -100,3 +100,14 @@ class Interest:
 
     def _concerns(self, stream: str) -> bool:
         return self.concerns_group(group_of(stream))
+
+
+def by_interest(
+    wanted: Iterable[tuple[str, Interest]], topics: tuple[str, ...]
+) -> list[tuple[Interest, tuple[str, ...]]]:
+    """The processes among these that want a message with these topics, those of one interest together."""
+    found: dict[tuple[str, ...], tuple[Interest, list[str]]] = {}
+    for name, interest in wanted:
+        if interest.wants(topics):
+            found.setdefault(interest.filters, (interest, []))[1].append(name)
+    return [(interest, tuple(names)) for interest, names in found.values()]

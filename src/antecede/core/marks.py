@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from antecede.core.interest import group_of
-from antecede.core.message import Mark, is_loose, series_of, split_id
+from antecede.core.message import Mark, Stamp, is_loose, series_of, split_id
 
 __all__ = [
     "Marks",
@@ -26,6 +26,7 @@ __all__ = [
     "ordered_of",
     "put",
     "tops_of",
+    "waited_for",
 ]
 
 Marks: TypeAlias = Mapping[str, int]
@@ -107,6 +108,15 @@ def loose_of(marks: Marks) -> dict[str, int]:
     {'p~@G1': 9}
     """
     return {stream: n for stream, n in marks.items() if is_loose(stream)}
+
+
+def waited_for(stamps: Iterable[Stamp]) -> list[Stamp]:
+    """The stamps of ordered messages among these: no message follows the others.
+
+    >>> [stamp.own for stamp in waited_for([Stamp((("p@G", 3),)), Stamp((("p~@G", 1),))])]
+    [(('p@G', 3),)]
+    """
+    return [stamp for stamp in stamps if not is_loose(stamp.own[0][0])]
 
 
 def newest_of(marks: Marks) -> dict[str, int]:

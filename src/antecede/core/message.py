@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 __all__ = [
@@ -186,8 +186,4 @@ def in_time(envelope: Envelope, now_us: int) -> bool:
 
 def header_of(envelope: Envelope) -> Envelope:
     """A message without its payload: what is left to say of one that expired."""
-    message = envelope.message
-    bare = Message(
-        message.sender, message.seq, message.topics, b"", message.deadline_us, message.expires_us, None, message.order
-    )
-    return Envelope(bare, envelope.stamp)
+    return Envelope(replace(envelope.message, payload=b"", after=None), envelope.stamp)

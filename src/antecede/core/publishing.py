@@ -1,7 +1,7 @@
-"""What may be published here, and how a message of one's own comes about.
+"""What may be published here.
 
 A publication is refused before anything has changed, so that a refusal costs nothing: by its topics, payload, order or
-deadline. Declared causes that are no longer known widen to everything delivered so far.
+deadline.
 """
 
 from __future__ import annotations
@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from antecede.core.message import Envelope, Publication
+from antecede.core.message import Publication
 from antecede.core.names import distinct_topics
 from antecede.errors import InputError
 
 if TYPE_CHECKING:
-    from antecede.core.roles.carrier import Carrier
-    from antecede.core.roles.process import Process
+    from antecede.core.roles.receiver import Receiver
 
-__all__ = ["FOREVER_US", "accepted", "asked_for", "compose"]
+__all__ = ["FOREVER_US", "accepted", "asked_for"]
 
 FOREVER_US = 2**62
 """No deadline lies beyond: clocks, guards and the wire must still be able to add to it."""
 
 
-def accepted(process: Process, publication: Publication) -> Publication:
+def accepted(process: Receiver, publication: Publication) -> Publication:
     """The publication with each topic once and its order settled; or one sentence why it cannot be published here."""
     topics, payload, deadline_us, after, order = publication
     different = distinct_topics(topics)
@@ -55,17 +54,3 @@ def asked_for(
     if after is not None:
         raise InputError(f"A message of order {order} follows no message of others: leave out its causes.")
     return order, ()
-
-
-def compose(carrier: Carrier, publication: Publication, now_us: int) -> Envelope:
-    """A message of the carrier's own, stamped, behind it and kept."""
-    publication = accepted(carrier, publication)
-    if publication.order == "none":
-        envelope = carrier.loose.envelope(publication, now_us)
-    else:
-        stamps = None if publication.after is None else carrier.stamps(publication.after)
-        if stamps is None:
-            publication = publication._replace(after=None)
-        envelope = carrier.stamped(carrier.new_message(publication, now_us), stamps)
-    carrier.keep_own(envelope, now_us)
-    return envelope

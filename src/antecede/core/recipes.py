@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypedDict, Unpack
 
 from antecede.core.content import Read, plain_content
 from antecede.core.deadline.eager import EagerInbox
@@ -35,7 +35,7 @@ from antecede.core.order.vector import VectorWriter
 from antecede.core.order.writer import NoWriter, Writer
 from antecede.core.roles.broker import Broker
 from antecede.core.roles.member import Member
-from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Parts
 from antecede.core.roles.round_broker import RoundBroker
 from antecede.core.roles.round_subscriber import RoundSubscriber
 from antecede.core.roles.subscriber import Subscriber
@@ -58,7 +58,10 @@ __all__ = [
     "Alter",
     "Make",
     "Recipe",
+    "Who",
+    "as_they_are",
     "build",
+    "guard_of",
     "recipe_named",
     "register",
 ]
@@ -67,12 +70,23 @@ STRICT = ("causal", "fifo")
 """Orders of recipes whose numbers leave no room for messages that nobody waits for."""
 
 
+class Who(TypedDict):
+    """The process that a machine is built for."""
+
+    name: str
+    role: str
+    groups: tuple[str, ...]
+    """The groups that a broker carries; all of them for a member; none for a subscriber."""
+    settings: Settings
+    dice: Dice
+
+
 class Make(Protocol):
     """Builds the machine of one process, as `build` does."""
 
     __module__: str
 
-    def __call__(self, *, name: str, role: str, groups: tuple[str, ...], settings: Settings, dice: Dice) -> Machine: ...
+    def __call__(self, **who: Unpack[Who]) -> Machine: ...
 
 
 @dataclass(slots=True, frozen=True)
@@ -217,7 +231,7 @@ def recipe_named(name: str) -> Recipe:
     return replace(recipe, spread=spread)
 
 
-def _as_they_are(parts: Parts) -> Parts:
+def as_they_are(parts: Parts) -> Parts:
     return parts
 
 
@@ -225,41 +239,36 @@ def build(
     recipe: Recipe | str,
     reading: str,
     *,
-    name: str,
-    role: str,
-    groups: tuple[str, ...],
-    settings: Settings,
-    dice: Dice,
     table: Groups = EACH,
-    alter: Alter = _as_they_are,
+    alter: Alter = as_they_are,
     member: type[Member] = Member,
     read: Read = plain_content,
+    **who: Unpack[Who],
 ) -> Machine:
-    """The machine of one process. `groups`: those a broker carries; all of them for a member; none for a subscriber.
-    `table`: what groups are, if they are more than topics. `alter` and `member` put other parts into the places of the
-    repaired ones (`printed/undone.py`; not in `home`). `read`: how headers are found in a payload."""
+    """The machine of one process. `table`: what groups are, if they are more than topics. `alter` and `member` put
+    other parts into the places of the repaired ones (`printed/undone.py`; not in `home`). `read`: how headers are found
+    in a payload."""
     if isinstance(recipe, str):
         recipe = recipe_named(recipe)
     if reading.startswith(WITHOUT):
         from antecede.core.printed.undone import undone
 
-        return undone(recipe, reading, name=name, role=role, groups=groups, settings=settings, dice=dice)
+        return undone(recipe, reading, **who)
     if reading not in recipe.readings:
         raise InputError(f"Recipe {recipe.name!r} has no reading {reading!r}; it has {', '.join(recipe.readings)}.")
-    check_process(name)
+    check_process(who["name"])
     if table is not EACH and not recipe.clients_publish:
         raise InputError(f"In recipe {recipe.name!r} each topic is a group: a table of entries goes with `home`.")
     if recipe.make is not None:
-        return recipe.make(name=name, role=role, groups=groups, settings=settings, dice=dice)
+        return recipe.make(**who)
     if reading != "repaired":
         from antecede.core.printed.specimens import specimen
 
-        return specimen(
-            recipe, reading, SPREADS[recipe.spread], name=name, role=role, groups=groups, settings=settings, dice=dice
-        )
-    guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
+        return specimen(recipe, reading, SPREADS[recipe.spread], **who)
     if recipe.deadlines == "lifetime":
-        return _by_rounds(recipe, name, role, groups, settings, dice, guard_us, alter)
+        return _by_rounds(recipe, alter, **who)
+    name, role, groups, settings, dice = who["name"], who["role"], who["groups"], who["settings"], who["dice"]
+    guard_us = guard_of(role, settings)
     interest = table.carried(groups)
     writer = _writer(recipe, name, interest, settings)
     if recipe.clients_publish:
@@ -288,21 +297,19 @@ def build(
     return Broker(alter(parts), RoundClock(settings.round_us, 0), SPREADS[recipe.spread])
 
 
-def _by_rounds(
-    recipe: Recipe,
-    name: str,
-    role: str,
-    groups: tuple[str, ...],
-    settings: Settings,
-    dice: Dice,
-    guard_us: int,
-    alter: Alter,
-) -> Machine:
+def guard_of(role: str, settings: Settings) -> int:
+    """A broker stops waiting earlier, by the last hop to its subscribers."""
+    return settings.guard_us + (settings.hop_us if role == "broker" else 0)
+
+
+def _by_rounds(recipe: Recipe, alter: Alter, **who: Unpack[Who]) -> Machine:
     """A machine that counts by rounds: one clock for its Order and its Spread."""
+    name, groups, settings, dice = who["name"], who["groups"], who["settings"], who["dice"]
+    guard_us = guard_of(who["role"], settings)
     clock = RoundClock(settings.round_us, settings.colours)
     clock.check(recipe.name, settings)
     matrix = recipe.order == "matrix"
-    if role == "subscriber":
+    if who["role"] == "subscriber":
         reader = ColourReader(clock, eager=recipe.eager) if matrix else ColoursReader(clock)
         inbox = EagerInbox if recipe.eager else Inbox
         parts = Parts(name, Interest(groups), settings, dice, NoWriter(), reader, guard_us, digests=False, inbox=inbox)

@@ -11,7 +11,6 @@ from functools import partial
 from random import Random
 
 from antecede.core.machine import Peer
-from antecede.core.membership.choose_broker import carriers
 from antecede.sim.dice import between, pick, shuffled, stream
 from antecede.sim.driver import Driver
 from antecede.sim.found import Found
@@ -234,7 +233,7 @@ class Faults:
         place = int(where.random() * len(process.at))
         had = brokers.get(process.at[place], ())
         wanted = process.filters if place == 0 else tuple(g for g in process.filters if g in had)
-        candidates = carriers(brokers, wanted, self.driver.layout.table) if wanted else []
+        candidates = self.driver.layout.table.carrying(brokers, wanted) if wanted else []
         candidates = [name for name in candidates if name not in process.at]
         if candidates:
             new = pick(where, candidates)

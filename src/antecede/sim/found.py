@@ -14,7 +14,6 @@ from typing import Any
 from antecede.core.effects import Effect
 from antecede.core.frames import Out, Ping, PingRequest, Pong, Sync
 from antecede.core.machine import Dice, Machine, Peer
-from antecede.core.membership.choose_broker import carriers
 from antecede.core.membership.wrapper import Managed
 from antecede.sim.dice import stream
 from antecede.sim.driver import Driver
@@ -98,7 +97,7 @@ class Found:
 
     def _move_late(self, process: Process, places: tuple[str, ...], now_us: int) -> None:
         """It slept: what it wants may have changed meanwhile, or the place be gone. Then it looks for one itself."""
-        if places[0] in carriers(self.brokers(process), process.filters, self.driver.layout.table):
+        if places[0] in self.driver.layout.table.carrying(self.brokers(process), process.filters):
             self.move(process, places, now_us)
 
     # -- the end of a run ------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from typing import Any
 
 from antecede.collector import collecting_rarely
 from antecede.core.entries import EACH
-from antecede.core.membership.choose_broker import carriers
 from antecede.sim.driver import Build, Driver, Measure, Workload
 from antecede.sim.faults import Faults
 from antecede.sim.layout import lay_out
@@ -141,4 +140,4 @@ def _everybody_is_served(driver: Driver) -> bool:
     living = [process for process in driver.all if process.alive]
     brokers = {process.name: process.groups for process in living if process.role == "broker"}
     table = driver.layout.table
-    return all(carriers(brokers, process.filters, table) for process in living if process.role == "subscriber")
+    return all(table.carrying(brokers, process.filters) for process in living if process.role == "subscriber")

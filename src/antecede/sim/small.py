@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from antecede.core.entries import EACH
 from antecede.core.machine import Settings
-from antecede.core.membership.choose_broker import carriers
 from antecede.core.order.round_clock import colours_for
 from antecede.core.state.freeze import EPOCH_US
 from antecede.errors import InputError
@@ -152,7 +152,7 @@ class Cast:
     def places_for(self, process: int, left: tuple[str, ...]) -> tuple[str, ...]:
         """Where a subscriber goes when only these brokers are left: the first that carries all it wants."""
         there = {n: g for n, r, g in zip(self.names, self.roles, self.groups, strict=True) if r == "broker"}
-        return tuple(carriers({n: g for n, g in there.items() if n in left}, self.groups[process])[:1])
+        return tuple(EACH.carrying({n: g for n, g in there.items() if n in left}, self.groups[process])[:1])
 
 
 def cast_of(small: Small) -> Cast:
@@ -183,7 +183,7 @@ def cast_of(small: Small) -> Cast:
     moves_to = ""
     if facts.clients_publish:
         first = publishers[0]
-        moves_to = next((name for name in carriers(carries, wants[first]) if name not in at[first]), "")
+        moves_to = next((name for name in EACH.carrying(carries, wants[first]) if name not in at[first]), "")
     steps = _script(small, facts, names, publishers, tuple(carried), moves_to)
     roles = ("broker",) * len(brokers) + ("subscriber",) * len(wants)
     groups = (*carries.values(), *wants.values())

@@ -10,7 +10,7 @@ from functools import partial
 
 from antecede.core.effects import Effect
 from antecede.core.machine import Dice, Machine, Peer
-from antecede.core.membership.choose_broker import carriers, choose
+from antecede.core.membership.choose_broker import choose
 from antecede.sim.dice import stream
 from antecede.sim.driver import Driver
 from antecede.sim.process import Process
@@ -132,7 +132,7 @@ class Told:
 
     def _move_late(self, process: Process, places: tuple[str, ...], now_us: int) -> None:
         """It slept: what it wants may have changed meanwhile, or the place be gone."""
-        if places[0] in carriers(self.brokers(process), process.filters, self.driver.layout.table):
+        if places[0] in self.driver.layout.table.carrying(self.brokers(process), process.filters):
             self.move(process, places, now_us)
         else:
             self._repair(process, now_us)

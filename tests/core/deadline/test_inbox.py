@@ -66,6 +66,14 @@ def test_a_second_arrival_is_a_duplicate_whatever_became_of_the_first() -> None:
     assert box.accept(held, now=200) == ["discard B:1 duplicate"]
 
 
+def test_the_deadline_of_a_message_that_is_out_means_nothing() -> None:
+    box = Box()
+    held = flat("A:2", {"A": 1}, deadline_us=5)
+    assert box.accept(held, flat("A:1")) == ["deliver A:1 causes", "deliver A:2 causes"]
+    assert box.accept(flat("B:2", {"B": 1}, deadline_us=9)) == []
+    assert box.wake(9) == ["deliver B:2 deadline"]
+
+
 def test_in_time_means_up_to_the_deadline_less_the_guard() -> None:
     assert Box(guard_us=10).accept(flat("A:1", deadline_us=100), now=90) == ["deliver A:1 causes"]
     assert Box(guard_us=10).accept(flat("A:1", deadline_us=100), now=91) == ["discard A:1 late"]

@@ -408,6 +408,6 @@ def test_an_item_in_turn_goes_the_short_way_to_the_same_end(steps: list[tuple[in
 
 
 def _never_next(inbox: Any) -> Any:
-    inbox.__class__ = type("QueuedInbox", (type(inbox),), {"__slots__": (), "is_next": lambda self, index: False})
+    inbox.__class__ = type("QueuedInbox", (type(inbox),), {"is_next": lambda self, index: False})
     inbox.__class__.__module__, inbox.__class__.__qualname__ = "antecede.core.home.handover", "QueuedInbox"
     return inbox

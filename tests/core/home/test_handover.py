@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from antecede.core.effects import Dropped
-from antecede.core.frames import Ack, Attach, Attached, Grown, Items, Publish, Top
+from antecede.core.frames import Ack, Attach, Attached, Grow, Grown, Items, Publish, Top
 from antecede.core.message import Envelope, Publication
 from antecede.core.order.numbered import WINDOW
 from antecede.errors import InputError
@@ -73,6 +73,14 @@ def test_what_waits_is_acknowledged_and_not_sent_again_by_the_next_home() -> Non
     attach = frame_to(one.move(("N",), 11), "N", Attach)
     assert attach.frontier == {} and attach.missed == ("X:1",) and one.application.ready("inbox") == 1
     assert taken(one, now=12) == (["X:1"], ["deliver X:1 causes"])
+
+
+def test_what_waits_lies_behind_where_filters_grow() -> None:
+    one = reader()
+    one.subscribe(("G1",), ("H",), 2)
+    come(one, grouped("X:1", covers={"Y@G1": 4}))
+    grow = frame_to(one.subscribe(("G1", "G2"), ("H",), 3), "H", Grow)
+    assert grow.frontier == {"X@G1": 1, "Y@G1": 4} and one.application.ready("inbox") == 1
 
 
 def test_late_in_the_queue() -> None:

@@ -244,3 +244,14 @@ def test_what_is_stripped_keeps_its_own_mark_and_other_causes() -> None:
     assert bare.own == (("Q@G1", 2),) and dict(bare.covers) == {"Q@G1": 1, "R@G1": 2}
     assert set(bare.needs) == {("Q@G1", 1), ("R@G1", 2)}, "P:3 may have stood for R:2"
     assert strip(envelope, {"X@G1": 1}) is envelope and strip(envelope, {"P@G1": 2}) is envelope
+
+
+def test_who_waits_for_something_of_a_stream_that_is_over_waits_no_more() -> None:
+    """A says that P:1, which never came to B, is over everywhere: what follows it goes out at B."""
+    one = machine("home", "B", "broker", "G1", remember_us=100_000, **KNOBS)
+    one.view(view_of({"A": "G1", "B": "G1"}), 0)
+    one.start(0)
+    late = grouped("T:1", "G1", needs=[("P@G1", 1)])
+    assert not [e for e in one.receive(Data((late,)), "A", 1) if isinstance(e, Deliver)]
+    effects = one.receive(Retired({"P@G1": 1}), "A", 2)
+    assert [e.message.id for e in effects if isinstance(e, Deliver)] == ["T:1"]

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from random import Random
 
-from antecede.core.membership.choose_broker import carriers, choose
+from antecede.core.entries import EACH
+from antecede.core.membership.choose_broker import choose
 
 BROKERS = {"A": ("G1", "G2"), "B": ("G1",), "C": ("G2",), "D": ("G1", "G2")}
 
 
 def test_a_carrier_carries_all_that_is_wanted() -> None:
-    assert carriers(BROKERS, ("G1",)) == ["A", "B", "D"]
-    assert carriers(BROKERS, ("G1", "G2")) == ["A", "D"]
-    assert carriers(BROKERS, ("G3",)) == []
+    assert EACH.carrying(BROKERS, ("G1",)) == ["A", "B", "D"]
+    assert EACH.carrying(BROKERS, ("G1", "G2")) == ["A", "D"]
+    assert EACH.carrying(BROKERS, ("G3",)) == []
 
 
 def test_a_filter_wants_every_group_it_matches() -> None:
     rooms = {"A": ("room/1",), "B": ("room/1", "room/2")}
-    assert carriers(rooms, ("room/#",)) == ["B"]
+    assert EACH.carrying(rooms, ("room/#",)) == ["B"]
 
 
 def test_what_is_left_is_kept() -> None:

@@ -173,9 +173,7 @@ def test_what_a_client_is_about_to_pass_is_what_it_was_sent_and_all_before_it() 
     log = Log(1, Interest(("#",)), {}, (), plain=False)
     log.append(grouped("p:1", "G1", needs=[("q@G2", 7)]))
     log.append(grouped("p:2", "G1", needs=[("q@G2", 9)]))
-    loose = grouped("r:3", "G1", needs=[("s@G1", 8)])
-    loose.message.order = "none"
-    log.append(loose)
+    log.append(Envelope(Message("r", 3, ("G1",), order="none"), Stamp((("r~@G1", 3),), (), {"r~@G1": 2})))
     assert log.passed({"p@G1": 1, "z@G1": 4}, 1) == {"p@G1": 2, "q@G2": 9, "z@G1": 4}
     assert log.passed({"q@G2": 12}, 0) == {"p@G1": 2, "q@G2": 12}
     assert log.passed({}, 2) == {}

@@ -144,8 +144,6 @@ def test_stamps_agree_with_the_transitive_closure(plan) -> None:
 class Eager(VectorWriter):
     """The dumb twin: looks at every message at once."""
 
-    __slots__ = ()
-
     def learn(self, envelope: Envelope) -> None:
         super().learn(envelope)
         self.catch_up()

@@ -11,8 +11,6 @@ from tests.core.kit import flat, told
 class Counted(LiteralReader):
     """Ready when the message's rank is reached."""
 
-    __slots__ = ("rank",)
-
     def ready(self, stamp: Stamp) -> bool:
         return stamp.rank <= self.rank
 

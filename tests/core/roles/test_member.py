@@ -158,7 +158,7 @@ def test_an_unordered_message_that_tells_of_one_that_is_missing_is_delivered_and
     assert told(a.receive(Data((unordered("B", 3, 2),)), "B", 0)) == ["deliver B~:3 causes"]
     assert told(a.wake(10)) == ["ask B for B~:2", "request to B"]
     assert told(a.receive(Data((unordered("B", 2),)), "B", 15)) == ["deliver B~:2 causes"]
-    assert not a.wants.wants or not any(a.is_missing(mark) for mark in a.wants.wants)
+    assert not a.wants.wants or not any(a.past.lacks(mark) for mark in a.wants.wants)
 
 
 def test_a_request_for_unordered_ones_asks_for_all_between_and_not_for_what_is_here() -> None:

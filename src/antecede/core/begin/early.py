@@ -21,8 +21,6 @@ MAX_EARLY = 4096
 
 
 class EarlyFrames:
-    __slots__ = ("_frames", "_ids", "carrier")
-
     def __init__(self, carrier: Carrier) -> None:
         self.carrier = carrier
         self._frames: list[tuple[Frame, str]] = []

@@ -31,11 +31,6 @@ __all__ = ["Joining"]
 
 
 class Joining:
-    __slots__ = (
-        "_again", "_alone_us", "_blank", "_donations", "_incoming", "_outgoing", "_tries", "_uncovered", "at_us",
-        "broker", "early", "groups", "inbox", "origins", "reader", "stability", "store", "writer",
-    )  # fmt: skip
-
     def __init__(self, broker: BrokerBase) -> None:
         self.broker = broker
         self.inbox, self.reader, self.writer = broker.inbox, broker.reader, broker.writer

@@ -31,8 +31,6 @@ TRIES = 6
 class Outgoing:
     """Snapshots that a donor is giving: per newcomer its pages, their number, and until when they are given again."""
 
-    __slots__ = ("_given", "_number")
-
     def __init__(self) -> None:
         self._given: dict[str, tuple[int, Sequence[Snapshot], int]] = {}
         self._number = 0
@@ -98,8 +96,6 @@ class Transfer:
 
 class Incoming:
     """The snapshots that a newcomer is being given, by donor."""
-
-    __slots__ = ("by_donor",)
 
     def __init__(self) -> None:
         self.by_donor: dict[str, Transfer] = {}

@@ -36,21 +36,6 @@ class Held:
 
 
 class Inbox:
-    __slots__ = (
-        "_due",
-        "_forget_at",
-        "_tick",
-        "blocked",
-        "guard_us",
-        "held",
-        "marks",
-        "memory_us",
-        "on_deliver",
-        "out",
-        "reader",
-        "seen",
-    )
-
     def __init__(
         self,
         reader: Reader,
@@ -93,13 +78,13 @@ class Inbox:
             self.out.append(Discard(message.id, reason, None, self._missing(envelope, reason)))
             reader.skipped(stamp.own, stamp)  # behind in one of its streams, it lies behind in all
             if reader.freed:
-                self._settle(now_us)
+                self.settle(now_us)
             return
         blocker = reader.blocker(stamp)
         if blocker is None:
             self._deliver(envelope, "causes", now_us)
             if reader.freed:
-                self._settle(now_us)
+                self.settle(now_us)
             return
         held = Held(envelope)
         self.held[message.id] = held
@@ -138,12 +123,7 @@ class Inbox:
         if not self.reader.stale(stamp):
             self.out.append(Discard(message.id, reason))
         self.reader.skipped(stamp.own, stamp)
-        self._settle(now_us)
-
-    def settle(self, now_us: int) -> None:
-        """After marks were put behind from outside (a cut, a mark given up)."""
-        if self.reader.freed:
-            self._settle(now_us)
+        self.settle(now_us)
 
     def take_blocked(self) -> list[Held]:
         """Held messages that began to wait for something since they were last taken: what to ask for."""
@@ -221,7 +201,7 @@ class Inbox:
             else:
                 self._release(held, now_us)
             if self.reader.freed:
-                self._settle(now_us)
+                self.settle(now_us)
 
     def _forget(self, now_us: int) -> None:
         """Arrivals longer ago than `memory_us` can no longer be told from new ones. Done when the number doubled."""
@@ -248,7 +228,8 @@ class Inbox:
                 self._take(one)
                 self._deliver(one.envelope, "causes" if ready else "deadline", now_us)
 
-    def _settle(self, now_us: int) -> None:
+    def settle(self, now_us: int) -> None:
+        """Look at messages whose cause lies behind now. (Whoever puts marks behind from outside calls this.)"""
         reader = self.reader
         freed = reader.freed
         place = 0

@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect
 from antecede.core.home.frontier import Frontier, begin_at
 from antecede.core.home.handover import Handover, as_published
-from antecede.core.marks import Marks, beyond, cut_of, join, newest_of, ordered_of, put
-from antecede.core.message import Envelope, Message, Publication, id_of_mark, is_loose
+from antecede.core.marks import Marks, beyond, cut_of, join, loose_of, newest_of, ordered_of, put, waited_for
+from antecede.core.message import Envelope, Message, Publication, id_of_mark
 from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader
 
@@ -41,17 +41,10 @@ __all__ = ["Application"]
 
 
 class Application:
-    __slots__ = ("_resumed", "causes", "client", "had", "handover", "heard", "missed", "upper")
-
     def __init__(self, client: Client) -> None:
         self.client = client
         self.upper, self.heard, self.causes, self.missed = client.upper, client.heard, client.causes, client.missed
-        settings = client.settings
-        self.handover = Handover(
-            client.name, client.out, admitted=self._admitted, delivered=self._delivered, dropped=self._dropped,
-            missing=self._missing, margin_us=min(client.guard_us, settings.clock_bound_us),
-            memory_us=settings.grace_us, seen=client.seen,
-        )  # fmt: skip
+        self.handover = Handover(self)
         self.had: LooseReader | None = None
         """Which unordered messages were handed over; None: there is no queue, and never was."""
         self._resumed: dict[str, int] = {}
@@ -109,7 +102,7 @@ class Application:
         """What waits is not to be sent again, although it is not in the client's past. A new home is told of the newest
         one by one (`waiting`): what goes before them may still come, if they are never taken."""
         waiting = self.handover.carried()[1] if attaching else self.handover.waiting()
-        for stamp in [one.envelope.stamp for one in waiting if one.envelope.message.order != "none"]:
+        for stamp in waited_for(one.envelope.stamp for one in waiting):
             join(frontier, stamp.covers)
             put(frontier, stamp.own)
 
@@ -117,7 +110,7 @@ class Application:
         """Unordered messages of streams that are over everywhere: nobody need remember that they came."""
         for heard in (self.heard, self.had):
             if heard is not None:
-                heard.forget([s for s, n in marks.items() if is_loose(s) and (heard.newest(s) or 0) <= n])
+                heard.forget([s for s, n in loose_of(marks).items() if (heard.newest(s) or 0) <= n])
 
     def waiting(self) -> tuple[str, ...]:
         return tuple(one.envelope.message.id for one in self.handover.carried()[0])
@@ -142,11 +135,9 @@ class Application:
         join(past, ordered_of(self.client.tops))
         return cut_of(past)
 
-    def missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
-        """Of an item of the attachment."""
-        return self._missing(as_published(envelope), reason)
+    # -- for the queues --------------------------------------------------------------------------------------------
 
-    def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
+    def missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
         """Why, in ids: what a message was forced out without, or waited for until it was late; or what went out before
         one that is superseded. Of others' topics in the same group it cannot be told whether they are wanted."""
         client, stamp = self.client, envelope.stamp
@@ -156,15 +147,18 @@ class Application:
         marks = [(s, n) for s, n in stamp.needs if n > max(past.get(s, 0), began.get(s, 0))]
         return tuple(dict.fromkeys(id_of_mark(mark) for mark in marks if client.interest.concerns(mark[0])))
 
-    def _admitted(self, envelope: Envelope) -> None:
+    def admitted(self, envelope: Envelope) -> None:
+        """A message has entered its queues: it need not be sent again."""
         if envelope.message.order == "none":
             self.heard.delivered(envelope.stamp, forced=False)
 
-    def _delivered(self, envelope: Envelope, now_us: int) -> None:
+    def delivered(self, envelope: Envelope, now_us: int) -> None:
+        """A message was handed over: its Deliver effect comes right before this."""
         if self.had is not None and envelope.message.order == "none":
             self.had.delivered(envelope.stamp, forced=False)
         self.client.delivered(envelope, now_us)
 
-    def _dropped(self, envelope: Envelope, reason: str, now_us: int) -> None:
+    def dropped(self, envelope: Envelope, now_us: int) -> None:
+        """A message was dropped without having been delivered."""
         if envelope.message.order != "none":
             self.missed.note(envelope.message.id, now_us)

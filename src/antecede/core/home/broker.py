@@ -40,7 +40,7 @@ from antecede.core.home.confirming import Confirming
 from antecede.core.home.fusions import Fusions, HomeInbox
 from antecede.core.home.retiring import Retiring
 from antecede.core.interest import Interest
-from antecede.core.marks import cut_of, join, loose_of, newest_of
+from antecede.core.marks import cut_of, join, loose_of, newest_of, ordered_of
 from antecede.core.message import (
     COLLECTED,
     LOOSE,
@@ -50,14 +50,13 @@ from antecede.core.message import (
     Publication,
     header_of,
     in_time,
-    is_loose,
     sender_of,
 )
 from antecede.core.order.numbered import WINDOW, Log
 from antecede.core.order.vector import VectorWriter
 from antecede.core.repair.answering import BATCH
 from antecede.core.roles.broker import BrokerBase
-from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Parts
 from antecede.core.topics import split_filter
 from antecede.core.where import parse_where
 from antecede.errors import InputError, RemoteProtocolError
@@ -66,8 +65,6 @@ __all__ = ["HomeBroker"]
 
 
 class HomeBroker(BrokerBase):
-    plain = False
-
     def __init__(self, parts: Parts, *, plain: bool = False) -> None:
         super().__init__(parts)
         self.plain = plain
@@ -202,10 +199,6 @@ class HomeBroker(BrokerBase):
 
     # -- streams that are over -------------------------------------------------------------------------------------
 
-    def newest(self, stream: str) -> int | None:
-        """The newest message of a stream that lies behind this broker; None: one before it may still come."""
-        return self.reader.newest(stream)
-
     def quiet_of(self, streams: Iterable[str]) -> list[str]:
         """The streams of which this broker keeps, holds and asks for nothing, and no client or peer may want more."""
         quiet = [stream for stream in streams if not self.store.keeps(stream) and not self.inbox.holds_of(stream)]
@@ -222,7 +215,7 @@ class HomeBroker(BrokerBase):
         self.writer.retire(marks)
         self.stability.retire(marks)
         self.confirming.retire(marks)
-        self.settled(marks)
+        self.losses.settled(marks)
         if self.reader.freed:
             self.inbox.settle(now_us)
             self.want_blocked(None, now_us)
@@ -387,9 +380,8 @@ class HomeBroker(BrokerBase):
         are never sent again."""
         lowest: dict[str, int] = {}
         for item in [item for item in items if not item.gone]:
-            for stream, n in item.envelope.stamp.own:
-                if not is_loose(stream):
-                    lowest[stream] = min(n, lowest.get(stream, n))
+            for stream, n in ordered_of(dict(item.envelope.stamp.own)).items():
+                lowest[stream] = min(n, lowest.get(stream, n))
         tops = self._all_tops()
         for envelope in (*self.store, *self.store.kept_headers()) if lowest else ():
             message, covers = envelope.message, {**envelope.stamp.covers, **dict(envelope.stamp.own)}

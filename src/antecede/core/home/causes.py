@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
-from antecede.core.marks import beyond, join
-from antecede.core.message import Envelope, Stamp, is_loose, split_id
+from antecede.core.marks import beyond, join, waited_for
+from antecede.core.message import Envelope, Stamp, split_id
 from antecede.core.names import short
 from antecede.errors import InputError
 
@@ -31,8 +31,6 @@ def cut_stamp(marks: Mapping[str, int], rank: int) -> Stamp:
 
 
 class Causes:
-    __slots__ = ("_cuts", "_stamps", "forgotten", "name")
-
     def __init__(self, name: str) -> None:
         self.name = name
         self._stamps: dict[str, Stamp] = {}
@@ -89,8 +87,8 @@ class Causes:
                 )
         if None in known:
             return None
-        given = [stamp for one, stamp in zip(after, known, strict=True) if stamp is not None and one not in self._cuts]
-        return [stamp for stamp in given if not is_loose(stamp.own[0][0])]
+        given = (stamp for one, stamp in zip(after, known, strict=True) if stamp is not None and one not in self._cuts)
+        return waited_for(given)
 
     def cuts(self, after: Sequence[str]) -> list[Stamp]:
         """Stamps of the fused results among the declared causes: the messages that a result covers need never have been

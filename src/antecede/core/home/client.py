@@ -43,8 +43,7 @@ from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader, LooseWriter
 from antecede.core.order.vector import VectorWriter
 from antecede.core.publishing import accepted
-from antecede.core.roles.process import Parts
-from antecede.core.roles.receiver import Receiver, Timer
+from antecede.core.roles.receiver import Parts, Receiver, Timer
 from antecede.errors import InputError
 
 __all__ = ["Client"]

@@ -26,8 +26,6 @@ ACKNOWLEDGED = 4_096
 
 
 class Confirming:
-    __slots__ = ("_acknowledged", "_elsewhere", "_keeps", "_safe", "_unsafe", "broker", "stability")
-
     def __init__(self, broker: HomeBroker) -> None:
         self.broker, self.stability = broker, broker.stability
         self._unsafe: dict[str, tuple[str, Envelope]] = {}
@@ -35,7 +33,7 @@ class Confirming:
         self._elsewhere: dict[str, int] = {}
         """Per stream, the newest that some other broker is known to have."""
         self._acknowledged: dict[str, str] = {}
-        """The latest that were: id -> client. An attachment that was sent before that names them still."""
+        """The publications that became safe last: id -> client. An attachment that was sent before names them still."""
         self._safe: dict[str, list[str]] = {}
         """Per client, what became safe in this turn."""
         self._keeps: dict[str, list[str]] = {}
@@ -60,7 +58,7 @@ class Confirming:
         return {stream for _, envelope in self._unsafe.values() for stream, _ in envelope.stamp.own}
 
     def on_kept(self, frame: Kept, sender: str) -> None:
-        """Another broker has them. Only one that carries a publication will keep it."""
+        """Another broker has these publications. Only a broker that carries a publication will keep it."""
         for message_id in frame.ids:
             waiting = self._unsafe.get(message_id)
             if waiting is not None and sender in self.broker.carriers_of(waiting[1].message.topics):
@@ -104,7 +102,7 @@ class Confirming:
         self._safe.setdefault(client, []).append(message_id)
 
     def attached(self, client: str, log: Log) -> None:
-        """What was acknowledged while this attachment was on its way is not published again, whatever it says."""
+        """Publications that became safe while this attachment was on its way: its client publishes none again."""
         for message_id in [one for one, whose in self._acknowledged.items() if whose == client]:
             log.safe(message_id)
 
@@ -115,7 +113,7 @@ class Confirming:
     # -- elsewhere -------------------------------------------------------------------------------------------------
 
     def took(self, envelopes: Sequence[Envelope], home: str) -> None:
-        """Publications came from the broker they were published at. What was late, or lies behind, is not kept."""
+        """Publications came from their home. Those that were late, or lie behind already, are not kept here."""
         broker = self.broker
         if home not in broker.all_brokers:
             return

@@ -28,8 +28,6 @@ __all__ = ["Growing"]
 
 
 class Growing:
-    __slots__ = ("_asked", "_began", "_missed", "at_us", "change", "client", "owed", "passed")
-
     def __init__(self, client: Client) -> None:
         self.client = client
         self.change = 0
@@ -42,11 +40,11 @@ class Growing:
         """Numbers of this attachment that were not wanted when they came, and whether more than a header came: then
         another copy is a repeat."""
         self._began: dict[str, tuple[str, ...]] = {}
-        """The cuts at which they begin."""
+        """Per filter that is owed, the cut at which it begins."""
         self._missed: dict[str, int] = {}
-        """Per sender, the newest of those messages: any filter that is wanted later begins behind them."""
+        """Per sender, the newest message that was passed: any filter that is wanted later begins behind it."""
         self._asked: dict[int, tuple[str, ...]] = {}
-        """Changes that are not confirmed yet: what was wanted."""
+        """Changes that are not confirmed yet: the filters that the client wanted then."""
 
     @property
     def filters(self) -> tuple[str, ...]:
@@ -83,7 +81,7 @@ class Growing:
                 self._join(cuts, (new,), client.home)
 
     def began(self, filters: Iterable[str] | None = None) -> list[tuple[str, ...]]:
-        """Where these filters begin, as far as they are owed; left out: all that are."""
+        """The cuts at which these filters begin, as far as they are owed; None: of all that are."""
         return [self._began[f] for f in (self._began if filters is None else filters) if f in self._began]
 
     def dismiss(self, number: int, message: Message, *, came: bool) -> None:

@@ -51,8 +51,6 @@ class Wanted:
 
 
 class Fusing:
-    __slots__ = ("at_us", "client", "last", "wanted")
-
     def __init__(self, client: Client) -> None:
         self.client = client
         self.wanted: dict[int, Wanted] = {}
@@ -65,7 +63,7 @@ class Fusing:
     def open(
         self, filters: Sequence[str], spec: FuseSpec, size: int, now_us: int, *, again: bool = False
     ) -> tuple[int, list[Effect]]:
-        """From now on; its number. `again`: an earlier life had it, and lost the fold."""
+        """Fuse from now on; returns the subscription's number. `again`: an earlier life had it, and lost the fold."""
         self.last += 1
         self.wanted[self.last] = Wanted(tuple(filters), spec, size, holder=LOST if again else "")
         self.ask(now_us)
@@ -77,7 +75,7 @@ class Fusing:
         return self.client.flush(now_us)
 
     def confirmed(self, number: int) -> bool:
-        """Whether a home has it."""
+        """Whether a home has answered for this subscription."""
         return number in self.wanted and not self.wanted[number].asked
 
     def ready(self, number: int) -> int:
@@ -94,7 +92,7 @@ class Fusing:
     # -- for the client ----------------------------------------------------------------------------------------------
 
     def attached(self, now_us: int) -> None:
-        """Another home: it is asked for everything."""
+        """The client has another home, which is asked for all fused subscriptions."""
         for one in self.wanted.values():
             one.asked = True
         self.ask(now_us)

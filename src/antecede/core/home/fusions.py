@@ -47,8 +47,6 @@ Key = tuple[str, int]
 class HomeInbox(Inbox):
     """Says what goes out by its deadline without a cause, and what never will: a fold must not count what follows."""
 
-    __slots__ = ("passed_over",)
-
     passed_over: Callable[[Message], None]
 
     def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
@@ -149,8 +147,6 @@ class Fusion:
 
 
 class Fusions:
-    __slots__ = ("_awaited", "_out", "_passed", "_seen", "_store", "broker", "by_key")
-
     def __init__(self, broker: HomeBroker) -> None:
         self.broker = broker
         self._out, self._seen, self._store = broker.out, broker.seen, broker.store

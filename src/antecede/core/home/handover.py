@@ -25,22 +25,23 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING
 
-from antecede.core.content import Seen
 from antecede.core.deadline.inbox import Held, Inbox, by_rank
-from antecede.core.effects import Deliver, Discard, Dropped, Effect
+from antecede.core.effects import Deliver, Discard, Dropped
 from antecede.core.home.queue import Queue, Ready, insert
 from antecede.core.message import Envelope, Message, Stamp, is_loose
 from antecede.core.order.numbered import INDEX, WINDOW, IndexReader
 from antecede.errors import InputError
+
+if TYPE_CHECKING:
+    from antecede.core.home.application import Application
 
 __all__ = ["Handover", "QueuedInbox", "as_published"]
 
 
 class QueuedInbox(Inbox):
     """What is ready is put here or there; its row is not written yet."""
-
-    __slots__ = ("missing", "overslept", "put", "put_back")
 
     put: Callable[[Envelope, str, int], None]
     put_back: Callable[[Envelope, int], bool]
@@ -70,7 +71,7 @@ class QueuedInbox(Inbox):
         return self.put_back(envelope, now_us)
 
     def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
-        return self.missing(envelope, reason)
+        return self.missing(as_published(envelope), reason)
 
     def pass_to(self, index: int, now_us: int) -> None:
         """No number up to here can be had any more. What is held of them waits for nothing else, so it is ready, in
@@ -92,53 +93,13 @@ def as_published(envelope: Envelope) -> Envelope:
 
 
 class Handover:
-    __slots__ = (
-        "_carried",
-        "_door",
-        "_due",
-        "_order",
-        "_tick",
-        "admitted",
-        "delivered",
-        "dropped",
-        "margin_us",
-        "memory_us",
-        "missing",
-        "name",
-        "out",
-        "queues",
-        "seen",
-    )
-
-    def __init__(
-        self,
-        name: str,
-        out: list[Effect],
-        *,
-        admitted: Callable[[Envelope], None],
-        delivered: Callable[[Envelope, int], None],
-        dropped: Callable[[Envelope, str, int], None],
-        missing: Callable[[Envelope, str], tuple[str, ...]],
-        margin_us: int,
-        memory_us: int,
-        seen: Seen | None = None,
-    ) -> None:
-        self.name = name
-        self.out = out
-        self.admitted = admitted
-        """Called when a message has entered its queues: it need not be sent again."""
-        self.delivered = delivered
-        """Called right after its Deliver effect."""
-        self.dropped = dropped
-        """Called when it was dropped (why, and when) without having been delivered."""
-        self.missing = missing
-        """What was missing when a message was forced out."""
-        self.margin_us = margin_us
+    def __init__(self, application: Application) -> None:
+        client, self.application = application.client, application
+        self.name, self.out, self.seen = client.name, client.out, client.seen
+        self.margin_us = min(client.guard_us, client.settings.clock_bound_us)
         """So long before its deadline a message is too late to be taken: by so much this clock may be behind."""
-        self.memory_us = memory_us
+        self.memory_us = client.settings.grace_us
         """A message that was put so long before another counts as its cause: stamps need not name it any more."""
-        self.seen = seen or Seen()
-        """What predicates of queues see of a message."""
         self.queues: dict[str, Queue] = {}
         self._order: deque[Ready] = deque()
         """All that entered a queue, in the machine's order; the settled ones leave it when they come first."""
@@ -180,7 +141,7 @@ class Handover:
         if self.queues:
             self.put_next(original, reason, envelope.stamp.own[0][1], now_us)
         else:
-            self.admitted(original)
+            self.application.admitted(original)
             self._say(original, reason, now_us)
 
     def put_next(self, envelope: Envelope, reason: str, index: int, now_us: int) -> None:
@@ -208,7 +169,7 @@ class Handover:
         ready = Ready(envelope, "causes", now_us, index)
         own = envelope.stamp.own
         self._watch(ready)
-        self.admitted(envelope)
+        self.application.admitted(envelope)
         wanted = [queue for queue in self.queues.values() if queue.wants(ready)]
         for queue in wanted:
             if queue.full:
@@ -248,7 +209,7 @@ class Handover:
 
     def _admit(self, ready: Ready, now_us: int) -> None:
         if ready.reason != "own":
-            self.admitted(ready.envelope)
+            self.application.admitted(ready.envelope)
         wanted = [queue for queue in self.queues.values() if queue.wants(ready)]
         for queue in wanted:
             if queue.full:
@@ -331,9 +292,9 @@ class Handover:
             self._say(ready.envelope, ready.reason, now_us)
 
     def _say(self, envelope: Envelope, reason: str, now_us: int) -> None:
-        missing = self.missing(envelope, reason) if reason == "deadline" else ()
+        missing = self.application.missing(envelope, reason) if reason == "deadline" else ()
         self.out.append(Deliver(envelope.message, reason, missing))
-        self.delivered(envelope, now_us)
+        self.application.delivered(envelope, now_us)
 
     def _drop(self, ready: Ready, queue: Queue, reason: str, now_us: int) -> None:
         ready.leave(queue)
@@ -346,7 +307,7 @@ class Handover:
         if ready.reason != "own":  # it owes itself nothing: there is no row
             peer = self.name if reason == "late" else None
             self.out.append(Discard(ready.envelope.message.id, reason, peer))
-            self.dropped(ready.envelope, reason, now_us)
+            self.application.dropped(ready.envelope, now_us)
         while self._order and self._order[0].settled:
             self._order.popleft()
 

@@ -13,8 +13,6 @@ __all__ = ["Missed"]
 
 
 class Missed:
-    __slots__ = ("_at_us", "grace_us")
-
     def __init__(self, grace_us: int) -> None:
         self.grace_us = grace_us
         """For so long a home may still have one."""

@@ -42,8 +42,6 @@ class Unacked:
 
 
 class Outbox:
-    __slots__ = ("_due", "_has_receipts", "_published", "_trip_us", "client", "unacked")
-
     def __init__(self, client: Client) -> None:
         self.client = client
         self.unacked: dict[str, Unacked] = {}

@@ -79,34 +79,29 @@ BATCH = 512
 class Retiring:
     """At a broker."""
 
-    __slots__ = (
-        "_heard", "_looked_us", "_open", "_peers", "_prompt_us", "_retired_us", "_say_us", "_untold", "_votes",
-        "broker", "forgot", "retired",
-    )  # fmt: skip
-
     def __init__(self, broker: HomeBroker) -> None:
-        self.broker = broker
+        self.broker, self.past = broker, broker.past
         self.retired: dict[str, int] = {}
         """Stream -> up to where it is over everywhere."""
         self._retired_us: dict[str, int] = {}
-        """When this was heard, the latest last."""
+        """When each stream retired here, the latest last."""
         self._open: dict[str, int | None] = {}
-        """Streams with something newer: since when nothing of it is kept here; None: something is."""
+        """Streams with messages newer than what retired, and since when this broker keeps none; None: it keeps some."""
         self._heard: dict[str, int] = {}
-        """Of those, numbers that are over elsewhere."""
+        """Up to these numbers open streams are over elsewhere."""
         self._say_us: dict[str, int] = {}
-        """When to say again that they are over here."""
+        """When to say again that an open stream is over here."""
         self._votes: dict[str, dict[str, int]] = {}
         """At the broker that decides: stream -> broker -> up to where it is over there."""
         self._prompt_us: dict[str, int] = {}
-        """When to ask those who have not said so."""
+        """When to ask the voters of a stream that have not said that it is over there."""
         self._untold: dict[str, dict[str, int]] = {}
         """Brokers and clients, and what each is to be told until it has heard it."""
         self._peers: frozenset[str] = frozenset()
         """The brokers that were in view at the last look."""
         self._looked_us: int | None = None
         self.forgot = False
-        """Whether anything was: then only its count tells a newcomer what lies behind."""
+        """Whether a stream was forgotten: then only `A@:17` tells a newcomer what of it lies behind."""
 
     @property
     def enabled(self) -> bool:
@@ -126,7 +121,7 @@ class Retiring:
         return strip(envelope, self.retired)
 
     def named_by(self, client: str, marks: Mapping[str, int]) -> None:
-        """A client still names these: it is told of those that it need not."""
+        """A client still names these marks: it is told which of them it need not name."""
         retired = self.retired
         if not retired.keys().isdisjoint(marks):
             over = {stream: retired[stream] for stream, n in marks.items() if n <= retired.get(stream, -1)}
@@ -137,7 +132,7 @@ class Retiring:
         return dict(beyond(marks, self.retired))
 
     def look(self, now_us: int) -> bool:
-        """Once in a while: what is over here, and everywhere. True: somebody is still to hear of it."""
+        """Once in a while: find streams that are over here, and everywhere. True: a process is still to hear of one."""
         broker, grace_us = self.broker, self.broker.settings.grace_us
         pause_us = max(broker.settings.round_us, grace_us // LOOKS)
         if self.enabled and (self._looked_us is None or now_us >= self._looked_us + pause_us):
@@ -171,13 +166,13 @@ class Retiring:
         return quiet
 
     def _newest(self, stream: str) -> int | None:
-        newest = self.broker.newest(stream)
+        newest = self.past.newest(stream)
         return None if newest is None else max(newest, self._heard.get(stream, 0))
 
     # -- what others say -------------------------------------------------------------------------------------------
 
     def on_quiet(self, frame: Quiet, sender: str, now_us: int) -> None:
-        """From one that carries them, or from the one that decides, who has it from such a one."""
+        """A broker that carries the streams says this, or the one that decides, who has it from such a broker."""
         if not self.enabled or sender not in self.broker.all_brokers:
             return
         known = {stream: self.retired[stream] for stream, n in frame.marks.items() if n <= self.retired.get(stream, -1)}
@@ -204,7 +199,7 @@ class Retiring:
             self.broker.send((sender,), Retired(frame.marks, heard=True))
 
     def _is_voter(self, name: str, stream: str) -> bool:
-        """Whether it carries the stream's group; of one that nobody carries any more all brokers are asked."""
+        """Whether a broker carries the stream's group; where no broker carries it any more, all are asked."""
         broker, carriers = self.broker, self.broker.carriers(stream)
         mine = broker.interest.concerns(stream)
         return (not carriers and not mine) or (mine if name == broker.name else name in carriers)
@@ -263,7 +258,7 @@ class Retiring:
         broker.retire(news, now_us)
 
     def _tell(self, now_us: int) -> None:
-        """Of a broker that came into view the first of the others sees to it that it knows all this."""
+        """Tell brokers and clients what retired. A broker that came into view is told by the first of the others."""
         broker, peers = self.broker, frozenset(self.broker.all_brokers)
         for name in peers - self._peers:
             if self.retired and broker.name == min({broker.name, *peers} - {name}):
@@ -276,7 +271,7 @@ class Retiring:
                 broker.send((name,), Retired(batch))
 
     def _forget(self, now_us: int) -> None:
-        """Of senders that are in view nothing is: their numbers tell what they send from what they sent."""
+        """Forget streams that retired long ago, but of no sender in view: its numbers tell new messages from old."""
         broker = self.broker
         before_us = now_us - max(broker.settings.remember_us, AWAY * broker.settings.grace_us)
         gone, stay = list[str](), list[str]()
@@ -300,9 +295,10 @@ class Retiring:
                 del known[name]
 
     def _is_needed(self, stream: str) -> bool:
-        """Its sender is here, or it is not over altogether, or somebody is still to hear of it."""
+        """Whether the sender of a stream is here, or something newer of it is, or some process is still to hear that
+        it is over."""
         broker, sender = self.broker, sender_of(stream)
-        newest = broker.newest(stream)
+        newest = self.past.newest(stream)
         return (
             sender in broker.members
             or sender in broker.logs
@@ -316,15 +312,13 @@ class Retiring:
 class Naming:
     """At a client: what it need not name."""
 
-    __slots__ = ("_retired", "client", "upper")
-
     def __init__(self, client: Client) -> None:
         self.client, self.upper = client, client.upper
         self._retired: dict[str, int] = {}
-        """What it was told while something waits that may still name it, and once longer."""
+        """Marks that retired while a message waits here that may still name them, and once longer."""
 
     def learned(self, envelope: Envelope) -> Envelope:
-        """As this client remembers a message that it delivered."""
+        """A delivered message as this client remembers it."""
         return strip(envelope, self._retired) if self._retired else envelope
 
     def recalled(self, stamps: Sequence[Stamp]) -> list[Stamp]:

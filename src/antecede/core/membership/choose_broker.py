@@ -11,12 +11,7 @@ from collections.abc import Mapping, Sequence
 from antecede.core.entries import EACH, Groups
 from antecede.core.machine import Dice
 
-__all__ = ["carriers", "choose"]
-
-
-def carriers(brokers: Mapping[str, tuple[str, ...]], filters: Sequence[str], groups: Groups = EACH) -> list[str]:
-    """The brokers that carry all of `filters`."""
-    return groups.carrying(brokers, filters)
+__all__ = ["choose"]
 
 
 def choose(
@@ -30,7 +25,7 @@ def choose(
 ) -> tuple[str, ...]:
     """Where to attach, given the places that are `left`; () where nobody carries what is wanted. `single`: one broker,
     else the first of several."""
-    candidates = carriers(brokers, filters, groups)
+    candidates = groups.carrying(brokers, filters)
     first = next((name for name in left if name in candidates), None)
     if first is None:
         if not candidates:

@@ -10,8 +10,6 @@ __all__ = ["Steady"]
 
 
 class Steady:
-    __slots__ = ("_seen_us", "at_us", "limit_us")
-
     def __init__(self, limit_us: int) -> None:
         self.limit_us = limit_us
         self.at_us = 0

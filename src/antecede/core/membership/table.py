@@ -43,8 +43,6 @@ def claim_of(news: Iterable[News], holder: str) -> Claim:
 
 
 class Table:
-    __slots__ = ("_ended", "_latest", "_mirrors", "_present", "_stones", "entries", "floor", "name", "version")
-
     def __init__(self, me: News) -> None:
         self.name = me.name
         self._mirrors = me.role == "subscriber"

@@ -37,8 +37,6 @@ def newest_before(stamp: Stamp) -> int:
 
 
 class ColourReader(Reader):
-    __slots__ = ("barrier", "clock", "eager", "rounds")
-
     def __init__(self, clock: RoundClock, *, eager: bool) -> None:
         super().__init__(everything, dense=False)
         self.clock = clock

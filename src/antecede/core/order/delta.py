@@ -17,8 +17,6 @@ __all__ = ["DeltaWriter"]
 
 
 class DeltaWriter(VectorWriter):
-    __slots__ = ("_until",)
-
     def __init__(self, name: str) -> None:
         super().__init__(name, flat=True)
         self._until: dict[str, tuple[int, int]] = {}

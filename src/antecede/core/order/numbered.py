@@ -18,7 +18,7 @@ from collections.abc import Mapping
 
 from antecede.core.frames import Grown, Item, Origins
 from antecede.core.interest import Interest
-from antecede.core.marks import join, tops_of
+from antecede.core.marks import join, tops_of, waited_for
 from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, make_id, series_of, split_id
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import close
@@ -96,34 +96,6 @@ def item_stamp(item: Item, behind: int) -> Stamp:
 class Log:
     """What one attachment was and is to be sent."""
 
-    __slots__ = (
-        "_chains",
-        "_named",
-        "_numbers",
-        "_overdue",
-        "_safe",
-        "_turned",
-        "acked",
-        "began",
-        "bytes",
-        "cut",
-        "entries",
-        "frontier",
-        "grown",
-        "hidden",
-        "interest",
-        "low",
-        "lowest",
-        "missed",
-        "number",
-        "origins",
-        "plain",
-        "published",
-        "sent",
-        "top",
-        "unacked",
-    )
-
     def __init__(
         self, number: int, interest: Interest, frontier: Mapping[str, int], cut: tuple[str, ...], *, plain: bool
     ) -> None:
@@ -198,8 +170,7 @@ class Log:
 
     def passed(self, frontier: Mapping[str, int], index: int) -> dict[str, int]:
         """What a client with this past has passed or is about to: what it was sent above `index`, and all before it."""
-        above = [item.envelope for item in self.entries.values() if item.index > index]
-        passed = close(envelope.stamp for envelope in above if envelope.message.order != "none")
+        passed = close(waited_for(item.envelope.stamp for item in self.entries.values() if item.index > index))
         join(passed, frontier)
         return passed
 

@@ -24,8 +24,6 @@ UNKNOWN = Stamp(())
 
 
 class Past:
-    __slots__ = ("_before", "_concerns", "above", "cut", "dense", "front", "given_up", "held", "skips", "tops")
-
     def __init__(self, concerns: Callable[[str], bool], *, dense: bool) -> None:
         self._concerns = concerns
         self.dense = dense

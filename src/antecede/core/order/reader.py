@@ -34,8 +34,6 @@ def everything(stream: str) -> bool:
 
 
 class Reader(Past):
-    __slots__ = ("freed", "watched")
-
     def __init__(self, concerns: Callable[[str], bool], *, dense: bool) -> None:
         super().__init__(concerns, dense=dense)
         self.watched: dict[str, dict[int, list[Any]]] = {}

@@ -25,8 +25,6 @@ def colours_for(count: int, alpha: int) -> int:
 
 
 class RoundClock:
-    __slots__ = ("colours", "newest", "round_us", "turn")
-
     def __init__(self, round_us: int, colours: int) -> None:
         self.round_us = round_us
         self.colours = colours

@@ -22,8 +22,6 @@ __all__ = ["ColoursReader", "RoundsWriter"]
 
 
 class RoundsWriter(VectorWriter):
-    __slots__ = ("clock",)
-
     def __init__(self, name: str, clock: RoundClock) -> None:
         super().__init__(name, flat=False)
         self.clock = clock
@@ -43,8 +41,6 @@ class RoundsWriter(VectorWriter):
 
 class ColoursReader(Reader):
     """The subscriber's end: one stream per broker, numbered by rounds."""
-
-    __slots__ = ("clock",)
 
     def __init__(self, clock: RoundClock) -> None:
         super().__init__(everything, dense=False)

@@ -25,8 +25,6 @@ sender overtake an unordered message and the client moves meanwhile, that messag
 
 
 class LooseWriter:
-    __slots__ = ("_before", "flat", "groups", "name", "seq", "slack_us")
-
     def __init__(self, name: str, *, flat: bool, slack_us: int, groups: Groups = EACH) -> None:
         self.name = name
         self.flat = flat
@@ -63,8 +61,6 @@ class LooseReader(Reader):
     for ever. So the oldest count as had, with all numbers between them: no later home sends any of these. The present
     home may still, if they are so late; repeats from there are known by their index, and by their id for `memory_us`.
     """
-
-    __slots__ = ("_taken",)
 
     def __init__(self, concerns: Callable[[str], bool], *, dense: bool) -> None:
         super().__init__(concerns, dense=dense)

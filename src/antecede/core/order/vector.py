@@ -30,10 +30,6 @@ __all__ = ["VectorWriter", "close", "without"]
 
 
 class VectorWriter(Writer):
-    __slots__ = (
-        "_last", "_leaves", "_own", "_tips", "_unread", "chain", "dense", "flat", "groups", "name", "rank",
-    )  # fmt: skip
-
     def __init__(self, name: str, *, flat: bool, chain: int = 1, groups: Groups = EACH) -> None:
         super().__init__()
         self.name = name

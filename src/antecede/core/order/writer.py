@@ -19,7 +19,6 @@ __all__ = ["NoWriter", "Writer"]
 
 
 class Writer(ABC):
-    __slots__ = ("retired", "stable")
     dense = False
     """Whether the numbers of a stream have no holes."""
     cuts = False
@@ -98,8 +97,6 @@ class Writer(ABC):
 
 class NoWriter(Writer):
     """The Writer of a process that only reads, a subscriber or a client: its Reader says what stamps mean."""
-
-    __slots__ = ()
 
     def stamp(self, message: Message, after: Sequence[Stamp] | None) -> Stamp:
         raise InputError(f"{message.sender} only reads what brokers stamp: publish at a broker, or by recipe `home`.")

@@ -13,6 +13,7 @@ from typing import Any
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Mark, Stamp
 from antecede.core.order.graph import Entry, GraphWriter
+from antecede.core.order.reader import everything
 
 __all__ = ["READINGS", "PrintedGraphWriter"]
 
@@ -36,10 +37,6 @@ class PrintedGraphWriter(GraphWriter):
         if not isinstance(entry, Entry):
             return envelope
         named = [pred for pred in entry.preds if self.foreign == "wait" or interest.wants(pred.node[2])]
-        tests = interest.concerns if self.foreign == "leave out" else _any
+        tests = interest.concerns if self.foreign == "leave out" else everything
         needs = tuple(dict.fromkeys(mark for pred in named for mark in pred.marks if tests(mark[0])))
         return Envelope(envelope.message, Stamp(entry.marks, needs, {}, envelope.stamp.rank))
-
-
-def _any(stream: str) -> bool:
-    return True

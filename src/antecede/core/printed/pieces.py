@@ -36,8 +36,6 @@ def _but_of(sender: str, needs: Sequence[Mark]) -> tuple[Mark, ...]:
 class BelowAnswers(Answers):
     """SOLICIT-RECV: `<` the upper vector, not up to it."""
 
-    __slots__ = ()
-
     def on_request(self, frame: Request, sender: str, now_us: int) -> None:
         below = tuple((stream, low, high - 1) for stream, low, high in frame.ranges if high - 1 > low)
         super().on_request(Request(below, frame.lasting), sender, now_us)
@@ -62,8 +60,6 @@ class TrustingMember(Member):
 class OneAsk(Solicitation):
     """Whoever sent what needs it is asked, once."""
 
-    __slots__ = ()
-
     def _hopeless(self, want: Want, now_us: int) -> bool:
         return want.tries > 0 or super()._hopeless(want, now_us)
 
@@ -84,8 +80,6 @@ class OthersStore(Store):
 class GaplessVector(VectorWriter):
     """A sender's entry is only compared as newer: its earlier messages are not waited for."""
 
-    __slots__ = ()
-
     def arrived(self, envelope: Envelope) -> Envelope:
         stamp = envelope.stamp
         needs = _but_of(envelope.message.sender, stamp.needs)
@@ -95,7 +89,6 @@ class GaplessVector(VectorWriter):
 class ForgetfulVector(VectorWriter):
     """Vectors of groups one is not in are not merged."""
 
-    __slots__ = ("mine",)
     mine: Interest
 
     def _take_in(self, stamp: Stamp) -> None:
@@ -154,8 +147,6 @@ class EdgelessGraph(GraphWriter):
 
 class CarelessRounds(RoundsWriter):
     """A message may be of the round of something its sender has delivered."""
-
-    __slots__ = ()
 
     def learn(self, envelope: Envelope) -> None:
         VectorWriter.learn(self, envelope)

@@ -23,8 +23,6 @@ READINGS = {"printed-a": "any", "printed-b": "dominates", "printed-c": "others"}
 
 
 class PrintedPullReader(LiteralReader):
-    __slots__ = ("greater", "vector")
-
     def __init__(self, concerns: Callable[[str], bool], greater: str) -> None:
         super().__init__(concerns, dense=False)
         self.greater = greater

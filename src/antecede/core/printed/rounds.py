@@ -23,8 +23,6 @@ __all__ = ["RuleOneInbox", "RuleOneReader", "WholeVectorWriter"]
 
 
 class RuleOneReader(ColoursReader):
-    __slots__ = ()
-
     def arrived(self, envelope: Envelope) -> Envelope:
         stamp = super().arrived(envelope).stamp
         sender, number = stamp.own[0]
@@ -45,8 +43,6 @@ class RuleOneInbox(Inbox):
 
 class WholeVectorWriter(RoundsWriter):
     """The immediate predecessor vector as it is described: one for all subscribers."""
-
-    __slots__ = ()
 
     def project(self, envelope: Envelope, interest: Interest) -> Envelope:
         message, colour_of = envelope.message, self.clock.colour_of

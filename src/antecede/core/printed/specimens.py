@@ -7,47 +7,37 @@ Where a paper prints whole procedures (000, 002) the machine is those; where it 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from antecede.core.interest import Interest
-from antecede.core.machine import Dice, Machine, Settings
+from antecede.core.machine import Machine, Settings
 from antecede.core.order.colour import ColourReader
 from antecede.core.order.matrix import ColumnInterest, place_of
-from antecede.core.order.reader import Reader
+from antecede.core.order.reader import Reader, everything
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.order.rounds import ColoursReader, RoundsWriter
 from antecede.core.order.vector import VectorWriter
 from antecede.core.order.writer import NoWriter
 from antecede.core.printed import colour, graph, pull, rounds, solicit
 from antecede.core.printed.waiting import WaitingList
+from antecede.core.recipes import Recipe, Who, guard_of
 from antecede.core.roles.broker import Broker
-from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Parts
 from antecede.core.roles.round_broker import RoundBroker
 from antecede.core.roles.round_subscriber import RoundSubscriber
 from antecede.core.roles.subscriber import Subscriber
 from antecede.core.spread.multicast import Multicast
 
-if TYPE_CHECKING:
-    from antecede.core.recipes import Recipe
-
 __all__ = ["specimen"]
 
 
-def specimen(
-    recipe: Recipe,
-    reading: str,
-    spread: Callable[[Broker], Multicast],
-    *,
-    name: str,
-    role: str,
-    groups: tuple[str, ...],
-    settings: Settings,
-    dice: Dice,
-) -> Machine:
+def specimen(recipe: Recipe, reading: str, spread: Callable[[Broker], Multicast], **who: Unpack[Who]) -> Machine:
+    name, role, groups, settings, dice = who["name"], who["role"], who["groups"], who["settings"], who["dice"]
     if recipe.name == "solicit":
         return solicit.PrintedMember(name, groups, settings, dice, below=solicit.READINGS[reading])
-    guard_us = settings.guard_us + (settings.hop_us if role == "broker" else 0)
-    parts = Parts(name, Interest(groups), settings, dice, NoWriter(), Reader(_everything, dense=False), guard_us)
+    parts = Parts(
+        name, Interest(groups), settings, dice, NoWriter(), Reader(everything, dense=False), guard_of(role, settings)
+    )
     if role == "subscriber":
         return _subscriber(recipe, reading, parts._replace(digests=False))
     return _broker(recipe, reading, parts, spread)
@@ -100,14 +90,10 @@ def _clock(recipe: Recipe, settings: Settings) -> RoundClock:
     return clock
 
 
-def _everything(stream: str) -> bool:
-    return True
-
-
 class _Waits(Subscriber):
     """A subscriber that waits for messages of other groups too."""
 
     def subscribe(self, *args: Any) -> Any:
         effects = super().subscribe(*args)
-        self.reader.look_at(_everything)
+        self.reader.look_at(everything)
         return effects

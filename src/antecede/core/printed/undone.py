@@ -7,42 +7,34 @@ the repaired machine, put together by `recipes.build`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
-from antecede.core.machine import Dice, Machine, Settings
+from antecede.core.machine import Machine
 from antecede.core.order.graph import GraphWriter
 from antecede.core.order.matrix import MatrixWriter
 from antecede.core.order.reader import everything
 from antecede.core.printed import pieces
 from antecede.core.printed.colour import IntegerColours, PrintedMatrixWriter
 from antecede.core.printed.rounds import RuleOneReader, WholeVectorWriter
+from antecede.core.recipes import WITHOUT, Alter, Recipe, Who, as_they_are, build
 from antecede.core.roles.carrier import Carrier
 from antecede.core.roles.member import Member
-from antecede.core.roles.process import Parts, Process
+from antecede.core.roles.receiver import Parts, Receiver
 from antecede.core.roles.round_broker import RoundBroker
 from antecede.errors import InputError
 
-if TYPE_CHECKING:
-    from antecede.core.recipes import Recipe
-
 __all__ = ["REPAIRS", "Repair", "repairs_of", "undone"]
 
-Alter = Callable[[Parts], Parts]
 
-
-def _as_they_are(parts: Parts) -> Parts:
-    return parts
-
-
-def _as_it_is(machine: Process) -> None:
+def _as_it_is(machine: Receiver) -> None:
     pass
 
 
 class Repair(NamedTuple):
     says: str
-    alter: Alter = _as_they_are
+    alter: Alter = as_they_are
     """What undoes it, before the machine is put together."""
-    change: Callable[[Process], None] = _as_it_is
+    change: Callable[[Receiver], None] = _as_it_is
     """... or afterwards."""
     member: type[Member] = Member
 
@@ -107,17 +99,17 @@ def _below(parts: Parts, **changed: Any) -> Parts:
     return parts._replace(**changed) if parts.reads_only else parts
 
 
-def _answers_below(machine: Process) -> None:
+def _answers_below(machine: Receiver) -> None:
     assert isinstance(machine, Carrier)
     machine.answers = pieces.BelowAnswers(machine)
 
 
-def _keeps_others(machine: Process) -> None:
+def _keeps_others(machine: Receiver) -> None:
     assert isinstance(machine, Carrier) and isinstance(machine.store, pieces.OthersStore)
     machine.store.own = machine.name
 
 
-def _sums_nothing(machine: Process) -> None:
+def _sums_nothing(machine: Receiver) -> None:
     if isinstance(machine, RoundBroker):
         machine.summed = 0
 
@@ -185,22 +177,15 @@ def repairs_of(recipe: str) -> Mapping[str, Repair]:
     return REPAIRS.get(recipe.partition("+")[0], {})
 
 
-def undone(
-    recipe: Recipe, reading: str, *, name: str, role: str, groups: tuple[str, ...], settings: Settings, dice: Dice
-) -> Machine:
+def undone(recipe: Recipe, reading: str, **who: Unpack[Who]) -> Machine:
     """`reading`: `without-REPAIR`."""
-    from antecede.core.recipes import WITHOUT, build
-
     repair = reading.removeprefix(WITHOUT)
     known = repairs_of(recipe.name)
     if repair not in known:
         has = f"it has {', '.join(known)}" if known else "only the papers' own protocols have any"
         raise InputError(f"Recipe {recipe.name!r} has no repair {repair!r} to undo; {has}.")
     chosen = known[repair]
-    machine = build(
-        recipe, "repaired", name=name, role=role, groups=groups, settings=settings, dice=dice, alter=chosen.alter,
-        member=chosen.member,
-    )  # fmt: skip
-    assert isinstance(machine, Process)
+    machine = build(recipe, "repaired", alter=chosen.alter, member=chosen.member, **who)
+    assert isinstance(machine, Receiver)
     chosen.change(machine)
     return machine

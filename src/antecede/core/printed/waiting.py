@@ -17,8 +17,6 @@ __all__ = ["LiteralReader", "WaitingList"]
 
 
 class LiteralReader(Reader, ABC):
-    __slots__ = ()
-
     @abstractmethod
     def ready(self, stamp: Stamp) -> bool:
         """The delivery condition, letter by letter."""

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from antecede.core.effects import Answer
 from antecede.core.frames import Data, Gone, Ranges, Request
-from antecede.core.message import Envelope, Mark, header_of, id_of_mark, in_time, is_loose, series_of
+from antecede.core.message import Envelope, Mark, header_of, id_of_mark, in_time, series_of
 from antecede.core.order.reader import AHEAD
 
 if TYPE_CHECKING:
-    from antecede.core.roles.server import Server
+    from antecede.core.roles.carrier import Carrier
 
 __all__ = ["BATCH", "Answers"]
 
@@ -28,36 +28,35 @@ BATCH = 32
 
 
 class Answers:
-    __slots__ = ("past", "server", "store", "writer")
-
-    def __init__(self, server: Server) -> None:
-        self.server = server
-        self.past, self.store, self.writer = server.past, server.store, server.writer
+    def __init__(self, carrier: Carrier) -> None:
+        self.carrier = carrier
+        self.past, self.store, self.writer = carrier.past, carrier.store, carrier.writer
+        self.inbox, self.wants = carrier.inbox, carrier.wants
 
     def on_request(self, frame: Request, sender: str, now_us: int) -> None:
-        server = self.server
-        interest = server.interest_of(sender)
+        carrier = self.carrier
+        interest = carrier.interest_of(sender)
         if interest is None:
             return
-        ranges = server.ranges_from(sender, frame.ranges)
+        ranges = carrier.ranges_from(sender, frame.ranges)
         kept = [*self.store.find(ranges), *self._unsafe_within(ranges)]
         found = [e for e in kept if in_time(e, now_us) and interest.wants(e.message.topics)]
-        found += [e for e in server.held_within(ranges) if interest.wants(e.message.topics)]
+        found += [e for e in self.inbox.held_within(ranges) if interest.wants(e.message.topics)]
         for start in range(0, len(found), BATCH):
-            batch = tuple(server.answer_for(e, sender) for e in found[start : start + BATCH])
-            server.say(Answer(sender, tuple(e.message.id for e in batch)))
-            server.send((sender,), Data(batch, answer=True))
+            batch = tuple(carrier.answer_for(e, sender) for e in found[start : start + BATCH])
+            carrier.say(Answer(sender, tuple(e.message.id for e in batch)))
+            carrier.send((sender,), Data(batch, answer=True))
         headers = [e for e in kept if not in_time(e, now_us)]
         headers += self.store.find_headers(ranges)
-        gone = tuple(server.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
+        gone = tuple(carrier.answer_for(e, sender) for e in headers if interest.wants(e.message.topics))
         lacks: Ranges = ()
-        if frame.lasting or not server.settings.deadlines:
+        if frame.lasting or not carrier.settings.deadlines:
             lacks = self._lacked(self._where_none_is(found, ranges), sender, now_us)
         if gone or lacks:
-            server.send((sender,), Gone(tuple(map(header_of, gone)), lacks))
+            carrier.send((sender,), Gone(tuple(map(header_of, gone)), lacks))
 
     def _unsafe_within(self, ranges: Ranges) -> list[Envelope]:
-        unsafe = [e for e in self.server.unsafe() if not self._is_here(e.stamp.own[0])]
+        unsafe = [e for e in self.carrier.unsafe() if not self._is_here(e.stamp.own[0])]
         if not unsafe:
             return []
         asked: dict[str, list[tuple[int, int]]] = {}
@@ -71,7 +70,7 @@ class Answers:
         A peer is told of every message that is not here. A subscriber, which has nobody else to ask, is told only of
         messages that will never be here: this process gave them up, let go of them, skipped them or began behind them.
         """
-        server = self.server
+        carrier = self.carrier
         lacks = []
         left = AHEAD
         for stream, low, high in ranges:
@@ -81,10 +80,10 @@ class Answers:
                 mark = (stream, n)
                 passed = self.past.behind(stream, n)
                 if (passed or self._cannot_come(mark, now_us)) and not self._is_here(mark):
-                    if not server.serves(peer):
+                    if not carrier.serves(peer):
                         lacks.append((stream, n - 1, n))
                     elif self._is_over(mark) if mark in self.past.given_up else passed:
-                        if not is_loose(stream):
+                        if not self.past.by_itself(stream):
                             earlier = range(max(low, n - max(left, 1)) + 1, n)
                             left -= len(earlier)
                             lacks += [(stream, k - 1, k) for k in earlier if self._is_past((stream, k))]
@@ -94,8 +93,10 @@ class Answers:
     def _cannot_come(self, mark: Mark, now_us: int) -> bool:
         """Whether a message can no longer come: its sender has left, or this process asked for it in vain, and others
         that lack it wait for this one to say so."""
-        server = self.server
-        return server.absent_since(mark, now_us) is not None or server.asked_in_vain(mark, now_us)
+        carrier = self.carrier
+        if carrier.absent_since(mark, now_us) is not None:
+            return True
+        return self.wants.endless_since(mark, now_us - carrier.settings.grace_us)
 
     def _is_over(self, mark: Mark) -> bool:
         """Whether nothing that is known to precede a given-up message is waited for any more: an asker that is told of
@@ -105,12 +106,12 @@ class Answers:
 
     def _is_past(self, mark: Mark) -> bool:
         """Whether a message is neither here nor asked for."""
-        return not self._is_here(mark) and not self.server.waits_for(id_of_mark(mark))
+        return not self._is_here(mark) and id_of_mark(mark) not in map(id_of_mark, self.wants.wants)
 
     def _is_here(self, mark: Mark) -> bool:
         """Whether a message is kept or held, in any of its groups."""
         message_id = id_of_mark(mark)
-        return message_id in self.store or self.server.holds(message_id)
+        return message_id in self.store or message_id in self.inbox.held
 
     def _where_none_is(self, found: list[Envelope], ranges: Ranges) -> Ranges:
         """The ranges of which nothing is sent. A GONE could overtake the DATA, and a process that gives up a message

@@ -40,8 +40,6 @@ class Want:
 
 
 class Solicitation:
-    __slots__ = ("_next", "_tick", "settings", "wants")
-
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.wants: dict[Mark, Want] = {}

@@ -17,21 +17,16 @@ from antecede.core.marks import Marks, beyond, includes
 from antecede.core.spread.chance import some_of
 
 if TYPE_CHECKING:
-    from antecede.core.roles.server import Server
+    from antecede.core.roles.carrier import Carrier
 
 __all__ = ["Rounds", "bounded"]
 
 
 class Rounds:
-    __slots__ = (
-        "_goal", "_in_step", "_newcomers", "at_us", "dice", "enabled", "local", "past", "server", "stability", "steady",
-        "store", "writer",
-    )  # fmt: skip
-
-    def __init__(self, server: Server, *, enabled: bool) -> None:
-        self.server = server
-        self.past, self.writer, self.store = server.past, server.writer, server.store
-        self.dice, self.local, self.stability = server.dice, server.local, server.stability
+    def __init__(self, carrier: Carrier, *, enabled: bool) -> None:
+        self.carrier = carrier
+        self.past, self.writer, self.store = carrier.past, carrier.writer, carrier.store
+        self.dice, self.local, self.stability = carrier.dice, carrier.local, carrier.stability
         self.enabled = enabled
         self.steady = True
         """Whether every message is compared; otherwise only those that are there when a role calls `begin`."""
@@ -45,7 +40,7 @@ class Rounds:
         nobody else keeps: then it is asked until those have come."""
 
     def came(self, peer: str) -> None:
-        if self.server.settings.view:
+        if self.carrier.settings.view:
             self._newcomers[peer] = None
 
     def forget(self, peer: str) -> None:
@@ -58,58 +53,58 @@ class Rounds:
         self.begin(now_us)
 
     def begin(self, now_us: int) -> None:
-        server = self.server
+        carrier = self.carrier
         self._goal = self.store.version
         if self.enabled and self.at_us is None:
-            round_us = server.settings.round_us
+            round_us = carrier.settings.round_us
             self.at_us = now_us + (round_us >> 1) + int(round_us * self.dice.random())
 
     def digest(self, peer_interest: Interest, theirs: Mapping[str, int], *, reply: bool) -> Digest:
-        server = self.server
-        offer, began = server.offers(peer_interest), server.cut_to_tell(peer_interest)
+        carrier = self.carrier
+        offer, began = carrier.offers(peer_interest), carrier.cut_to_tell(peer_interest)
         behind: Marks = offer  # the usual case: all of it lies behind, and nobody speaks of anything else
         if began or not (self.past.is_at(offer) and theirs.keys() <= offer.keys()):
             behind = self.past.reached({**offer, **theirs, **began})
         have = self.past.with_held(behind, theirs)
         if self.writer.cuts:
-            return Digest(offer, have, server.done(behind), dict(self.writer.stable), reply)
+            return Digest(offer, have, carrier.done(behind), dict(self.writer.stable), reply)
         if self.store.lasting:
-            done = server.done(behind)
+            done = carrier.done(behind)
             return Digest(offer, have, {} if done == have else done, reply=reply)
-        done = server.summary(peer_interest) or ({} if have is behind else behind)
+        done = carrier.summary(peer_interest) or ({} if have is behind else behind)
         return Digest(offer, have, done, reply=reply)
 
     def hold(self, now_us: int) -> None:
-        server = self.server
+        carrier = self.carrier
         self.at_us = None
         version = self.store.version if self.steady else self._goal
         self.writer.forget(now_us)
         self.stability.look(now_us)
         behind = self._some_behind(version)
-        again = server.rounded(now_us)
+        again = carrier.rounded(now_us)
         if not behind:
             if again:
-                self.at_us = now_us + server.settings.round_us
+                self.at_us = now_us + carrier.settings.round_us
             return
         self.local.move()
         digests: dict[tuple[str, ...], Digest] = {}
-        for peer in self.local.draw(behind, server.settings.fanout):
-            interest = server.interest_of(peer)
+        for peer in self.local.draw(behind, carrier.settings.fanout):
+            interest = carrier.interest_of(peer)
             if interest is not None:
                 digest = digests.get(interest.key)
                 if digest is None:  # whoever wants the same gets the same frame
                     digest = digests[interest.key] = self.digest(interest, {}, reply=True)
                 if digest.offer or digest.have:
-                    server.send((peer,), digest)
+                    carrier.send((peer,), digest)
                 else:
                     self._in_step[peer] = version
-        self.at_us = now_us + server.settings.round_us
+        self.at_us = now_us + carrier.settings.round_us
 
     def _some_behind(self, version: int) -> list[str]:
         """Peers not in step: a few at random where they are many, all of them where those few happen to be."""
         peers, in_step = self._peers(), self._in_step
-        if len(peers) > 8 * self.server.settings.fanout:
-            some = some_of(self.dice, peers, 3 * self.server.settings.fanout)
+        if len(peers) > 8 * self.carrier.settings.fanout:
+            some = some_of(self.dice, peers, 3 * self.carrier.settings.fanout)
             some = [peer for peer in some if in_step.get(peer, -1) < version]
             if some:
                 return some
@@ -118,27 +113,27 @@ class Rounds:
     def _peers(self) -> Sequence[str]:
         """The peers that a round may go to: with local views those in the view, the neighbours, newcomers, and all
         subscribers."""
-        server = self.server
-        if not server.settings.view:
-            return server.peers()
-        fellow_carriers = set(server.fellow_carriers())
-        below = [name for name in server.peers() if name not in fellow_carriers]
+        carrier = self.carrier
+        if not carrier.settings.view:
+            return carrier.peers()
+        fellow_carriers = set(carrier.fellow_carriers())
+        below = [name for name in carrier.peers() if name not in fellow_carriers]
         newcomers = [name for name in self._newcomers if name in fellow_carriers]
-        return list(dict.fromkeys((*server.neighbours(), *self.local.names, *newcomers, *below)))
+        return list(dict.fromkeys((*carrier.neighbours(), *self.local.names, *newcomers, *below)))
 
     def on_digest(self, frame: Digest, sender: str, *, lacking: bool) -> None:
         """What a peer has. `lacking`: it offers something that is missing here."""
-        server = self.server
-        interest = server.interest_of(sender)
+        carrier = self.carrier
+        interest = carrier.interest_of(sender)
         if interest is None:
             return
-        if includes(frame.have, server.offers(interest)) and not (lacking and sender in self._newcomers):
+        if includes(frame.have, carrier.offers(interest)) and not (lacking and sender in self._newcomers):
             self._in_step[sender] = self.store.version
             self._newcomers.pop(sender, None)
         if frame.stable:
             self.writer.heard(self._as_far_as_here(frame.stable, self.writer.stable))
         if frame.reply:
-            server.send((sender,), self.digest(interest, frame.offer, reply=False))
+            carrier.send((sender,), self.digest(interest, frame.offer, reply=False))
 
     def is_newcomer(self, peer: str) -> bool:
         return peer in self._newcomers
@@ -146,9 +141,9 @@ class Rounds:
     def _as_far_as_here(self, stable: Marks, known: Marks) -> dict[str, int]:
         """The stable marks that a peer tells, bounded by what this process has done: the processes that had it all may
         be gone, and this one may have come since and not be counted."""
-        server = self.server
+        carrier = self.carrier
         news = beyond(stable, known)
-        return bounded(news, server.done(self.past.reached(server.interest.among(news))))
+        return bounded(news, carrier.done(self.past.reached(carrier.interest.among(news))))
 
 
 def bounded(marks: Marks, bounds: Marks) -> dict[str, int]:

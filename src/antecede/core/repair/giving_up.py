@@ -25,10 +25,6 @@ __all__ = ["Losses"]
 
 
 class Losses:
-    __slots__ = (
-        "_doomed", "_heard_us", "_lacks", "_lost", "_named", "inbox", "reader", "receiver", "wants", "writer"
-    )  # fmt: skip
-
     def __init__(self, receiver: Receiver) -> None:
         self.receiver = receiver
         self.inbox, self.reader, self.wants = receiver.inbox, receiver.reader, receiver.wants
@@ -103,7 +99,7 @@ class Losses:
         process that could have it lacks it."""
         receiver = self.receiver
         want = self.wants.get(mark)
-        if want is None or not want.endless or not receiver.is_missing(mark):
+        if want is None or not want.endless or not self.reader.lacks(mark):
             return
         left = receiver.absent_since(mark, want.since_us)
         if left is None:
@@ -126,14 +122,13 @@ class Losses:
         """Whether a message that is gone in one stream is gone in the others too. In each stream other messages of its
         sender may stand before it, of which nothing is known; they go with it. So all that is missing of its sender is
         asked for first: if something stands there, it has come then."""
-        receiver = self.receiver
-        if self.reader.by_itself(mark[0]) or self._known(mark) is not None:
+        if self.reader.by_itself(mark[0]) or self.writer.known(mark) is not None:
             return True
         self._doomed.update(map(id_of_mark, (*self._unknown_before(mark), mark)))
         over = True
         for named in self._named_of(series_of(mark[0])):
             one = (named[0], min(named[1], mark[1]))  # what comes after it does not go with it
-            if one[0] == mark[0] or not receiver.is_missing(one) or id_of_mark(one) in self._lost:
+            if one[0] == mark[0] or not self.reader.lacks(one) or id_of_mark(one) in self._lost:
                 continue
             if not self._everybody_lacks(named) and not self._everybody_lacks(one):
                 self.wants.want(one, hint, None, now_us, patience_us=0)
@@ -174,7 +169,7 @@ class Losses:
         receiver = self.receiver
         overtaken = self._overtaken(series_of(mark[0]))
         for one in (*self._unknown_before(mark), mark):
-            self._let_go(one, self._known(one), claim=one == mark or one[1] > overtaken)
+            self._let_go(one, self.writer.known(one), claim=one == mark or one[1] > overtaken)
         self.writer.gave_up(mark)
         self.inbox.settle(now_us)
         receiver.want_blocked(None, now_us)
@@ -193,13 +188,13 @@ class Losses:
         come, and are not asked for on their own account, are as lost as it is."""
         receiver = self.receiver
         stream, n = mark
-        if self.reader.by_itself(stream) or self._known(mark) is not None:
+        if self.reader.by_itself(stream) or self.writer.known(mark) is not None:
             return []  # they are asked for by themselves
         before = [(stream, k) for k in range(max(self.reader.upto(stream), n - AHEAD) + 1, n)]
         if receiver.reads_only:  # its brokers have passed all of that: they say which of it cannot be had
             sources = set(receiver.sources(mark))
             before = [m for m in before if sources <= self._lacks.get(m, set())]
-        return [m for m in before if receiver.is_missing(m) and id_of_mark(m) not in self.inbox.seen]
+        return [m for m in before if self.reader.lacks(m) and id_of_mark(m) not in self.inbox.seen]
 
     def _let_go(self, mark: Mark, known: Stamp | None, *, claim: bool) -> None:
         """All of its marks at once: a message is in several streams, and one mark left would hold its successors."""
@@ -218,10 +213,6 @@ class Losses:
         self._lost.add(message_id)
         self._doomed.discard(message_id)
         self.reader.give_up(tuple(marks), known)
-
-    def _known(self, mark: Mark) -> Stamp | None:
-        """What is known of a message that is not here."""
-        return self.writer.known(mark)
 
     # -- what was given up -----------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from antecede.core.marks import Marks, cut_of, join, put, tops_of
 
 if TYPE_CHECKING:
-    from antecede.core.roles.server import Server
+    from antecede.core.roles.carrier import Carrier
 
 __all__ = ["LOOKS", "Stability"]
 
@@ -27,22 +27,10 @@ LOOKS = 8
 
 
 class Stability:
-    __slots__ = (
-        "_laggards",
-        "_looked_us",
-        "_since",
-        "confirmed",
-        "let_go",
-        "past",
-        "server",
-        "settled",
-        "store",
-        "writer",
-    )
-
-    def __init__(self, server: Server) -> None:
-        self.server = server
-        self.past, self.store, self.writer = server.past, server.store, server.writer
+    def __init__(self, carrier: Carrier) -> None:
+        self.carrier = carrier
+        self.past, self.store, self.writer = carrier.past, carrier.store, carrier.writer
+        self.losses = carrier.losses
         self.confirmed: dict[str, dict[str, int]] = {}
         """Per process, the marks that it says it has done."""
         self.settled: dict[str, int] = {}
@@ -75,7 +63,7 @@ class Stability:
     def stable(self, stream: str, mine: int | None) -> int | None:
         """Up to where everybody has done; `mine`: this process itself, if it carries the stream. None: nobody does."""
         self._laggards[stream] = 0
-        done = [self._done(name, stream) for name in self.server.carriers(stream)]
+        done = [self.done_by(name).get(stream, 0) for name in self.carrier.carriers(stream)]
         if mine is not None:
             done.append(mine)
         return min(done, default=None)
@@ -88,9 +76,9 @@ class Stability:
             return False
         if mine is not None and mine <= level:
             return True
-        carriers = self.server.carriers(stream)
+        carriers = self.carrier.carriers(stream)
         for at in range(place, len(carriers)):
-            if self._done(carriers[at], stream) <= level:
+            if self.done_by(carriers[at]).get(stream, 0) <= level:
                 self._laggards[stream] = at
                 return True
         return False
@@ -101,9 +89,6 @@ class Stability:
         if mine <= before or self._held_back(stream, mine, before):
             return before
         return max(before, self.stable(stream, mine) or 0)
-
-    def _done(self, name: str, stream: str) -> int:
-        return self.done_by(name).get(stream, 0)
 
     def retire(self, marks: Mapping[str, int]) -> None:
         """Streams are over, up to these marks: no process speaks of them any more, unless something newer comes."""
@@ -123,20 +108,20 @@ class Stability:
 
     def look(self, now_us: int) -> None:
         """Once in a while: find messages that have settled, and let go of them."""
-        server, store = self.server, self.store
+        carrier, store = self.carrier, self.store
         store.forget_gone(now_us)
-        pause_us = max(server.settings.round_us, server.settings.grace_us // LOOKS)
+        pause_us = max(carrier.settings.round_us, carrier.settings.grace_us // LOOKS)
         if not store.lasting or (self._looked_us is not None and now_us < self._looked_us + pause_us):
             return
         self._looked_us = now_us
         streams = list(store.index)
-        concerns = server.interest.concerns
-        mine = server.done(self.past.reached(stream for stream in streams if concerns(stream)))
+        concerns = carrier.interest.concerns
+        mine = carrier.done(self.past.reached(stream for stream in streams if concerns(stream)))
         settled = [stream for stream in streams if self._settles(stream, mine.get(stream), now_us)]
         for stream in settled:
             self._let_go(stream, now_us)
         if settled:
-            server.settled(self.settled)
+            self.losses.settled(self.settled)
 
     def _settles(self, stream: str, mine: int | None, now_us: int) -> bool:
         since = self._since.get(stream, [])
@@ -150,7 +135,7 @@ class Stability:
             if stable > (since[-1][0] if since else self.settled.get(stream, 0)):
                 since.append((stable, now_us))
                 self._since[stream] = since
-        while since and now_us >= since[0][1] + self.server.settings.grace_us:
+        while since and now_us >= since[0][1] + self.carrier.settings.grace_us:
             self.settled[stream] = since.pop(0)[0]
         if not since:
             self._since.pop(stream, None)
@@ -167,14 +152,14 @@ class Stability:
                 gone.append(envelope)
         for envelope in gone:
             store.let_go(envelope)
-            join(self.let_go, self.server.interest.among(envelope.stamp.covers))
+            join(self.let_go, self.carrier.interest.among(envelope.stamp.covers))
             put(self.let_go, envelope.stamp.own)
             store.add_gone(envelope, now_us)
 
     def _is_over(self, stream: str, n: int) -> bool:
         if n <= self.settled.get(stream, 0):
             return True
-        return not self.server.interest.concerns(stream) and not self.server.carriers(stream)
+        return not self.carrier.interest.concerns(stream) and not self.carrier.carriers(stream)
 
     # -- for newcomers ---------------------------------------------------------------------------------------------
 

@@ -25,26 +25,6 @@ not here; lowering it, for every request, a look at all messages kept of its str
 
 
 class Store:
-    __slots__ = (
-        "_expiry",
-        "_headers_until",
-        "_offers",
-        "_tick",
-        "by_id",
-        "collected",
-        "gone",
-        "gone_of",
-        "grace_us",
-        "headers",
-        "index",
-        "lasting",
-        "memory_us",
-        "out",
-        "slack_us",
-        "tops",
-        "version",
-    )
-
     def __init__(self, out: list[Effect], *, grace_us: int, slack_us: int) -> None:
         self.out = out
         self.grace_us = grace_us

@@ -25,13 +25,11 @@ from antecede.core.frames import (
     SnapshotPage,
     SnapshotRequest,
 )
-from antecede.core.interest import Interest, group_of, next_after
+from antecede.core.interest import Interest, by_interest, group_of, next_after
 from antecede.core.message import Envelope, Mark, Message, Publication
 from antecede.core.order.round_clock import RoundClock
-from antecede.core.publishing import compose
 from antecede.core.roles.carrier import Carrier
-from antecede.core.roles.process import Parts
-from antecede.core.roles.receiver import Timer
+from antecede.core.roles.receiver import Parts, Timer
 from antecede.core.spread.multicast import Multicast
 
 __all__ = ["Broker", "BrokerBase"]
@@ -115,6 +113,7 @@ class BrokerBase(Carrier):
         return self.flush(now_us)
 
     def timers(self) -> Iterator[Timer]:
+        yield from super().timers()
         yield self.joining.at_us, self.joining.ask
 
     # -- in --------------------------------------------------------------------------------------------------------
@@ -172,7 +171,7 @@ class Broker(BrokerBase):
         self._routes: dict[tuple[str, ...], list[tuple[Interest, tuple[str, ...]]]] = {}
 
     def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
-        envelope = compose(self, publication, now_us)
+        envelope = self.compose(publication, now_us)
         self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
 
@@ -226,11 +225,8 @@ class Broker(BrokerBase):
         """The subscribers that want such a message, those of one interest together."""
         routes = self._routes.get(topics)
         if routes is None:
-            by_interest: dict[tuple[str, ...], tuple[Interest, list[str]]] = {}
-            for name, (_, interest) in self.links.items():
-                if interest.wants(topics):
-                    by_interest.setdefault(interest.filters, (interest, []))[1].append(name)
-            routes = self._routes[topics] = [(interest, tuple(names)) for interest, names in by_interest.values()]
+            linked = ((name, interest) for name, (_, interest) in self.links.items())
+            routes = self._routes[topics] = by_interest(linked, topics)
         return routes
 
     def offer_of(self, envelope: Envelope, peer: str) -> dict[str, int]:

@@ -14,10 +14,8 @@ from antecede.core.frames import Data, Digest, Frame, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest, next_after
 from antecede.core.marks import cut_of, join, tops_of
 from antecede.core.message import Envelope, Mark, Message, Publication
-from antecede.core.publishing import compose
 from antecede.core.roles.carrier import Carrier
-from antecede.core.roles.process import Parts
-from antecede.core.roles.receiver import Timer
+from antecede.core.roles.receiver import Parts, Timer
 from antecede.core.spread.flat import Flat
 
 __all__ = ["Member"]
@@ -88,6 +86,7 @@ class Member(Carrier):
             self.rounds.begin(now_us)
 
     def timers(self) -> Iterator[Timer]:
+        yield from super().timers()
         yield self._join_at, self._ask_to_join
         yield self.spread.at_us, self.spread.hold
 
@@ -106,7 +105,7 @@ class Member(Carrier):
     # -- out -------------------------------------------------------------------------------------------------------
 
     def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
-        envelope = compose(self, publication, now_us)
+        envelope = self.compose(publication, now_us)
         self.spread.publish(envelope, now_us)
         return envelope.message, self.flush(now_us)
 

@@ -1,46 +1,97 @@
 """The receiving half of a process: it takes messages in, and fetches those that are missing or gives them up.
 
-Every message that comes goes through the Inbox, which writes the past (`order/past.py`). Decided here: which messages
-are then missing and asked for (`repair/asking.py`): causes of held messages, messages that peers offer, and those that
-an unordered message names as the one before it. A message that cannot be had any more is given up
-(`repair/giving_up.py`). The role says from whom a message may be had, and what happens to a message that was delivered.
-Example: S takes q:2, which needs p:1, from B: the Inbox holds q:2, S asks B for p:1, and delivers both when it comes.
+Subscribers and clients have no other half; members and brokers also serve (`carrier.py`). Every message that comes goes
+through the Inbox, which writes the past (`order/past.py`). Decided here: which messages are then missing and asked for
+(`repair/asking.py`): causes of held messages, messages that peers offer, and those that an unordered message names as
+the one before it. A message that cannot be had any more is given up (`repair/giving_up.py`). The role says from whom a
+message may be had, and what happens to a message that was delivered. Example: S takes q:2, which needs p:1, from B: the
+Inbox holds q:2, S asks B for p:1, and delivers both when it comes.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from antecede.core.content import Read, Seen, plain_content
+from antecede.core.deadline.inbox import Inbox
 from antecede.core.effects import Ask, Discard, Effect, Send
+from antecede.core.entries import EACH, Groups, Interests
 from antecede.core.frames import Frame, Request
-from antecede.core.machine import Peer
-from antecede.core.marks import Marks, beyond
-from antecede.core.message import Envelope, Mark, id_of_mark, sender_of
-from antecede.core.order.reader import AHEAD
-from antecede.core.repair.asking import open_ranges, ranges_of
+from antecede.core.interest import Interest
+from antecede.core.machine import Dice, Peer, Settings
+from antecede.core.marks import Marks, beyond, cut_of
+from antecede.core.message import ORDERS, Envelope, Mark, id_of_mark, sender_of
+from antecede.core.order.past import Past
+from antecede.core.order.reader import AHEAD, Reader
+from antecede.core.order.writer import NoWriter, Writer
+from antecede.core.repair.asking import Solicitation, open_ranges, ranges_of
 from antecede.core.repair.giving_up import Losses
-from antecede.core.roles.process import Parts, Process
+from antecede.core.repair.store import Store
 
-__all__ = ["Receiver", "Timer"]
+__all__ = ["Parts", "Receiver", "Timer"]
 
 Timer: TypeAlias = tuple[int | None, Callable[[int], None]]
 """When a process does something by itself, and the function that does it, which is told the time. None: not now."""
 
 
-class Receiver(Process, ABC):
+class Parts(NamedTuple):
+    """The pieces that a process is put together from."""
+
+    name: str
+    interest: Interest
+    settings: Settings
+    dice: Dice
+    writer: Writer
+    reader: Reader
+    guard_us: int
+    asks: bool = True
+    digests: bool = True
+    inbox: type[Inbox] = Inbox
+    orders: tuple[str, ...] = ORDERS
+    """What a publisher may ask for here; the first unless it says otherwise."""
+    dated: bool = False
+    """Whether every message needs a deadline."""
+    groups: Groups = EACH
+    """Under which messages fall."""
+    read: Read = plain_content
+    """What predicates look at, in a payload."""
+    asking: type[Solicitation] = Solicitation
+    store: type[Store] = Store
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether the process only reads stamps of brokers: then they say which messages cannot be had any more."""
+        return isinstance(self.writer, NoWriter)
+
+
+class Receiver(ABC):
+    role = "member"
+
     def __init__(self, parts: Parts) -> None:
-        super().__init__(parts)
-        settings = parts.settings
+        self.name, self.interest, self.settings, self.dice = parts.name, parts.interest, parts.settings, parts.dice
+        self.groups, self.orders, self.dated = parts.groups, parts.orders, parts.dated
+        self.writer = parts.writer
+        self.past: Past = parts.reader
+        self.tops = self.past.tops
+        self.seen = Seen(parts.read)
+        self.out: list[Effect] = []
+        self.joined = False
+        self.members: dict[str, Peer] = {}
+        self.departed: dict[str, int] = {}
+        """Members that were in view and are not, and since when."""
+        self.unseen: dict[str, int] = {}
+        """Senders that were never in view, and since when a message of theirs is wanted: each is waited for once."""
+        self._interests = Interests(parts.groups)
         self.reader, self.asks, self.reads_only = parts.reader, parts.asks, parts.reads_only
         self.arrived = self.reader.arrived if self.reads_only else self.writer.arrived
         """What came, as this process reads it."""
         self.guard_us = parts.guard_us
         self.inbox = parts.inbox(
-            parts.reader, self.out, self.delivered, guard_us=parts.guard_us, memory_us=settings.memory_us
+            parts.reader, self.out, self.delivered, guard_us=parts.guard_us, memory_us=self.settings.memory_us
         )
-        self.wants = parts.asking(settings)
+        self.wants = parts.asking(self.settings)
         self.losses = Losses(self)
 
     # -- what it asks its role -------------------------------------------------------------------------------------
@@ -68,6 +119,40 @@ class Receiver(Process, ABC):
     def passed_by_others(self) -> bool:
         """Whether what is given up here may have been overtaken, at a deadline, where this process has it from."""
         return self.settings.deadlines
+
+    # -- what is known here -------------------------------------------------------------------------------------------
+
+    def send(self, to: tuple[str, ...], frame: Frame) -> None:
+        self.out.append(Send(to, frame))
+
+    def say(self, *effects: Effect) -> None:
+        """Add effects that are no frames: each is a row."""
+        self.out.extend(effects)
+
+    def peer(self, name: str) -> Peer | None:
+        """What the view says of a process."""
+        return self.members.get(name)
+
+    def check_topics(self, topics: tuple[str, ...]) -> None:
+        """Raise unless each falls under a group."""
+        self.groups.check_topics(topics)
+
+    def known_interest(self, filters: tuple[str, ...], *, carried: bool = False) -> Interest:
+        """`carried`: of a broker, by the groups that it carries."""
+        return self._interests.known(filters, carried=carried)
+
+    def cut(self) -> tuple[str, ...]:
+        """The newest message of each sender that was delivered or published here, as ids."""
+        return cut_of(self.tops)
+
+    def absent_since(self, mark: Mark, wanted_us: int) -> int | None:
+        """Since when a message can no longer come from its sender; None: it still can."""
+        sender = sender_of(mark[0])
+        if sender in self.members:
+            return None
+        if sender in self.departed:
+            return self.departed[sender]
+        return self.unseen.setdefault(sender, wanted_us)  # gone long ago, or not yet in view
 
     # -- view ------------------------------------------------------------------------------------------------------
 
@@ -114,9 +199,6 @@ class Receiver(Process, ABC):
         self.writer.expire(now_us)
         self.inbox.skip(envelope, "expired", now_us)
         self.want_before(envelope, hint, now_us)
-
-    def is_missing(self, mark: Mark) -> bool:
-        return self.past.lacks(mark)
 
     def learn(self, envelope: Envelope) -> None:
         """A message was delivered: what this process publishes from now on follows it, unless it is unordered."""
@@ -213,7 +295,7 @@ class Receiver(Process, ABC):
         return Request(ranges, self.wants.any_endless(marks))
 
     def _ask(self, now_us: int) -> None:
-        asks = self.wants.due(now_us, self.is_missing, self.losses.whom_to_ask, self.losses.orphaned)
+        asks = self.wants.due(now_us, self.past.lacks, self.losses.whom_to_ask, self.losses.orphaned)
         for peer, marks in asks.items():
             self.out += [Ask(peer, self.asked(marks)), Send((peer,), self.request(marks))]
 
@@ -223,13 +305,10 @@ class Receiver(Process, ABC):
         self.inbox.wake(now_us)
         if self.inbox.blocked:
             self.want_blocked(None, now_us)
-        self.woken(now_us)
-        return self.flush(now_us)
-
-    def woken(self, now_us: int) -> None:
         for at_us, act in self.timers():
             if at_us is not None and now_us >= at_us:
                 act(now_us)
+        return self.flush(now_us)
 
     def next_wake(self) -> int | None:
         best = self.inbox.next_due()

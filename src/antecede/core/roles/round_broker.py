@@ -22,10 +22,8 @@ from antecede.core.message import Envelope, Message, Publication, in_time, serie
 from antecede.core.order.colour import ROUNDS
 from antecede.core.order.matrix import ColumnInterest, MatrixWriter, place_of
 from antecede.core.order.round_clock import RoundClock
-from antecede.core.publishing import compose
-from antecede.core.roles.broker import Broker
-from antecede.core.roles.process import Parts
-from antecede.core.roles.receiver import Timer
+from antecede.core.roles.broker import Broker, BrokerBase
+from antecede.core.roles.receiver import Parts, Timer
 from antecede.core.spread.multicast import Multicast
 from antecede.errors import InputError
 
@@ -81,7 +79,7 @@ class RoundBroker(Broker):
         )
 
     def publish(self, publication: Publication, now_us: int) -> tuple[Message, list[Effect]]:
-        envelope = compose(self, publication, now_us)
+        envelope = self.compose(publication, now_us)
         self._waiting.append(envelope)
         self._send_waiting(now_us)
         return envelope.message, self.flush(now_us)
@@ -106,8 +104,10 @@ class RoundBroker(Broker):
             super().forward(envelope, now_us)
 
     def timers(self) -> Iterator[Timer]:
+        """Messages of its own leave before the Spread holds its round, and after the digests of the last one."""
+        yield from BrokerBase.timers(self)
         yield self.clock.start_us(self._waiting[0].message.seq) if self._waiting else None, self._send_waiting
-        yield from super().timers()
+        yield self.spread.at_us, self.spread.hold
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
         """Not of a round that nobody can have reached: what is sent here after it would have to wait for that round."""

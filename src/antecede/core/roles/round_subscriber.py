@@ -13,7 +13,7 @@ from antecede.core.frames import Digest, Frame, Request
 from antecede.core.message import Mark
 from antecede.core.order.colour import ROUNDS
 from antecede.core.repair.asking import open_ranges, ranges_of
-from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Parts
 from antecede.core.roles.subscriber import Subscriber
 
 __all__ = ["RoundSubscriber"]
@@ -38,7 +38,7 @@ class RoundSubscriber(Subscriber):
         for stream, mask in frame.done.items():
             top = frame.offer.get(stream, 0)
             rounds = [top - 1 - j for j in range(mask.bit_length()) if mask >> j & 1]
-            lacks = [n for n in rounds if self.is_missing((stream, n))]
+            lacks = [n for n in rounds if self.past.lacks((stream, n))]
             self._lacks[stream] = lacks
             for n in lacks:
                 self.wants.offered((stream, n), sender, now_us)

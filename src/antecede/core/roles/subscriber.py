@@ -25,8 +25,7 @@ from antecede.core.interest import Interest
 from antecede.core.marks import Marks, beyond
 from antecede.core.message import Envelope, Mark, Message, Publication
 from antecede.core.repair.comparing import bounded
-from antecede.core.roles.process import Parts
-from antecede.core.roles.receiver import Receiver, Timer
+from antecede.core.roles.receiver import Parts, Receiver, Timer
 from antecede.core.spread.forwarding import Forwarding
 from antecede.core.topics import matches
 from antecede.errors import InputError

@@ -17,7 +17,7 @@ from antecede.core.frames import Data, Digest
 from antecede.core.message import Envelope, in_time
 from antecede.core.order.round_clock import RoundClock
 from antecede.core.spread.chance import some_of
-from antecede.core.spread.view_below import ViewBelow
+from antecede.core.spread.view_below import view_below
 
 if TYPE_CHECKING:
     from antecede.core.roles.subscriber import Subscriber
@@ -26,17 +26,11 @@ __all__ = ["Forwarding"]
 
 
 class Forwarding:
-    __slots__ = ("_asked", "_came", "_same_filters", "_until", "at_us", "clock", "subscriber", "view")
-
     def __init__(self, subscriber: Subscriber) -> None:
         settings = subscriber.settings
         self.subscriber = subscriber
         self.clock = RoundClock(settings.round_us, settings.colours)
-        self.view = (
-            ViewBelow(subscriber.dice, size=settings.view_below, renewed=settings.renewed)
-            if settings.view_below
-            else None
-        )
+        self.view = view_below(subscriber.dice, settings)
         self._same_filters: list[str] = []
         """The subscribers in view that asked for the same filters."""
         self.at_us: int | None = None

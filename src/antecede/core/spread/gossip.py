@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from antecede.core.interest import Interest
+from antecede.core.interest import Interest, by_interest
 from antecede.core.message import Envelope, Message, in_time
-from antecede.core.spread.chance import some_of
 from antecede.core.spread.multicast import Multicast
-from antecede.core.spread.view_below import ViewBelow
+from antecede.core.spread.view_below import view_below
 
 if TYPE_CHECKING:
     from antecede.core.roles.broker import Broker
@@ -29,9 +28,7 @@ class Gossip(Multicast):
         settings = broker.settings
         self.clock, self.local = broker.clock, broker.local
         self.times = settings.times
-        self.below = (
-            ViewBelow(broker.dice, size=settings.view_below, renewed=settings.renewed) if settings.view_below else None
-        )
+        self.below = view_below(broker.dice, settings)
         self._hot: dict[str, tuple[Envelope, int]] = {}
         """What is still pushed, and in how many rounds."""
 
@@ -69,19 +66,12 @@ class Gossip(Multicast):
     def _below(self, message: Message, now_us: int) -> list[tuple[Interest, tuple[str, ...]]]:
         """The subscribers that this round of a message goes to, those of one interest together."""
         broker = self.broker
-        fanout = broker.settings.fanout
-        routes = broker.routes(message.topics)
-        if self.below is not None:
-            self.below.update(broker.subscribers())
-            found: dict[tuple[str, ...], tuple[Interest, list[str]]] = {}
-            for name in self.below.draw(fanout, self.clock.round_at(now_us)):
-                interest = broker.links[name][1] if name in broker.links else self._said_of(name)
-                if interest.wants(message.topics):
-                    found.setdefault(interest.filters, (interest, []))[1].append(name)
-            return [(interest, tuple(names)) for interest, names in found.values()]
-        drawn = set(some_of(broker.dice, [name for _, names in routes for name in names], fanout))
-        reached = [(interest, tuple(name for name in names if name in drawn)) for interest, names in routes]
-        return [(interest, names) for interest, names in reached if names]
+        if self.below is None:
+            return self.drawn_below(message.topics)
+        self.below.update(broker.subscribers())
+        names = self.below.draw(broker.settings.fanout, self.clock.round_at(now_us))
+        said = ((name, broker.links[name][1] if name in broker.links else self._said_of(name)) for name in names)
+        return by_interest(said, message.topics)
 
     def _said_of(self, name: str) -> Interest:
         """What the view says that a subscriber of others wants; one that has changed its mind takes nothing of this."""

@@ -25,15 +25,12 @@ class Lazy(Multicast):
         self.forward(envelope, now_us)
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
-        broker = self.broker
-        routes = broker.routes(envelope.message.topics)
-        everyone = [name for _, names in routes for name in names]
-        drawn = some_of(broker.dice, everyone, broker.settings.fanout)
-        for interest, names in routes:
-            to = tuple(name for name in names if name in drawn)
-            if to:
-                broker.project(to, envelope, interest)
-        self._announce(envelope, [name for name in everyone if name not in drawn])
+        broker, topics = self.broker, envelope.message.topics
+        reached = self.drawn_below(topics)
+        for interest, names in reached:
+            broker.project(names, envelope, interest)
+        drawn = {name for _, names in reached for name in names}
+        self._announce(envelope, [name for _, names in broker.routes(topics) for name in names if name not in drawn])
 
     def _announce(self, envelope: Envelope, names: list[str]) -> None:
         """A digest of this one message, for each in the names of streams that it knows."""

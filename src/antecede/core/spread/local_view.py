@@ -5,7 +5,7 @@ them. Views move: a gossip carries a name that its sender has put out of its vie
 the receiver takes them in and puts others out, which it passes on in turn. So names wander, and none is forgotten: if
 every gossip told of its sender, those who have nothing to gossip about would soon be in nobody's view. Where rounds
 only compare, one place is given to somebody else each round, and whoever must find out that
-nobody lacks anything also goes to its neighbours in a ring (`Server.neighbours`), for chance alone may leave one out.
+nobody lacks anything also goes to its neighbours in a ring (`Carrier.neighbours`), for chance alone may leave one out.
 `near` prefers members of the same site when targets are drawn. It never decides who is in a view: views that hold only
 near members would fall apart.
 """
@@ -26,8 +26,6 @@ TELLS = 0.1
 
 
 class LocalView:
-    __slots__ = ("_dice", "_known", "_near_by", "_passing", "names", "near", "size")
-
     def __init__(self, dice: Dice, *, size: int, near: float) -> None:
         self._dice = dice
         self.size = size

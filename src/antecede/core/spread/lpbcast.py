@@ -47,6 +47,7 @@ class Lpbcast(Flat):
     ) -> None:
         super().__init__(member)
         self.dice, self.local, self.store, self.wants = member.dice, member.local, member.store, member.wants
+        self.past = member.past
         self.multicast = multicast
         """Whether a message goes to all members first."""
         self.forwards = forwards
@@ -124,6 +125,6 @@ class Lpbcast(Flat):
                     low = max(low, high - left)
                     left -= max(high - low, 0)
                     for mark in ((stream, n) for n in range(low + 1, high + 1)):
-                        if member.is_missing(mark):
+                        if self.past.lacks(mark):
                             self.wants.offered(mark, sender, now_us, patience_us=member.settings.round_us)
         return True

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from antecede.core.interest import Interest
 from antecede.core.message import Envelope
+from antecede.core.spread.chance import some_of
 
 if TYPE_CHECKING:
     from antecede.core.roles.broker import Broker
@@ -38,6 +40,14 @@ class Multicast:
         broker = self.broker
         for interest, names in broker.routes(envelope.message.topics):
             broker.project(names, envelope, interest)
+
+    def drawn_below(self, topics: tuple[str, ...]) -> list[tuple[Interest, tuple[str, ...]]]:
+        """So many of the subscribers that want such a message as a round goes to, those of one interest together."""
+        broker = self.broker
+        routes = broker.routes(topics)
+        drawn = set(some_of(broker.dice, [name for _, names in routes for name in names], broker.settings.fanout))
+        reached = [(interest, tuple(name for name in names if name in drawn)) for interest, names in routes]
+        return [(interest, names) for interest, names in reached if names]
 
     def hold(self, now_us: int) -> None:
         """A round of this way to spread."""

@@ -8,7 +8,6 @@ to few who have it already: that is what pulling is for. It costs the time of a 
 from __future__ import annotations
 
 from antecede.core.message import Envelope
-from antecede.core.spread.chance import some_of
 from antecede.core.spread.multicast import Multicast
 
 __all__ = ["Pull"]
@@ -16,10 +15,5 @@ __all__ = ["Pull"]
 
 class Pull(Multicast):
     def forward(self, envelope: Envelope, now_us: int) -> None:
-        broker = self.broker
-        routes = broker.routes(envelope.message.topics)
-        drawn = set(some_of(broker.dice, [name for _, names in routes for name in names], broker.settings.fanout))
-        for interest, names in routes:
-            to = tuple(name for name in names if name in drawn)
-            if to:
-                broker.project(to, envelope, interest)
+        for interest, names in self.drawn_below(envelope.message.topics):
+            self.broker.project(names, envelope, interest)

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from antecede.core.machine import Dice
+from antecede.core.machine import Dice, Settings
 from antecede.core.spread.chance import some_of
 
-__all__ = ["ViewBelow"]
+__all__ = ["ViewBelow", "view_below"]
+
+
+def view_below(dice: Dice, settings: Settings) -> ViewBelow | None:
+    """None: gossip goes to a broker's own subscribers, or to all that want the same."""
+    if not settings.view_below:
+        return None
+    return ViewBelow(dice, size=settings.view_below, renewed=settings.renewed)
 
 
 class ViewBelow:
-    __slots__ = ("_dice", "_known", "_round", "names", "renewed", "size")
-
     def __init__(self, dice: Dice, *, size: int, renewed: float) -> None:
         self._dice = dice
         self.size = size

@@ -78,9 +78,9 @@ ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("Unacked", "place"): lambda one, place: None,  # they stand in this order
     ("Outbox", "_published"): lambda outbox, published: None,
     ("Outbox", "_due"): lambda outbox, due: None,  # when each is due it says itself
-    ("Process", "settings"): lambda process, settings: None,  # the same for ever
+    ("Receiver", "settings"): lambda process, settings: None,  # the same for ever
     ("Solicitation", "settings"): lambda wants, settings: None,
-    ("Process", "_interests"): lambda process, known: None,
+    ("Receiver", "_interests"): lambda process, known: None,
     ("VectorWriter", "_leaves"): _caught_up,
     ("VectorWriter", "_tips"): _caught_up,
     ("VectorWriter", "_unread"): _caught_up,
