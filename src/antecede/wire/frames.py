@@ -318,8 +318,7 @@ def _read_items(row: ItemsRow, batch: BriefRow) -> Items:
     for index, bits, envelope in zip(sums(indexes), after, read_brief(batch), strict=True):
         series = envelope.message.series
         if bits == NEXT:
-            before = last.get(series)
-            bits = read_next_after(None if before is None else (before.index, before.after), index)
+            bits = read_next_after(last.get(series), index)
         elif isinstance(bits, bytes):
             bits = int.from_bytes(bits, "little")
         if bits < 0:
