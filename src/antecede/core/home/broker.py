@@ -109,7 +109,8 @@ class HomeBroker(BrokerBase):
         unsafe = []
         for envelope in frame.envelopes:
             self.groups.check_own(envelope)
-            self.retiring.named_by(client, envelope.stamp.covers)
+            if self.retiring.retired:
+                self.retiring.named_by(client, envelope.stamp.covers)
         for envelope in map(self.retiring.passed_on, frame.envelopes):
             message_id, topics = envelope.message.id, envelope.message.topics
             others = self.carriers_of(topics)

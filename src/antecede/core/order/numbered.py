@@ -219,7 +219,9 @@ class Log:
         self.unacked.discard(message_id)
         series, seq = split_id(message_id)
         upto = self.published.get(series, 0)
-        if seq > upto:
+        if seq == upto + 1 and not self._safe:
+            self.published[series] = seq
+        elif seq > upto:
             self._safe.add(message_id)
             while (following := make_id(series, upto + 1)) in self._safe:
                 self._safe.remove(following)
