@@ -122,7 +122,8 @@ class Sharing:
             if message.sender in audience.logs:
                 self._alone.add(message.sender)
                 self.set_apart(message.sender)
-            self._admit(audience, envelope)
+            if audience.logs:
+                self._admit(audience, envelope)
             if audience.logs:
                 channel = audience.channel
                 channel.name_causes(channel.append(envelope))
