@@ -240,10 +240,11 @@ def read_brief(row: BriefRow) -> list[Envelope]:
     last: dict[str, Stamp] = {}
     stamp: Stamp | None = None
     run: FollowingStamp | None = None
-    for note, stamp_row, payload in zip(notes, stamps, payloads, strict=True):
+    place, series, sender, topics = -1, "", "", tuple[str, ...]()
+    for note, written, payload in zip(notes, stamps, payloads, strict=True):
         here, seq = next(left), note.seq
         if (
-            run is not None and stamp_row is None and here == place and seq == run.seq + 1 <= MAX_NUMBER
+            run is not None and written is None and here == place and seq == run.seq + 1 <= MAX_NUMBER
             and run.rank < MAX_RANK and note.order == _CAUSAL and note.deadline is None and note.expires is None
         ):  # fmt: skip
             stamp = run = FollowingStamp(run.base, run.streams, seq, run.rank + 1)
@@ -252,7 +253,7 @@ def read_brief(row: BriefRow) -> list[Envelope]:
         else:
             if stamp is not None:
                 last[series] = stamp
-            if stamp_row is None:
+            if written is None:
                 sender, topics, _, _ = _heads.get(heads[here]) or _read_head(heads[here])
                 stamp = run = FollowingStamp.read(last.get(sender if note.order != _NONE else sender + LOOSE), seq)
                 message = _message(sender, topics, note, stamp.rank, payload)
@@ -261,9 +262,9 @@ def read_brief(row: BriefRow) -> list[Envelope]:
                     run = None
             else:
                 layout, run = tables[next(left)], None
-                message, own_streams, spare = _read_message(heads[here], note, stamp_row.rank, payload)
-                names = None if stamp_row.nodes is None else tables[next(left)]
-                stamp = read_stamp(message, stamp_row, layout, own_streams, spare, names)
+                message, own_streams, spare = _read_message(heads[here], note, written.rank, payload)
+                names = None if written.nodes is None else tables[next(left)]
+                stamp = read_stamp(message, written, layout, own_streams, spare, names)
                 cells += cells_of(stamp)
             place, series = here, message.series
         if cells > MAX_CELLS:

@@ -62,7 +62,7 @@ class Causes:
         return tuple(dict.fromkeys(one for name in after for one in self._cuts.get(name, (name,))))
 
     def _forget_oldest(self) -> None:
-        """Those beyond the bound, many at once: a dict is slow to find its first one time and again."""
+        """Stamps beyond the bound go, many at once: a dict is slow to find its first one time and again."""
         if len(self._stamps) > REMEMBERED + REMEMBERED // 8:
             for oldest in list(islice(self._stamps, len(self._stamps) - REMEMBERED)):
                 del self._stamps[oldest]

@@ -1,18 +1,19 @@
 """Which clients of a home broker share a channel: those with equal filters that are sent the same at the same time.
 
 A channel (`order/channel.py`) does the work of a log once for all its clients. A client shares one as long as it is
-sent exactly what the others are: it is *apart*, with a channel of its own,
+sent exactly what the others are. It is *apart*, with a channel of its own,
 
     until it has acknowledged all it was sent: then nothing of what it was sent before matters any more
+    where something was late at its last home: it is not sent that
     when it does not acknowledge             no more than WINDOW items may be on their way
     when it asks for something again         what it is told of causes must be what it was told before
     when it changes its filters              stored messages are replayed to it alone
     when a message is not for all            one of its marks lies where some client attached, or began
     when a message is the client's own       it is not sent to it; from then on it has fewer than others, for good
 
-Example: Ann and Bob want `room/#` and share a channel. Ann's acknowledgements are lost: after 512 messages she is apart.
-They come through after all, she has acknowledged everything, and she shares again. Bob publishes to `room/7`: he is
-apart until he attaches anew.
+Example: Ann and Bob want `room/#` and share a channel. Ann's acknowledgements are lost: after 512 messages she is set
+apart. They come through after all, she has acknowledged everything, and she shares again. Bob publishes to `room/7`: he
+is apart until he attaches anew.
 
 A client cannot tell whether it shares: that is the lemma, and `tests/core/home/test_sharing.py` compares with a broker
 whose clients are all apart.
@@ -50,9 +51,40 @@ class Audience:
 
     def find_floor(self) -> None:
         self.acks = 0
-        floor = min([log.acked + log.offset for log in self.logs.values()])
+        floor = min([log.acked + log.offset for log in self.logs.values()], default=0)
         if floor > self.channel.floor:
             self.channel.acknowledge(floor)
+
+    def lowest(self) -> Mapping[str, int]:
+        """Per stream, the lowest that one of the clients has not acknowledged."""
+        self.find_floor()
+        return self.channel.lowest
+
+    def others(self, envelope: Envelope) -> list[str]:
+        """Clients that are not to be sent this message like the rest: usually none."""
+        began, channel = self.began, self.channel
+        if began and any(n <= began.get(stream, 0) for stream, n in envelope.stamp.own):
+            return list(self.logs)
+        if channel.top < channel.floor + WINDOW:
+            return []
+        self.find_floor()
+        if channel.top < channel.floor + WINDOW:
+            return []
+        return [client for client, log in self.logs.items() if log.top >= log.acked + WINDOW]
+
+    def append(self, envelope: Envelope) -> bool:
+        """True: it is the first message of this turn."""
+        first = self.told == self.channel.top
+        self.channel.name_causes(self.channel.append(envelope))
+        return first
+
+    def pass_on(self, passed_on: Callable[[Envelope], Envelope]) -> None:
+        """The clients are sent now what was appended since this was last called."""
+        channel = self.channel
+        for index in range(max(self.told, channel.low) + 1, channel.top + 1):
+            item = channel.entries[index]
+            item.envelope = passed_on(item.envelope)
+        self.told = channel.top
 
 
 class Sharing:
@@ -62,7 +94,7 @@ class Sharing:
         self.logs, self.plain = logs, plain
         self._apart: dict[str, Log] = {}
         self._alone: set[str] = set()
-        """Of those, clients that publish what they subscribe to."""
+        """Clients that publish what they subscribe to."""
         self._audiences: dict[tuple[str, ...], Audience] = {}
         self._homes: dict[str, Audience] = {}
         """Client -> where it shares."""
@@ -73,7 +105,8 @@ class Sharing:
 
     def attach(self, client: str, log: Log) -> None:
         """A new attachment begins, apart."""
-        self.detach(client)
+        self._leave(client)
+        self._alone.discard(client)
         self.logs[client] = self._apart[client] = log
 
     def detach(self, client: str) -> None:
@@ -117,18 +150,15 @@ class Sharing:
     def give(self, envelope: Envelope, seen: Seen) -> None:
         """A message was delivered: it goes into the channels of those who want it."""
         message, fed = envelope.message, self._fed
-        given: list[Audience] = []
+        news: list[Audience] = []
         for audience in [one for one in self._audiences.values() if one.interest.takes(message, seen)]:
             if message.sender in audience.logs:
                 self._alone.add(message.sender)
                 self.set_apart(message.sender)
-            if audience.logs:
-                self._admit(audience, envelope)
-            if audience.logs:
-                channel = audience.channel
-                channel.name_causes(channel.append(envelope))
-                given.append(audience)
-        news = [one for one in given if not fed.keys() >= one.logs.keys()]
+            for client in audience.others(envelope):
+                self.set_apart(client)
+            if audience.logs and audience.append(envelope):
+                news.append(audience)
         mine: set[str] = set()
         for client, log in self._apart.items():
             if client != message.sender and log.interest.takes(message, seen) and log.append(envelope) is not None:
@@ -138,30 +168,11 @@ class Sharing:
                 if client in mine or (client in self._homes and self._homes[client] in news):
                     fed[client] = None
 
-    def _admit(self, audience: Audience, envelope: Envelope) -> None:
-        """Whoever is not sent this message like the others is set apart: usually nobody."""
-        began, channel = audience.began, audience.channel
-        if began and any(n <= began.get(stream, 0) for stream, n in envelope.stamp.own):
-            for client in list(audience.logs):
-                self.set_apart(client)
-        elif channel.top >= channel.floor + WINDOW:
-            audience.find_floor()
-            if channel.top >= channel.floor + WINDOW:
-                for client, log in list(audience.logs.items()):
-                    if log.top >= log.acked + WINDOW:
-                        self.set_apart(client)
-                if audience.logs:
-                    audience.find_floor()
-
     def fed(self, passed_on: Callable[[Envelope], Envelope]) -> Iterable[str]:
         """The end of a turn: who was given something in it. `passed_on`: a message as it goes on from here."""
         fed, self._fed = self._fed, {}
         for audience in self._audiences.values() if fed else ():
-            channel = audience.channel
-            for index in range(max(audience.told, channel.low) + 1, channel.top + 1):
-                item = channel.entries[index]
-                item.envelope = passed_on(item.envelope)
-            audience.told = channel.top
+            audience.pass_on(passed_on)
         return fed
 
     # -- what they have --------------------------------------------------------------------------------------------
@@ -179,7 +190,6 @@ class Sharing:
     def lowest(self) -> Iterator[Mapping[str, int]]:
         """Per stream the lowest that a client has not acknowledged, for each channel."""
         for audience in self._audiences.values():
-            audience.find_floor()
-            yield audience.channel.lowest
+            yield audience.lowest()
         for log in self._apart.values():
             yield log.lowest

@@ -92,7 +92,7 @@ def item_stamp(item: Item, behind: int) -> Stamp:
 
 
 class Log:
-    """What one attachment was and is to be sent: what its client knows, and what of a channel (`channel.py`) it is sent.
+    """What one attachment was and is to be sent: what its client has, and its part of a channel (`channel.py`).
 
     The channel is its own, or shared with others that are sent the same (`home/sharing.py`); then its numbers are less
     by `offset` than those of the channel, which was there before, and everything is sent in the turn in which it came.
