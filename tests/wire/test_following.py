@@ -89,12 +89,13 @@ def test_what_follows_from_none_is_refused() -> None:
     assert encoded.count(module.FOLLOWS) == 1
     alone = encode(f.Items(1, frame.items[4:5]))
     stamp = bytes(frame.items[4].envelope.wire[4])  # type: ignore[index]
+    envelope = frame.items[0].envelope
     with pytest.raises(RemoteProtocolError, match="follows from none"):
         decode(alone.replace(stamp, module.FOLLOWS))
     with pytest.raises(RemoteProtocolError, match="follows from none"):
-        module.read_next_after((1, 1 << module.SPAN), 2)
+        module.read_next_after(f.Item(1, 1 << module.SPAN, envelope), 2)
     with pytest.raises(RemoteProtocolError, match="follows from none"):
-        module.read_next_after((5, 0), 5)
+        module.read_next_after(f.Item(5, 0, envelope), 5)
 
 
 @pytest.mark.parametrize("chain", [2, 8])

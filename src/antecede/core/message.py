@@ -150,6 +150,10 @@ class Stamp:
         """The streams of its own marks, and the number in the first of them."""
         return tuple([stream for stream, _ in self.own]), self.own[0][1]
 
+    def newest_needs(self) -> tuple[Mark, ...]:
+        """Of each stream that it needs anything of the newest that it needs (perhaps others too)."""
+        return self.needs
+
     def replaces(self, earlier: Stamp) -> bool:
         """Whether it is known, without a look at either, that its message comes right after that of an earlier stamp,
         in the same streams, and that it covers and needs what the other does, and that one."""

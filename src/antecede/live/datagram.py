@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeAlias, TypeVar
 
 from antecede.core.effects import Send
@@ -105,7 +105,7 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
             return [(send.to, send.frame)]
     data: dict[tuple[tuple[str, ...], bool], list[Envelope]] = {}
     publish: dict[tuple[tuple[str, ...], bool], list[Envelope]] = {}
-    items: dict[tuple[tuple[str, ...], int], list[Item]] = {}
+    items: dict[tuple[tuple[str, ...], int], list[tuple[Item, ...]]] = {}
     published: dict[tuple[tuple[str, ...], type[Kept | Published | Received]], dict[str, None]] = {}
     out: list[Outgoing] = []
     for send in sends:
@@ -113,7 +113,7 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
         if isinstance(frame, Data):
             data.setdefault((send.to, frame.answer), []).extend(frame.envelopes)
         elif isinstance(frame, Items):
-            items.setdefault((send.to, frame.attachment), []).extend(frame.items)
+            items.setdefault((send.to, frame.attachment), []).append(frame.items)
         elif isinstance(frame, Publish):
             publish.setdefault((send.to, frame.headers_only), []).extend(frame.envelopes)
         elif isinstance(frame, Kept | Published | Received):
@@ -126,8 +126,13 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
         out += [(to, Data(part, answer)) for part in _cut(envelopes, _weight)]
     for (to, bare), envelopes in publish.items():
         out += [(to, Publish(part, bare)) for part in _cut(envelopes, _weight)]
-    for (to, attachment), listed in items.items():
-        out += [(to, Items(attachment, part)) for part in _cut(listed, _item_weight)]
+    cut: dict[tuple[int, ...], list[tuple[Item, ...]]] = {}
+    for (to, attachment), given in items.items():  # clients that share a channel are given the very same items
+        same = tuple(map(id, given))
+        parts = cut.get(same)
+        if parts is None:
+            parts = cut[same] = list(_cut(list(chain.from_iterable(given)), _item_weight))
+        out += [(to, Items(attachment, part)) for part in parts]
     return out
 
 

@@ -24,7 +24,7 @@ from antecede.wire.following import FOLLOWS, FollowingStamp, following
 from antecede.wire.limits import MAX_CELLS, MAX_NUMBER, MAX_PAYLOAD, MAX_RANK
 from antecede.wire.names import BUDGET, Memo, joined, layout_for, split_names
 from antecede.wire.nodes import are_groups, cells_of
-from antecede.wire.stamps import are_own, read_stamp, read_stamp_row, stamp_row
+from antecede.wire.stamps import StampRow, are_own, read_stamp, read_stamp_row, stamp_row
 
 __all__ = [
     "BatchRow",
@@ -61,17 +61,19 @@ BatchRow: TypeAlias = tuple[list[bytes], list[bytes], list[int], list[Raw], list
 its layout and, with nodes, of their names; notes; stamps; payloads (none at all where only headers travel). Of a stamp
 that is not written there is no layout either."""
 
-BriefRow: TypeAlias = tuple[list[bytes], list[bytes], list[int], list[NoteRow], list[Raw], list[bytes]]
+BriefRow: TypeAlias = tuple[list[bytes], list[bytes], list[int], list[NoteRow], Raw, list[bytes]]
 """The same, as a client reads it."""
 
 Parts: TypeAlias = tuple[bytes, bytes, bytes | None, bytes, bytes]
 """One envelope, encoded: head, layout, names of nodes, note, stamp. Tables stay apart so that frames can share them."""
 
 read_note = Decoder(NoteRow).decode
+read_stamp_rows = Decoder(list[StampRow | None]).decode
+"""None: FOLLOWS."""
 
 TOO_MANY_CELLS = f"more than {MAX_CELLS} own marks and groups of nodes in one batch"
 
-_NONE = ORDERS.index("none")
+_CAUSAL, _NONE = ORDERS.index("causal"), ORDERS.index("none")
 
 Head: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """Sender, topics, the sender's streams in these topics, spare streams."""
@@ -197,7 +199,8 @@ def batch_control(row: BatchRow | BriefRow) -> int | None:
     _, tables, refs, notes, stamps, _ = row
     if refs and max(refs) > 127:
         return None
-    return sum(map(len, stamps)) + sum(map(bin_size, tables)) + len(refs) - len(notes)
+    written = len(stamps) - array_size(len(notes)) if isinstance(stamps, Raw) else sum(map(len, stamps))
+    return written + sum(map(bin_size, tables)) + len(refs) - len(notes)
 
 
 def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
@@ -224,31 +227,48 @@ def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
 
 
 def read_brief(row: BriefRow) -> list[Envelope]:
-    """A batch of a frame to a client, where stamps may be left out that follow. Clients pass nothing on."""
-    heads, tables, refs, notes, stamps, payloads = row
+    """A batch of a frame to a client, where stamps may be left out that follow. Clients pass nothing on.
+
+    Most messages are the next of a run: of the same sender and topics as the one before them in the frame, with the
+    number after its, no deadline, and a stamp that follows. Of such a one nothing is left to look at but its number."""
+    heads, tables, refs, notes, stamps_raw, payloads = row
+    stamps = read_stamp_rows(stamps_raw)
     _check_columns(refs, len(notes), len(stamps), payloads, False)
     left = iter(refs)
     envelopes = []
     cells = 0
     last: dict[str, Stamp] = {}
-    for note, stamp_raw, payload in zip(notes, stamps, payloads, strict=True):
-        head = heads[next(left)]
-        stamp: Stamp
-        if len(stamp_raw) == len(FOLLOWS) and bytes(stamp_raw) == FOLLOWS:
-            sender, topics, _, _ = _heads.get(head) or _read_head(head)
-            before = last.get(sender if note.order != _NONE else sender + LOOSE)
-            stamp = follower = FollowingStamp.read(before, note.seq)
-            message = _message(sender, topics, note, stamp.rank, payload)
-            cells += len(follower.streams)
+    stamp: Stamp | None = None
+    run: FollowingStamp | None = None
+    place, series, sender, topics = -1, "", "", tuple[str, ...]()
+    for note, written, payload in zip(notes, stamps, payloads, strict=True):
+        here, seq = next(left), note.seq
+        if (
+            run is not None and written is None and here == place and seq == run.seq + 1 <= MAX_NUMBER
+            and run.rank < MAX_RANK and note.order == _CAUSAL and note.deadline is None and note.expires is None
+        ):  # fmt: skip
+            stamp = run = FollowingStamp(run.base, run.streams, seq, run.rank + 1)
+            message = Message(sender, seq, topics, payload)
+            cells += len(run.streams)
         else:
-            layout, stamp_row = tables[next(left)], read_stamp_row(stamp_raw)
-            message, own_streams, spare = _read_message(head, note, stamp_row.rank, payload)
-            names = None if stamp_row.nodes is None else tables[next(left)]
-            stamp = read_stamp(message, stamp_row, layout, own_streams, spare, names)
-            cells += cells_of(stamp)
+            if stamp is not None:
+                last[series] = stamp
+            if written is None:
+                sender, topics, _, _ = _heads.get(heads[here]) or _read_head(heads[here])
+                stamp = run = FollowingStamp.read(last.get(sender if note.order != _NONE else sender + LOOSE), seq)
+                message = _message(sender, topics, note, stamp.rank, payload)
+                cells += len(run.streams)
+                if note.order != _CAUSAL:
+                    run = None
+            else:
+                layout, run = tables[next(left)], None
+                message, own_streams, spare = _read_message(heads[here], note, written.rank, payload)
+                names = None if written.nodes is None else tables[next(left)]
+                stamp = read_stamp(message, written, layout, own_streams, spare, names)
+                cells += cells_of(stamp)
+            place, series = here, message.series
         if cells > MAX_CELLS:
             raise RemoteProtocolError(TOO_MANY_CELLS)
-        last[message.series] = stamp
         envelopes.append(Envelope(message, stamp))
     if next(left, None) is not None:
         raise RemoteProtocolError("more references than envelopes")

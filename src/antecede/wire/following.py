@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from antecede.core.frames import Item
 from antecede.core.interest import group_of
 from antecede.core.message import Envelope, Mark, Stamp
 from antecede.errors import RemoteProtocolError
@@ -36,43 +37,43 @@ bytes can make a receiver keep."""
 class FollowingStamp(Stamp):
     """A stamp that was not written. `own`, `covers` and `needs` are there from the first look on."""
 
-    __slots__ = ("_base", "_seq", "streams")
+    __slots__ = ("base", "seq", "streams")
     SAVED_AS = Stamp
 
     def __init__(self, base: Stamp, streams: tuple[str, ...], seq: int, rank: int) -> None:
         """`base`: the last stamp of its sender that was written, of a message before number `seq`. Its own marks are
         in these streams."""
         self.rank, self.extra = rank, None
-        self._base, self.streams, self._seq = base, streams, seq
+        self.base, self.streams, self.seq = base, streams, seq
 
     def __getattr__(self, name: str) -> object:
         if name == "own":
-            self.own = _numbered(self._base.own, self._seq)
+            self.own = _numbered(self.base.own, self.seq)
             return self.own
         if name == "covers":
-            self.covers = {**self._base.covers, **dict(_numbered(self._base.own, self._seq - 1))}
+            self.covers = {**self.base.covers, **dict(_numbered(self.base.own, self.seq - 1))}
             return self.covers
         if name == "needs":
-            self.needs = _needs(self._base, self._seq)
+            self.needs = _needs(self.base, self.seq)
             return self.needs
         raise AttributeError(name)
 
     def place(self) -> tuple[tuple[str, ...], int]:
-        return self.streams, self._seq
+        return self.streams, self.seq
 
     def replaces(self, earlier: Stamp) -> bool:
         if type(earlier) is FollowingStamp:
-            return earlier._base is self._base and earlier._seq < self._seq
-        return earlier is self._base
+            return earlier.base is self.base and earlier.seq < self.seq
+        return earlier is self.base
 
     def reaches_out(self) -> bool:
-        return self._base.reaches_out()
+        return self.base.reaches_out()
 
     @classmethod
     def read(cls, last: Stamp | None, seq: int) -> FollowingStamp:
         """The stamp of message number `seq`, whose sender's last message in the frame has the stamp `last`."""
         if type(last) is cls:
-            base, streams, before = last._base, last.streams, last._seq
+            base, streams, before = last.base, last.streams, last.seq
         else:
             if last is None or last.extra is not None or _numbered(last.own, last.own[0][1]) != last.own:
                 raise RemoteProtocolError("a stamp that follows from none")
@@ -153,9 +154,9 @@ def next_after(index: int, after: int, of: int) -> int | None:
     return after << apart | 1 << (apart - 1)
 
 
-def read_next_after(last: tuple[int, int] | None, of: int) -> int:
+def read_next_after(last: Item | None, of: int) -> int:
     if last is not None:
-        index, after = last
+        index, after = last.index, last.after
         if index + 1 == of and after.bit_length() < SPAN:  # the usual case
             return after << 1 | 1
         follows = next_after(index, after, of)

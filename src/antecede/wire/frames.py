@@ -103,6 +103,8 @@ SnapshotRow: TypeAlias = tuple[
 ]
 """past, cut, envelopes, headers, nodes, origins, retired, blank."""
 NEXT = -1
+_FOUR = pack((None,) * 4)[:1]
+"""How an array of four begins."""
 
 
 def encode(frame: Frame) -> bytes:
@@ -237,11 +239,14 @@ def _publish_row(frame: Publish) -> tuple[bool, BatchRow]:
 
 
 def _items_row(frame: Items | Grown) -> ItemsRow:
-    indexes = deltas([item.index for item in frame.items])
+    return frame.attachment, *_columns(frame.items)
+
+
+def _columns(items: tuple[Item, ...]) -> tuple[list[int], list[int | bytes], list[int]]:
+    indexes = deltas([item.index for item in items])
     while len(indexes) > 1 and indexes[-1] == 1:
         indexes.pop()
-    gone = deltas([place for place, item in enumerate(frame.items) if item.gone])
-    return frame.attachment, indexes, _afters(frame.items), gone
+    return indexes, _afters(items), deltas([place for place, item in enumerate(items) if item.gone])
 
 
 def _afters(items: tuple[Item, ...]) -> list[int | bytes]:
@@ -313,8 +318,7 @@ def _read_items(row: ItemsRow, batch: BriefRow) -> Items:
     for index, bits, envelope in zip(sums(indexes), after, read_brief(batch), strict=True):
         series = envelope.message.series
         if bits == NEXT:
-            before = last.get(series)
-            bits = read_next_after(None if before is None else (before.index, before.after), index)
+            bits = read_next_after(last.get(series), index)
         elif isinstance(bits, bytes):
             bits = int.from_bytes(bits, "little")
         if bits < 0:
@@ -327,13 +331,26 @@ def _read_items(row: ItemsRow, batch: BriefRow) -> Items:
     return Items(attachment, tuple(items))
 
 
+_recent: tuple[tuple[Item, ...], bytes, BatchRow | Raw, int] = ((), b"", Raw(b""), 0)
+
+
 def _items_rows(frame: Items) -> tuple[Raw, BatchRow | Raw]:
-    own, envelopes = pack(_items_row(frame)), tuple([item.envelope for item in frame.items])
-    if any(item.gone for item in frame.items):
-        return Raw(own), _items_batch(frame)
-    batch, _, control = packed_batch(envelopes)
-    frame.control = len(own) + control
-    return Raw(own), batch
+    """A broker hands the same items to one client after the other, in frames that differ in their attachments: what was
+    last written of items is kept. (It is the very same tuple, which nobody changes once it is in a frame.)"""
+    global _recent
+    items = frame.items
+    if _recent[0] is not items:
+        columns = b"".join(map(pack, _columns(items)))
+        if any(item.gone for item in items):
+            _recent = items, columns, _items_batch(frame), -1
+        else:
+            batch, _, control = packed_batch(tuple([item.envelope for item in items]))
+            _recent = items, columns, batch, control
+    _, columns, written, control = _recent
+    own = _FOUR + pack(frame.attachment) + columns
+    if control >= 0:
+        frame.control = len(own) + control
+    return Raw(own), written
 
 
 def _items_size(frame: Items | Grown) -> tuple[int, int]:

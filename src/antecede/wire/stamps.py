@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, compress
-from typing import cast
+from typing import TypeAlias, cast
 
 from msgspec import Struct
 from msgspec.msgpack import Decoder
@@ -48,7 +48,7 @@ class StampRow(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
     """How much later than it the newest cause of each stream expires (usually sooner: below zero)."""
 
 
-_STAMP_DEFAULTS: tuple[object, ...] = (OWN_NONE, 0, [], NEEDS_NONE, [], None, None, None)
+_STAMP_DEFAULTS: tuple[object, ...] = (OWN_NONE, 0, [], NEEDS_NONE, (), None, None, None)
 
 read_stamp_row = Decoder(StampRow).decode
 
@@ -72,6 +72,9 @@ class ReadStamp(Stamp):
             self.needs = self._shape.needs(self._numbers)
             return self.needs
         raise AttributeError(name)
+
+    def newest_needs(self) -> tuple[Mark, ...]:
+        return self._shape.newest_needs(self._numbers)
 
     def is_next_of(self, last: ReadStamp) -> bool:
         """The usual case of a stamp that follows from another one (`wire/following.py`), seen without looking at what
@@ -121,23 +124,14 @@ def stamp_row(
             own = OWN_TOPICS
         elif own == [message.seq] * len(own):
             own = OWN_SEQ
-    needs: int | bytes | list[int] = NEEDS_NONE
-    lag: list[int] = []
+    needs: Needs = NEEDS_NONE
+    lag: Sequence[int] = ()
     if stamp.needs:
         try:  # the usual case: it covers all that it needs
-            pairs = sorted([(at[stream], covers[stream] - n) for stream, n in stamp.needs])
+            pairs = tuple(sorted([(at[stream], covers[stream] - n) for stream, n in stamp.needs]))
         except KeyError:
-            pairs = sorted([(index_of(stream), covers.get(stream, 0) - n) for stream, n in stamp.needs])
-        indexes = [index for index, _ in pairs]
-        lag = [behind for _, behind in pairs]
-        if not any(lag):
-            lag = []
-        if indexes == list(range(total)):
-            needs = NEEDS_ALL
-        elif len(indexes) > 2 + total // 8 and indexes[-1] < total and len(set(indexes)) == len(indexes):
-            needs = bits_of(indexes)
-        else:
-            needs = deltas(indexes)
+            pairs = tuple(sorted([(index_of(stream), covers.get(stream, 0) - n) for stream, n in stamp.needs]))
+        needs, lag = _written.get((pairs, total)) or _write_needs(pairs, total)
     names = None
     nodes = until = None
     if isinstance(stamp.extra, dict):
@@ -148,6 +142,28 @@ def stamp_row(
     while row and row[-1] == _STAMP_DEFAULTS[len(row) - 1]:
         row.pop()
     return row, names
+
+
+Needs: TypeAlias = int | bytes | tuple[int, ...]
+
+_written: Memo[tuple[Needs, tuple[int, ...]]] = Memo(BUDGET)
+
+
+def _write_needs(pairs: tuple[tuple[int, int], ...], total: int) -> tuple[Needs, tuple[int, ...]]:
+    """Needs and lags of a row, of a stamp that covers `total` streams. A sender needs the same again and again: the
+    newest of a stream, and so many before it."""
+    indexes = [index for index, _ in pairs]
+    lag = tuple([behind for _, behind in pairs])
+    if not any(lag):
+        lag = ()
+    needs: Needs
+    if indexes == list(range(total)):
+        needs = NEEDS_ALL
+    elif len(indexes) > 2 + total // 8 and indexes[-1] < total and len(set(indexes)) == len(indexes):
+        needs = bits_of(indexes)
+    else:
+        needs = tuple(deltas(indexes))
+    return _written.put((pairs, total), (needs, lag), 1 + len(pairs))
 
 
 def _is_of(stream: str, sender: str) -> bool:
@@ -162,7 +178,7 @@ class Shape:
     """All of a stamp but its numbers: which streams it speaks of, which are its own, and which it needs. Its indexes
     are right; whether numbers fit is asked for each stamp (`fits`)."""
 
-    __slots__ = ("_floors", "_lag", "_places", "_total", "chained", "own_streams", "stays", "streams")
+    __slots__ = ("_floors", "_lag", "_newest", "_places", "_total", "chained", "own_streams", "stays", "streams")
 
     def __init__(self, row: StampRow, layout: Layout, own_streams: tuple[str, ...], spare: tuple[str, ...]) -> None:
         total = self._total = len(layout.streams)
@@ -192,6 +208,8 @@ class Shape:
             lags.setdefault(place, []).append(lag)
         self._floors = [(place, max(some), min(0, *some)) for place, some in lags.items()]
         """Between which numbers a stream's must be so that each need is a number too."""
+        least = {place: min(some) for place, some in lags.items()} if lags else dict.fromkeys(self._places, 0)
+        self._newest = [(self.streams[place], place, lag) for place, lag in least.items()]
 
     def _own_chain(self) -> int | None:
         """The place of its only own stream, if it needs of that stream the newest ones, however many, and nothing else.
@@ -212,6 +230,10 @@ class Shape:
             if n < most or n - least > MAX_NUMBER:
                 return False
         return True
+
+    def newest_needs(self, numbers: tuple[int, ...]) -> tuple[Mark, ...]:
+        total = self._total
+        return tuple([(stream, (numbers[at] if at < total else 0) - lag) for stream, at, lag in self._newest])
 
     def needs(self, numbers: tuple[int, ...]) -> tuple[Mark, ...]:
         streams, numbers = self.streams, numbers + (0,) * (len(self.streams) - self._total)

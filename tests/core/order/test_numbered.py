@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from antecede.core.frames import Grown, Item
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, Stamp
-from antecede.core.order.numbered import INDEX, OVERHEAD, WINDOW, IndexReader, Log, item_stamp
+from antecede.core.order.channel import OVERHEAD
+from antecede.core.order.numbered import INDEX, WINDOW, IndexReader, Log, item_stamp
 from tests.core.kit import grouped
 
 STREAMS = ("p@G1", "p@G2", "q@G1")

@@ -96,6 +96,10 @@ class Inbox:
             heappush(self._due, (self._due_us(stamp, deadline), self._tick, held))
         self.blocked.append(held)
 
+    def room(self) -> int:
+        """So many messages may come before some that came long ago are forgotten: those are simply put into `seen`."""
+        return max(0, self._forget_at - len(self.seen))
+
     def note(self, message_id: str, now_us: int) -> None:
         """Note that a message came: another copy of it is a duplicate."""
         self.seen[message_id] = now_us

@@ -39,6 +39,7 @@ from antecede.core.frames import (
 from antecede.core.home.confirming import Confirming
 from antecede.core.home.fusions import Fusions, HomeInbox
 from antecede.core.home.retiring import Retiring
+from antecede.core.home.sharing import Sharing
 from antecede.core.interest import Interest
 from antecede.core.marks import cut_of, join, loose_of, newest_of, ordered_of
 from antecede.core.message import (
@@ -70,8 +71,9 @@ class HomeBroker(BrokerBase):
         self.plain = plain
         self.store.memory_us = parts.settings.memory_us
         self.logs: dict[str, Log] = {}
-        self._fed: dict[str, None] = {}
-        """Clients whose logs grew in this turn: each is sent all of it at the end."""
+        self.sharing = Sharing(self.logs, plain=plain)
+        self._batches: dict[int, tuple[list[Item], list[tuple[Item, ...]]]] = {}
+        """Items that were cut into batches in this turn: clients that share a channel are sent the same ones."""
         self.confirming = Confirming(self)
         self.fusions = Fusions(self)
         if isinstance(self.inbox, HomeInbox):
@@ -83,7 +85,7 @@ class HomeBroker(BrokerBase):
     def viewed(self, now_us: int) -> None:
         super().viewed(now_us)
         for name in [name for name in self.logs if name in self.departed]:
-            del self.logs[name]
+            self.sharing.detach(name)
         self.fusions.viewed()
         self.confirming.viewed()
 
@@ -104,7 +106,8 @@ class HomeBroker(BrokerBase):
         unsafe = []
         for envelope in frame.envelopes:
             self.groups.check_own(envelope)
-            self.retiring.named_by(client, envelope.stamp.covers)
+            if self.retiring.retired:
+                self.retiring.named_by(client, envelope.stamp.covers)
         for envelope in map(self.retiring.passed_on, frame.envelopes):
             message_id, topics = envelope.message.id, envelope.message.topics
             others = self.carriers_of(topics)
@@ -150,20 +153,20 @@ class HomeBroker(BrokerBase):
         self.confirming.compared(frame.have)
 
     def flush(self, now_us: int) -> list[Effect]:
-        for client in self._fed:
+        for client in self.sharing.fed(self.retiring.passed_on):
             log = self.logs.get(client)
             if log is not None:
                 self._send_due(client, log, now_us)
                 self._shed(client, log, now_us)
-        self._fed.clear()
+        self._batches.clear()
         self.confirming.flush()
         return super().flush(now_us)
 
     def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
         """In each stream the number before the oldest message that a client has not acknowledged (trap 4)."""
         done = dict(have)
-        for log in self.logs.values():
-            for stream, n in log.lowest.items():
+        for lowest in self.sharing.lowest():
+            for stream, n in lowest.items():
                 if n <= done.get(stream, 0):
                     done[stream] = n - 1
         return done
@@ -204,7 +207,7 @@ class HomeBroker(BrokerBase):
         quiet = [stream for stream in streams if not self.store.keeps(stream) and not self.inbox.holds_of(stream)]
         if quiet:
             busy = self.wants.streams() | self.confirming.streams()
-            busy.update(*(log.lowest for log in self.logs.values()))
+            busy.update(*self.sharing.lowest())
             quiet = [stream for stream in quiet if stream not in busy]
         return quiet
 
@@ -233,10 +236,7 @@ class HomeBroker(BrokerBase):
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
         self.fusions.delivered(envelope, now_us)
-        message, seen = envelope.message, self.seen
-        for client, log in self.logs.items():
-            if client != message.sender and log.interest.takes(message, seen) and log.append(envelope) is not None:
-                self._fed[client] = None
+        self.sharing.give(envelope, self.seen)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
         log = self.logs.get(sender)
@@ -260,6 +260,7 @@ class HomeBroker(BrokerBase):
             if frame.attachment == log.number:
                 log.acknowledge(frame.index)
                 self._send_due(sender, log, now_us)
+                self.sharing.acknowledged(sender)
         elif isinstance(frame, Want):
             if frame.attachment == log.number:
                 self._resend(log, frame, sender, now_us)
@@ -267,7 +268,7 @@ class HomeBroker(BrokerBase):
             if frame.attachment == log.number:
                 self._on_grow(frame, log, sender, now_us)
         elif isinstance(frame, Detach) and frame.attachment > log.number:
-            del self.logs[sender]
+            self.sharing.detach(sender)
 
     def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:
         log = self.logs.get(sender)
@@ -281,7 +282,7 @@ class HomeBroker(BrokerBase):
             cut = self.cut() if frame.filters else ()  # who only publishes begins nowhere
             log = Log(frame.attachment, interest, frame.frontier or loose, cut, plain=self.plain)
             log.began, log.origins, log.missed = start, self.origins_for(interest), frozenset(frame.missed[-WINDOW:])
-            self.logs[sender] = log
+            self.sharing.attach(sender, log)
             log.published = {sender: frame.published, sender + LOOSE: frame.loose}
             log.unacked = set(frame.unacked)
             self.confirming.attached(sender, log)
@@ -297,6 +298,7 @@ class HomeBroker(BrokerBase):
         attached = Attached(log.number, log.began if fresh else {}, log.cut, log.origins)
         self.out.append(Send((sender,), attached))
         self._send_replayed(sender, log, now_us)
+        self.sharing.share(sender)
 
     def checked_interest(self, filters: tuple[str, ...]) -> Interest:
         for where in [where for _, where in map(split_filter, filters) if where is not None]:
@@ -320,6 +322,7 @@ class HomeBroker(BrokerBase):
         if log.grown is None or log.grown.change < frame.change:
             if log.low > frame.index:
                 return
+            self.sharing.set_apart(client)
             before, log.interest = log.interest.filters, self.checked_interest(frame.filters)
             first, log.began = log.top + 1, frame.began
             passed = log.passed(frame.frontier, frame.index)
@@ -399,27 +402,42 @@ class HomeBroker(BrokerBase):
     def _send_due(self, client: str, log: Log, now_us: int) -> None:
         """Send as many items as the client may be sent now; one that expired while it waited goes as a header."""
         if log.sent < log.top and log.sent < log.acked + WINDOW:
-            self._send_items(client, log, log.due(), now_us)
+            if log.shared:
+                self._send_shared(client, log, log.due(), now_us)
+            else:
+                self._send_items(client, log, log.due(), now_us)
+
+    def _send_shared(self, client: str, log: Log, items: list[Item], now_us: int) -> None:
+        """What several clients are sent is cut into batches once."""
+        known = self._batches.get(id(items))
+        if known is None:
+            known = self._batches[id(items)] = items, self._cut(items, now_us)
+        self.out += [Send((client,), _numbered(log, batch)) for batch in known[1]]
 
     def _send_items(self, client: str, log: Log, items: list[Item], now_us: int) -> None:
         passed_on = self.retiring.passed_on
         for item in items:
             item.envelope = passed_on(item.envelope)
+        self.out += [Send((client,), _numbered(log, batch)) for batch in self._cut(items, now_us)]
+
+    def _cut(self, items: list[Item], now_us: int) -> list[tuple[Item, ...]]:
         if any(item.envelope.message.deadline_us is not None for item in items):
             soonest_us = now_us - self.settings.slack_us
             items = [item if in_time(item.envelope, soonest_us) else _expired(item) for item in items]
-        for start in range(0, len(items), BATCH):
-            self.out.append(Send((client,), _numbered(log, tuple(items[start : start + BATCH]))))
+        return [tuple(items[start : start + BATCH]) for start in range(0, len(items), BATCH)]
 
     def _shed(self, client: str, log: Log, now_us: int) -> None:
         """The items that wait for one client are bounded; no other client waits. (An expired one is no loss.)"""
-        soonest_us = now_us - self.settings.slack_us
+        if not log.is_crowded(self.settings.backlog, self.settings.backlog_bytes):
+            return
+        soonest_us, log = now_us - self.settings.slack_us, self.sharing.set_apart(client)
         for item in log.shed(self.settings.backlog, self.settings.backlog_bytes):
             if not item.gone and in_time(item.envelope, soonest_us):
                 self.out.append(Discard(item.envelope.message.id, "overflow", client))
 
     def _resend(self, log: Log, frame: Want, client: str, now_us: int) -> None:
-        asked = [log.entries[index] for index in dict.fromkeys(frame.indexes) if index in log.entries]
+        entries = self.sharing.set_apart(client).entries
+        asked = [entries[index] for index in dict.fromkeys(frame.indexes) if index in entries]
         self._send_items(client, log, [item for item in asked if item.index <= log.sent], now_us)
 
     def rounded(self, now_us: int) -> bool:

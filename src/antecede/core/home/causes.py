@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
-from antecede.core.marks import beyond, join, waited_for
+from antecede.core.marks import beyond, waited_for
 from antecede.core.message import Envelope, Stamp, split_id
 from antecede.core.names import short
 from antecede.errors import InputError
@@ -18,7 +18,8 @@ from antecede.errors import InputError
 __all__ = ["RECENT", "REMEMBERED", "Causes"]
 
 REMEMBERED = 16_384
-"""Stamps of delivered messages kept for `after=`; older ones widen to everything delivered. Costs memory only."""
+"""So many stamps of delivered messages, and up to an eighth more, are kept for `after=`; older ones widen to everything
+delivered. Costs memory only."""
 
 RECENT = 256
 """Among the stamps kept, so many of the newest are searched for what superseded a message. Costs time for each message
@@ -46,25 +47,26 @@ class Causes:
         stamps = self._stamps
         for envelope in envelopes:
             stamps[envelope.message.id] = envelope.stamp
-            if len(stamps) > REMEMBERED:
-                self._forget_oldest()
+        self._forget_oldest()
 
     def remember_cut(self, result: str, cut: tuple[str, ...], marks: Mapping[str, int], rank: int) -> None:
         """A result that may be named as a cause; `marks` cover its cut."""
         self._cuts[result] = cut
         self._stamps[result] = cut_stamp(marks, rank)
-        if len(self._stamps) > REMEMBERED:
-            self._forget_oldest()
+        self._forget_oldest()
 
     def as_recorded(self, after: Sequence[str]) -> tuple[str, ...]:
         """The messages that these are or stand for."""
         return tuple(dict.fromkeys(one for name in after for one in self._cuts.get(name, (name,))))
 
     def _forget_oldest(self) -> None:
-        oldest = next(iter(self._stamps))
-        del self._stamps[oldest]
-        self._cuts.pop(oldest, None)
-        join(self.forgotten, dict((split_id(oldest),)))
+        """Stamps beyond the bound go, many at once: a dict is slow to find its first one time and again."""
+        if len(self._stamps) > REMEMBERED + REMEMBERED // 8:
+            for oldest in list(islice(self._stamps, len(self._stamps) - REMEMBERED)):
+                del self._stamps[oldest]
+                self._cuts.pop(oldest, None)
+                series, seq = split_id(oldest)
+                self.forgotten[series] = max(seq, self.forgotten.get(series, 0))
 
     def recent_after(self, stamp: Stamp) -> tuple[str, ...]:
         """The newest that was had, not long ago, and follows a message."""

@@ -301,7 +301,8 @@ class Client(Receiver):
         first = index = items[0].index
         low, came, owed, passed, seen = self._low, inbox.seen, growing.owed, growing.passed, self.seen
         ready: list[Envelope] = []
-        for item in items:
+        deliver, to_learn = self.out.append, ready.append
+        for item in items[: inbox.room()]:
             envelope = item.envelope
             message = envelope.message
             if item.index != index or item.gone or message.order == "none" or not low < index <= reach:
@@ -310,13 +311,16 @@ class Client(Receiver):
                 break
             if message.deadline_us is not None and inbox.is_late(message, now_us):
                 break
-            inbox.pass_next(message, index, now_us)
+            came[message.id] = now_us
             if queues:
+                inbox.pass_next(index)
                 self.handover.put_next(envelope, "causes", index, now_us)
             else:
-                self.out.append(Deliver(message, "causes"))
-                ready.append(envelope)
+                deliver(Deliver(message, "causes"))
+                to_learn(envelope)
             index += 1
+        if index > first:
+            inbox.pass_next(index - 1)
         self._all_delivered(ready)
         self._top = max(self._top, index - 1)
         return index - first

@@ -9,6 +9,7 @@ Example: Ann publishes m at A; A relays m to B and C; B's KEPT reaches A: m is s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from antecede.core.frames import Kept, Published
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Confirming"]
 
 ACKNOWLEDGED = 4_096
-"""Acknowledgements that are remembered for attachments that they overtake. Costs memory."""
+"""So many acknowledgements, and up to twice as many, are remembered for attachments that they overtake. Costs
+memory."""
 
 
 class Confirming:
@@ -44,10 +46,11 @@ class Confirming:
     def publish(self, envelope: Envelope, client: str, *, alone: bool) -> bool:
         """A client's publication is here; whether it is safe. `alone`: no other broker carries it."""
         message_id = envelope.message.id
-        self._unsafe[message_id] = (client, envelope)
         if alone or self._is_safe(envelope):
-            self._acknowledge(message_id)
+            self._unsafe.pop(message_id, None)
+            self._tell_safe(message_id, client)
             return True
+        self._unsafe[message_id] = (client, envelope)
         return False
 
     def unsafe(self) -> Sequence[Envelope]:
@@ -93,10 +96,15 @@ class Confirming:
 
     def _acknowledge(self, message_id: str) -> None:
         client, _ = self._unsafe.pop(message_id)
-        self._acknowledged.pop(message_id, None)
-        self._acknowledged[message_id] = client
-        if len(self._acknowledged) > ACKNOWLEDGED:
-            del self._acknowledged[next(iter(self._acknowledged))]
+        self._tell_safe(message_id, client)
+
+    def _tell_safe(self, message_id: str, client: str) -> None:
+        acknowledged = self._acknowledged
+        acknowledged.pop(message_id, None)
+        acknowledged[message_id] = client
+        if len(acknowledged) > 2 * ACKNOWLEDGED:  # many at once: a dict is slow to find its first one time and again
+            for oldest in list(islice(acknowledged, ACKNOWLEDGED)):
+                del acknowledged[oldest]
         if client in self.broker.logs:
             self.broker.logs[client].safe(message_id)
         self._safe.setdefault(client, []).append(message_id)

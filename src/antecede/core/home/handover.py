@@ -54,9 +54,8 @@ class QueuedInbox(Inbox):
         reader = self.reader
         return not self.held and not reader.above and not reader.watched and index == reader.front.get(INDEX, 0) + 1
 
-    def pass_next(self, message: Message, index: int, now_us: int) -> None:
-        """A message came, in turn, and lies behind."""
-        self.note(message.id, now_us)
+    def pass_next(self, index: int) -> None:
+        """All messages up to this number came, in turn, and lie behind."""
         self.reader.front[INDEX] = index
 
     def _give_up(self, held: Held, now_us: int) -> None:

@@ -12,7 +12,6 @@ client is told up to where none can be had any more. It passes those; what comes
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Mapping
 
@@ -20,18 +19,17 @@ from antecede.core.frames import Grown, Item, Origins
 from antecede.core.interest import Interest
 from antecede.core.marks import join, tops_of, waited_for
 from antecede.core.message import Envelope, Mark, Stamp, id_of_mark, make_id, series_of, split_id
+from antecede.core.order.channel import Channel, as_sent, newest
 from antecede.core.order.reader import Reader, everything
 from antecede.core.order.vector import close
 
-__all__ = ["INDEX", "OVERHEAD", "WINDOW", "IndexReader", "Log", "item_stamp"]
+__all__ = ["INDEX", "WINDOW", "IndexReader", "Log", "item_stamp"]
 
 INDEX = ""
 """The one stream of an attachment."""
 WINDOW = 512
 """So many items may be on their way that the client has not acknowledged: it bounds the bitmap of causes, and what a
 slow client is flooded with. Raising it costs both; lowering it costs throughput over long distances."""
-OVERHEAD = 256
-"""Bytes that an item costs beside its payload, about: its stamp, its names, its place in the log."""
 
 
 class IndexReader(Reader):
@@ -94,7 +92,11 @@ def item_stamp(item: Item, behind: int) -> Stamp:
 
 
 class Log:
-    """What one attachment was and is to be sent."""
+    """What one attachment was and is to be sent: what its client has, and its part of a channel (`channel.py`).
+
+    The channel is its own, or shared with others that are sent the same (`home/sharing.py`); then its numbers are less
+    by `offset` than those of the channel, which was there before, and everything is sent in the turn in which it came.
+    """
 
     def __init__(
         self, number: int, interest: Interest, frontier: Mapping[str, int], cut: tuple[str, ...], *, plain: bool
@@ -114,8 +116,8 @@ class Log:
         """The newest of each sender that was said to lie behind where some of its groups began: it was not sent."""
         self.missed: frozenset[str] = frozenset()
         """Nor what was late at the client when it came from its last home."""
-        self.plain = plain
-        self.entries: dict[int, Item] = {}
+        self.channel = Channel(plain=plain)
+        self.shared, self.offset = False, 0
         self.published: dict[str, int] = {}
         """Up to where, in each of its two series, the client need not publish anything again, but for"""
         self.unacked: set[str] = set()
@@ -123,24 +125,64 @@ class Log:
         """And what else it need not."""
         self.grown: Grown | None = None
         """The last change of its filters, and from which number it holds."""
-        self.top = 0
         self.sent = 0
         """Up to here items are on their way, or have arrived; the others wait for acknowledgements."""
         self.acked = 0
         self.low = 0
         """Up to here nothing can be had any more: it is acknowledged, or was let go of."""
-        self.bytes = 0
-        """What the entries cost, about."""
         self._overdue = 0
         """Up to here items were on their way when the last round was."""
-        self._named = 0
-        """Up to here items say which are their causes; the others say so when they are sent."""
-        self._chains: dict[str, Chain] = {}
-        self._numbers: dict[str, deque[int]] = {}
-        """Per stream, what the entries hold of it, in their order, which is ascending, but for"""
-        self._turned: set[str] = set()
-        self.lowest: dict[str, int] = {}
-        """Per stream, the lowest that the client has not acknowledged."""
+        self._since: deque[tuple[int, int]] = deque()
+        """Where the channel is shared: from which number on items were sent when which number was acknowledged."""
+
+    @property
+    def top(self) -> int:
+        """The newest number."""
+        return self.channel.top - self.offset
+
+    @property
+    def entries(self) -> dict[int, Item]:
+        """What can be had, by its number, as the client was sent it."""
+        channel, offset = self.channel, self.offset
+        if not self.shared:
+            return channel.entries
+        entries: dict[int, Item] = {}
+        since = [*self._since, (self.sent + 1, self.acked), (self.top + 1, 0)]
+        at = 0
+        for index in range(self.low + 1, self.top + 1):
+            while index >= since[at + 1][0]:
+                at += 1
+            entries[index] = as_sent(channel.entries[index + offset], since[at][1] + offset, offset)
+        return entries
+
+    @property
+    def lowest(self) -> Mapping[str, int]:
+        """Per stream, the lowest that the client has not acknowledged (nor any other client of its channel)."""
+        return self.channel.lowest
+
+    @property
+    def bytes(self) -> int:
+        """What can be had costs at most about so much."""
+        return self.channel.bytes
+
+    # -- who shares a channel --------------------------------------------------------------------------------------
+
+    def is_drained(self) -> bool:
+        """Whether the client has all there is."""
+        return self.acked == self.low == self.top
+
+    def join(self, channel: Channel) -> None:
+        """From here on it is sent what a channel is given: it has acknowledged everything before that."""
+        self.channel, self.shared, self.offset = channel, True, channel.top - self.top
+
+    def leave(self) -> None:
+        """From here on it has a channel of its own, as if it always had."""
+        items = [Item(item.index, item.after, item.envelope) for item in self.entries.values()]
+        self.channel = self.channel.copy(items, self.acked, self.offset)
+        self.shared, self.offset = False, 0
+        self._since.clear()
+
+    # -- its publications ------------------------------------------------------------------------------------------
 
     def keeps(self, mark: Mark) -> bool:
         """Whether its client publishes this message of its own again, until it is told that it is safe."""
@@ -154,7 +196,9 @@ class Log:
         self.unacked.discard(message_id)
         series, seq = split_id(message_id)
         upto = self.published.get(series, 0)
-        if seq > upto:
+        if seq == upto + 1 and not self._safe:
+            self.published[series] = seq
+        elif seq > upto:
             self._safe.add(message_id)
             while (following := make_id(series, upto + 1)) in self._safe:
                 self._safe.remove(following)
@@ -174,55 +218,36 @@ class Log:
         join(passed, frontier)
         return passed
 
-    def append(self, envelope: Envelope) -> Item | None:
-        """The next item; None when it lies in the client's past, or behind where it began, or was late there."""
+    # -- what it is sent -------------------------------------------------------------------------------------------
+
+    def takes(self, envelope: Envelope) -> bool:
+        """False: the message lies in the client's past, or behind where it began, or was late there."""
         own = envelope.stamp.own
         if self.missed and envelope.message.id in self.missed:
-            return None
+            return False
         if self.frontier:
             for stream, n in own:
                 if n <= self.frontier.get(stream, 0):
-                    return None
+                    return False
         if self.began:
             began, concerns = self.began, self.interest.concerns
             if all(n <= began.get(stream, 0) for stream, n in own if concerns(stream)):
-                return None
-        self.top = index = self.top + 1
-        self.entries[index] = item = Item(index, 0, envelope)
-        self.bytes += OVERHEAD + len(envelope.message.payload)
-        for stream, n in own:
-            numbers = self._numbers.get(stream)
-            if numbers is None:
-                self._numbers[stream], self.lowest[stream] = deque((n,)), n
-                continue
-            if n < numbers[-1]:
-                self._turned.add(stream)
-                self.lowest[stream] = min(n, self.lowest[stream])
-            numbers.append(n)
-        if index <= self.acked + WINDOW and self._named == index - 1:
-            self._name_causes(item)
-        return item
+                return False
+        return True
 
-    def _name_causes(self, item: Item) -> None:
-        """For each item once, in their order. (What waits beyond the window does without: the bitmap is as wide as
-        what is not acknowledged. What was sent and let go of since is named: the client may have it, and hold it.)"""
-        self._named = index = item.index
-        window = index - 1 - self.acked
-        if self.plain:
-            item.after = (1 << window) - 1
-            return
-        after, stamp, chains = 0, item.envelope.stamp, self._chains
-        covers = stamp.covers
-        for stream in covers if len(covers) < len(chains) else chains:
-            if stream in covers and stream in chains:
-                after |= chains[stream].up_to(covers[stream], index)
-        item.after = _newest(after, window)
-        if item.envelope.message.order != "none":
-            for stream, n in stamp.own:
-                chain = chains.get(stream)
-                if chain is None:
-                    chain = chains[stream] = Chain()
-                chain.append(n, index, self.acked)
+    def append(self, envelope: Envelope) -> Item | None:
+        """The next item of a client with a channel of its own; None where it does not take the message.
+
+        Its causes are named now, or when it is sent: what waits beyond the window does without, since the bitmap is as
+        wide as what is not acknowledged. (What was sent and let go of since is named: the client may have it, and hold
+        it.)"""
+        if not self.takes(envelope):
+            return None
+        channel = self.channel
+        item = channel.append(envelope)
+        if item.index <= self.acked + WINDOW and channel.named == item.index - 1:
+            channel.name_causes(item)
+        return item
 
     def lags(self) -> bool:
         """Asked each round: whether the client had a whole round to acknowledge something and did not, or has not heard
@@ -233,108 +258,46 @@ class Log:
 
     def due(self) -> list[Item]:
         """What may be sent now and was not yet: with the causes that are not acknowledged meanwhile."""
-        acked, entries = self.acked, self.entries
+        acked, channel = self.acked, self.channel
+        if self.shared:
+            if not self._since or self._since[-1][1] != acked:
+                self._since.append((self.sent + 1, acked))
+            items = channel.items(self.sent + self.offset, acked + self.offset, self.offset)
+            self.sent = self.top
+            return items
         until = min(self.top, acked + WINDOW)
-        items = [entries[index] for index in range(self.sent + 1, until + 1)]
+        items = [channel.entries[index] for index in range(self.sent + 1, until + 1)]
         self.sent = max(self.sent, until)
         for item in items:
-            if item.index > self._named:
-                self._name_causes(item)
+            if item.index > channel.named:
+                channel.name_causes(item)
             elif item.after.bit_length() >= item.index - acked:
-                item.after = _newest(item.after, item.index - 1 - acked)
+                item.after = newest(item.after, item.index - 1 - acked)
         return items
 
+    def is_crowded(self, messages: int, size: int) -> bool:
+        """Whether more waits, in messages or bytes, than is kept for one client."""
+        return self.top - self.low > messages or self.bytes > size
+
     def shed(self, messages: int, size: int) -> list[Item]:
-        """Let go of the oldest until so many messages, and bytes, are left: they cannot be had any more."""
-        entries, shed = self.entries, list[Item]()
-        while len(entries) > messages or (self.bytes > size and len(entries) > 1):
+        """Let go of the oldest until so many messages, and bytes, are left: they cannot be had any more. (Of a channel
+        of its own: others may still have them.)"""
+        channel, shed = self.channel, list[Item]()
+        entries = channel.entries
+        while len(entries) > messages or (channel.bytes > size and len(entries) > 1):
             self.low += 1
-            shed.append(self._let_go(self.low))
+            shed.append(channel.let_go(self.low))
         if shed:
-            self.sent, self._named = max(self.sent, self.low), max(self._named, self.low)
+            channel.low = self.low
+            self.sent, channel.named = max(self.sent, self.low), max(channel.named, self.low)
         return shed
 
     def acknowledge(self, index: int) -> None:
         index = min(index, self.sent)
         if index <= self.acked:
             return
-        for done in range(self.low + 1, index + 1):
-            self._let_go(done)
         self.acked, self.low = index, max(self.low, index)
-        for stream in [stream for stream, chain in self._chains.items() if not chain.trim(self.acked)]:
-            del self._chains[stream]
-
-    def _let_go(self, index: int) -> Item:
-        item = self.entries.pop(index)
-        envelope = item.envelope
-        self.bytes -= OVERHEAD + len(envelope.message.payload)
-        for stream, _ in envelope.stamp.own:
-            numbers = self._numbers[stream]
-            numbers.popleft()  # entries are let go of in their order
-            if not numbers:
-                del self._numbers[stream], self.lowest[stream]
-                self._turned.discard(stream)
-            else:
-                self.lowest[stream] = min(numbers) if stream in self._turned else numbers[0]
-        return item
-
-
-def _newest(after: int, count: int) -> int:
-    """A bitmap without what lies further back than so many numbers. (A wide mask is made only where it is needed.)
-
-    >>> bin(_newest(0b1011, 4)), bin(_newest(0b1011, 3))
-    ('0b1011', '0b11')
-    """
-    return after if after.bit_length() <= count else after & ((1 << count) - 1)
-
-
-class Chain:
-    """Unacknowledged entries of one stream, ascending, one at least: which indexes lie up to some n, without walking
-    the log.
-
-    `masks[i]` has a bit for each of the first i + 1 entries, counted back from the index of entry i.
-    """
-
-    __slots__ = ("indexes", "masks", "ns")
-
-    def __init__(self) -> None:
-        self.ns: list[int] = []
-        self.indexes: list[int] = []
-        self.masks: list[int] = []
-
-    def append(self, n: int, index: int, acked: int) -> None:
-        mask = 1
-        if self.ns:
-            if n <= self.ns[-1]:
-                self._insert(n, index)
-                return
-            mask |= self.masks[-1] << (index - self.indexes[-1])
-            if mask.bit_length() > index - acked:
-                mask = _newest(mask, index - acked)
-        self.ns.append(n)
-        self.indexes.append(index)
-        self.masks.append(mask)
-
-    def _insert(self, n: int, index: int) -> None:
-        """Out of turn (a replay may do it): later entries then count back from this index, the highest so far."""
-        at = bisect_right(self.ns, n)
-        for place in range(at, len(self.ns)):
-            self.masks[place] = (self.masks[place] << (index - self.indexes[place])) | 1
-            self.indexes[place] = index
-        mask = 1 if at == 0 else (self.masks[at - 1] << (index - self.indexes[at - 1])) | 1
-        self.ns.insert(at, n)
-        self.indexes.insert(at, index)
-        self.masks.insert(at, mask)
-
-    def up_to(self, n: int, top: int) -> int:
-        """Bit j: index top - 1 - j is in this stream, at or below n."""
-        if self.ns[-1] <= n:  # the usual case: all of them
-            return self.masks[-1] << (top - 1 - self.indexes[-1])
-        at = bisect_right(self.ns, n)
-        return self.masks[at - 1] << (top - 1 - self.indexes[at - 1]) if at else 0
-
-    def trim(self, acked: int) -> bool:
-        """Forget what was acknowledged; whether anything is left."""
-        keep = bisect_right(self.indexes, acked)
-        del self.ns[:keep], self.indexes[:keep], self.masks[:keep]
-        return bool(self.ns)
+        if not self.shared:
+            self.channel.acknowledge(index)
+        while len(self._since) > 1 and self._since[1][0] <= index + 1:
+            self._since.popleft()

@@ -132,6 +132,12 @@ class Past:
 
     def _blocks(self, stamp: Stamp) -> Mark | None:
         front = self.front
+        if not self.cut:  # the usual case: where the newest lie behind, so do all
+            for stream, n in stamp.newest_needs():
+                if n > front.get(stream, 0) and self._concerns(stream):
+                    break
+            else:
+                return None
         for mark in stamp.needs:
             stream, n = mark
             reached = front.get(stream, 0)

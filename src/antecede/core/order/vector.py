@@ -40,8 +40,8 @@ class VectorWriter(Writer):
         good: they must know what it was. Costs a byte each."""
         self.flat = self.dense = flat
         self.rank = 0
-        self._own: dict[str, list[Mark]] = {}
-        """Per stream of this process, its last messages, as many as a stamp names."""
+        self._own: dict[str, tuple[Mark, ...]] = {}
+        """Per stream of this process, its last messages, as many as a stamp names, the newest first."""
         self._last: Stamp | None = None
         self._leaves: dict[str, dict[Mark, Mapping[str, int]]] = {}
         """Per group: mark -> what it covers (nothing is known of those that were only heard of). None if flat."""
@@ -60,7 +60,8 @@ class VectorWriter(Writer):
         self.rank += 1
         needs: dict[Mark, None] = {}
         if self.chain > 1:
-            needs = dict.fromkeys([mark for marks in self._own.values() for mark in reversed(marks)])
+            for marks in self._own.values():
+                needs.update(dict.fromkeys(marks))
         if after is None:
             covers = close(self._tips.values())
             for leaves in (self._tips,) if self.flat else self._leaves.values():
@@ -71,9 +72,7 @@ class VectorWriter(Writer):
         stamp = Stamp(own, tuple(needs), covers, self.rank)
         self._take_in(stamp)
         for mark in own:
-            previous = self._own.setdefault(mark[0], [])
-            previous.append(mark)
-            del previous[: -self.chain]
+            self._own[mark[0]] = (mark, *self._own.get(mark[0], ())[: self.chain - 1])
         self._last = stamp
         return stamp
 
@@ -148,7 +147,7 @@ class VectorWriter(Writer):
         """Streams are over everywhere, up to these marks: no stamp need name them. A cause that was named only through
         a message of theirs is named by itself from now on."""
         for stream in [stream for stream in self._own if stream in marks]:
-            self._own[stream] = [mark for mark in self._own[stream] if mark[1] > marks[stream]]
+            self._own[stream] = tuple([mark for mark in self._own[stream] if mark[1] > marks[stream]])
         past = self.past()
         tips: dict[Mark, Stamp] = {}
         for stamp in self._tips.values():

@@ -35,6 +35,8 @@ CACHES: dict[str, dict[str, Any]] = {
     "Store": {"_offers": dict},
     "Stability": {"_laggards": dict},
     "RoundBroker": {"_kept": dict},
+    "Channel": {"_ready": dict},
+    "HomeBroker": {"_batches": dict},
     "GraphWriter": {"_whole": dict},
     "Seen": {"_message": None, "_fields": dict, "_answers": dict},
 }
