@@ -20,7 +20,7 @@ from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
 from antecede.core.recipes import Recipe, register
 from antecede.core.roles.member import Member
-from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Parts
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario
 from antecede.trace.check import EXEMPT, check
@@ -65,8 +65,6 @@ def raise_to(clock: dict[str, int], numbers: Iterable[tuple[str, int]]) -> None:
 
 class PlausibleWriter(VectorWriter):
     """Stamps: `own` is (sender, number), `covers` the clock, `needs` the leaves: what precedes nothing else here."""
-
-    __slots__ = ("_heads", "_names", "clock", "entries")
 
     def __init__(self, name: str, entries: int) -> None:
         super().__init__(name, flat=True)
@@ -113,8 +111,6 @@ class PlausibleWriter(VectorWriter):
 
 class PlausibleReader(Reader):
     """Releases by names, as every Reader does; the clock says what a message that could not wait has left behind."""
-
-    __slots__ = ("entries", "floor")
 
     def __init__(self, interest: Interest, entries: int) -> None:
         super().__init__(interest.concerns, dense=True)

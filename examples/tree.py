@@ -18,7 +18,7 @@ from antecede.core.order.reader import Reader
 from antecede.core.order.vector import VectorWriter
 from antecede.core.recipes import Recipe, register
 from antecede.core.roles.member import Member
-from antecede.core.roles.process import Parts
+from antecede.core.roles.receiver import Parts
 from antecede.core.spread.flat import Flat
 from antecede.sim.run import simulate
 from antecede.sim.scenario import Scenario

@@ -31,7 +31,6 @@ from antecede.core.home.frontier import Frontier, begin_at
 from antecede.core.home.handover import Handover, as_published
 from antecede.core.marks import Marks, beyond, cut_of, join, loose_of, newest_of, ordered_of, put, waited_for
 from antecede.core.message import Envelope, Message, Publication, id_of_mark
-from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class Application:
         what happens when it is full (`queue.POLICIES`); `own`: also what this client publishes itself."""
         self.handover.open(queue, filters, size, policy, own)
         if self.had is None:
-            self.had = LooseReader(everything, dense=False)
+            self.had = LooseReader()
             self.had.take_over(self.heard.unordered())
 
     def close(self, queue: str, now_us: int) -> list[Effect]:
@@ -159,6 +158,6 @@ class Application:
         self.client.delivered(envelope, now_us)
 
     def dropped(self, envelope: Envelope, now_us: int) -> None:
-        """A message was dropped without having been delivered."""
+        """A message was dropped without having been delivered, or was held until it was late."""
         if envelope.message.order != "none":
             self.missed.note(envelope.message.id, now_us)

@@ -39,7 +39,6 @@ from antecede.core.interest import Interest
 from antecede.core.marks import beyond, cut_of, loose_of, newest_of, put
 from antecede.core.message import Envelope, Mark, Message, Publication
 from antecede.core.order.numbered import INDEX, WINDOW, IndexReader, item_stamp
-from antecede.core.order.reader import everything
 from antecede.core.order.unordered import LooseReader, LooseWriter
 from antecede.core.order.vector import VectorWriter
 from antecede.core.publishing import accepted
@@ -57,7 +56,7 @@ class Client(Receiver):
         super().__init__(parts)
         self.upper = upper
         """The Order towards everybody: its clock is this client's frontier."""
-        self.heard = LooseReader(everything, dense=False)
+        self.heard = LooseReader()
         """The unordered messages that this client has had, from any home: they are no part of that clock."""
         self.loose = LooseWriter(parts.name, flat=False, slack_us=self.settings.slack_us, groups=parts.groups)
         self._seq = 0
@@ -77,8 +76,7 @@ class Client(Receiver):
         self.application = Application(self)
         self.handover = self.application.handover
         self.naming = Naming(self)
-        self.inbox.put, self.inbox.put_back = self.handover.put, self.application.put_back
-        self.inbox.missing, self.inbox.overslept = self.application.missing, self.missed.note
+        self.inbox.application, self.inbox.handover = self.application, self.handover
 
     def start(self, now_us: int, *, joining: bool = False) -> list[Effect]:
         return []

@@ -43,11 +43,8 @@ __all__ = ["Handover", "QueuedInbox", "as_published"]
 class QueuedInbox(Inbox):
     """What is ready is put here or there; its row is not written yet."""
 
-    put: Callable[[Envelope, str, int], None]
-    put_back: Callable[[Envelope, int], bool]
-    missing: Callable[[Envelope, str], tuple[str, ...]]
-    overslept: Callable[[str, int], None]
-    """Told the id of a message that was held until it was late."""
+    application: Application
+    handover: Handover
 
     def is_next(self, index: int) -> bool:
         """Whether all numbers before this one lie behind, and nobody waits for any."""
@@ -60,17 +57,17 @@ class QueuedInbox(Inbox):
 
     def _give_up(self, held: Held, now_us: int) -> None:
         super()._give_up(held, now_us)
-        self.overslept(held.envelope.message.id, now_us)
+        self.application.dropped(held.envelope, now_us)
 
     def _deliver(self, envelope: Envelope, reason: str, now_us: int) -> None:
         self.reader.delivered(envelope.stamp, forced=reason == "deadline")
-        self.put(envelope, reason, now_us)
+        self.handover.put(envelope, reason, now_us)
 
     def _comes_after_all(self, envelope: Envelope, now_us: int) -> bool:
-        return self.put_back(envelope, now_us)
+        return self.application.put_back(envelope, now_us)
 
     def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
-        return self.missing(as_published(envelope), reason)
+        return self.application.missing(as_published(envelope), reason)
 
     def pass_to(self, index: int, now_us: int) -> None:
         """No number up to here can be had any more. What is held of them waits for nothing else, so it is ready, in

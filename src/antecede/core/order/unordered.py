@@ -10,12 +10,12 @@ since a client may want only some messages of a stream.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from antecede.core.entries import EACH, Groups
 from antecede.core.interest import stream_of
 from antecede.core.message import LOOSE, UNORDERED, Envelope, Mark, Publication, Stamp
-from antecede.core.order.reader import Reader
+from antecede.core.order.reader import Reader, everything
 
 __all__ = ["LooseReader", "LooseWriter"]
 
@@ -62,8 +62,8 @@ class LooseReader(Reader):
     home may still, if they are so late; repeats from there are known by their index, and by their id for `memory_us`.
     """
 
-    def __init__(self, concerns: Callable[[str], bool], *, dense: bool) -> None:
-        super().__init__(concerns, dense=dense)
+    def __init__(self) -> None:
+        super().__init__(everything, dense=False)
         self._taken: dict[str, int] = {}
         """Per stream, up to where that is so."""
 
