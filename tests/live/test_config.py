@@ -52,6 +52,14 @@ def test_mistakes_are_one_sentence(text: str, words: str, tmp_path: Path) -> Non
         load(file)
 
 
+def test_a_variable_that_is_nearly_a_setting_is_refused_and_others_are_not() -> None:
+    for name, meant in (("LISTN", "LISTEN"), ("LOGLEVEL", "LOG_LEVEL"), ("RECORD", "RECORDS")):
+        with pytest.raises(InputError, match=f"has ANTECEDE_{name}, .* is ANTECEDE_{meant} meant"):
+            load(environ={f"ANTECEDE_{name}": "x"})
+    for name in ("ANTECEDE_TOKEN", "ANTECEDE_CA", "ANTECEDE_TRACEBACK", "ANTECEDE_NUMBA", "ANTECEDE_MY_OWN", "LISTN"):
+        assert load(environ={name: "x"}) == load()
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         load(tmp_path / "none.toml")
@@ -59,7 +67,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_the_table_in_the_document_is_this_one() -> None:
     text = (Path(__file__).parents[2] / "docs" / "live.md").read_text("utf-8")
-    rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| `")]
+    section = text.partition("\n## Settings of a broker\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:-1] for line in section.splitlines() if line.startswith("| `")]
     assert [(key.strip(" `"), changes.strip(), meaning.strip()) for key, _, changes, meaning in rows] == [
         (one.key, "yes" if one.reloads else "no", one.meaning) for one in SETTINGS
     ]

@@ -39,12 +39,13 @@ def wrapped(text: str, columns: int = COLUMNS, *, indent: str = "  ") -> str:
     )
 
 
-def fitted(text: str, stream: TextIO | None = None, *, indent: str = "  ") -> str:
-    """As it is shown on `stream` (left out: standard output): wrapped where that is a terminal, else as it is."""
+def fitted(text: str, stream: TextIO | None = None, *, indent: str = "  ", used: int = 0) -> str:
+    """As it is shown on `stream` (left out: standard output): wrapped where that is a terminal, else as it is. `used`:
+    columns that something takes before it."""
     to = stream or sys.stdout
     if not to.isatty():
         return text
-    return wrapped(text, shutil.get_terminal_size((COLUMNS, 24)).columns, indent=indent)
+    return wrapped(text, shutil.get_terminal_size((COLUMNS, 24)).columns - used, indent=indent)
 
 
 class Leaky(io.RawIOBase):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from antecede.cli.output import fitted
 from antecede.cli.progress import Progress
 from antecede.errors import InputError
 
@@ -392,7 +393,7 @@ def _end(report: Report | None) -> None:
 
 def _print_fates(pairs: int, fates: dict[str, int], verdicts: dict[str, int], exempt: Sequence[str]) -> None:
     told = ", ".join(f"{name} {count:,}" for name, count in fates.items() if count)
-    print(f"  {pairs:,} pairs: {told or 'nothing was to be delivered'}")
+    print("  " + fitted(f"{pairs:,} pairs: {told or 'nothing was to be delivered'}", indent="    ", used=2))
     found = ", ".join(f"{name} {count:,}" for name, count in verdicts.items() if count) or "clean"
     print(f"  verdict: {found}" + (f" (not judged: {', '.join(exempt)})" if exempt else ""))
 

@@ -7,6 +7,7 @@ settings can change while a broker runs (SIGHUP), for the others need a restart 
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -97,6 +98,7 @@ def load(
     """
     environ, flags = environ or {}, flags or {}
     told = _read(Path(file)) if file else {}
+    _refuse_misspelt(environ)
     values = {}
     for one in SETTINGS:
         variable = f"ANTECEDE_{one.key.upper()}"
@@ -112,6 +114,15 @@ def load(
         else:
             values[one.key] = Value(one.default, "default")
     return BrokerConfig(values)
+
+
+def _refuse_misspelt(environ: Mapping[str, str]) -> None:
+    """A variable that is nearly a setting: what it was to set would stay as it is, and nobody would know."""
+    variables = [f"ANTECEDE_{one.key.upper()}" for one in SETTINGS]
+    for name in environ:
+        near = difflib.get_close_matches(name, variables, 1, 0.9) if name.startswith("ANTECEDE_") else []
+        if near and name not in variables:
+            raise InputError(f"The environment has {name}, which no broker reads: is {near[0]} meant?")
 
 
 def _read(path: Path) -> dict[str, Any]:
