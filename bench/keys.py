@@ -155,8 +155,10 @@ async def turns(world: World, seconds: float, pairs: int, attacker: list[str]) -
         await asyncio.sleep(0.5)
         for _ in range(pairs):
             results.append(await load(ann, inbox, seconds))
-            process = subprocess.Popen(attacker, stderr=subprocess.DEVNULL)
+            process = subprocess.Popen(attacker, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             try:
+                assert process.stdout is not None
+                await asyncio.to_thread(process.stdout.readline)  # its imports are done
                 await asyncio.sleep(1.5)
                 results.append(await load(ann, inbox, seconds))
             finally:
@@ -258,6 +260,7 @@ def main() -> int:
     parser.add_argument("--told", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.attack:
+        print("begins", flush=True)
         asyncio.run(ATTACKS[given.attack](World(json.loads(Path(given.told).read_text("utf-8")))))  # type: ignore[arg-type]
         return 0
     processes: list[subprocess.Popen[str]] = []

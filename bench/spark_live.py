@@ -1,14 +1,18 @@
 """Spark reads live topics through kills of the query and of a broker; then the counts are reconciled.
 
-    python bench/spark_live.py [--rows N] [--rate N] [--seed S]
+    python bench/spark_live.py [--rows N] [--rate N] [--seed S] [--minutes M]
 
 Two brokers, each a process; two clients that publish, each answering the other now and then; and a query, a process
 with a Spark of its own, that reads all topics into a table. The query is ended with kill -9 twice, with everything it
 started, and stopped once; one broker is ended with kill -9 and comes back. Then the table is read through its manifest,
 without Spark: every message that was published is a row, once, and what was delivered stands after its causes. Exit 1
 where that does not hold. A query that takes longer to come back than brokers hold what everybody else has had (about 15
-seconds) finds rows of fate `lost`: they are counted, not forgiven silently. Takes some minutes, and
-a machine that is not busy: brokers that do not answer for five seconds end the query.
+seconds) finds rows of fate `lost`: they are counted, not forgiven silently.
+
+It ends with a verdict whatever the machine: every step has a bound, all of them --minutes; while it waits it says every
+ten seconds how far it is; and no more is published than the table has rows for, so that a machine that is slower than
+--rate takes longer instead of falling behind. A step that takes longer than its bound is named, with the end of the
+query's log, and what is there by then is reconciled: exit 2, for nothing is known of the rest.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -35,6 +40,9 @@ import antecede
 from antecede.spark import sink
 
 MAX_ROWS = 5_000
+AHEAD = 2_000
+"""Messages that may be published before they are rows: enough to be read together, few enough to be caught up with."""
+SAY_S = 10.0
 
 
 def query(folder: Path, brokers: str) -> None:
@@ -96,12 +104,58 @@ def rows_in(folder: Path) -> int:
     return sum(sink.table_rows(folder / "table").values()) if (folder / "table" / "_manifest").is_dir() else 0
 
 
+class TooLong(Exception):
+    """A step has taken longer than there is time for."""
+
+
+class Watch:
+    """Waits, says how far it is, and gives up when the time that all steps share is over."""
+
+    def __init__(self, processes: Processes, minutes: float) -> None:
+        self.processes, self.begun = processes, time.monotonic()
+        self.end = self.begun + 60 * minutes
+        self._said = 0.0
+        self.rows = 0
+        """In the table when it was last looked at."""
+
+    async def until(self, what: str, condition: Callable[[], object]) -> None:
+        folder = self.processes.folder
+        while not condition():
+            now = time.monotonic()
+            query = self.processes.there.get("query")
+            if query is not None and query.poll() is not None:
+                raise TooLong(f"the query ended by itself while this waited for {what}: {self.log()}")
+            if now > self.end:
+                raise TooLong(f"no time is left, waiting for {what} ({self.rows} rows): {self.log()}")
+            if now - self._said > SAY_S:
+                self._said = now
+                spooled = len(list((folder / "spool").glob("[0-9]*.arrow")))
+                print(
+                    f"  {now - self.begun:>4.0f} s, {self.rows} rows, {spooled} pieces wait in the spool: {what}",
+                    flush=True,
+                )
+            await asyncio.sleep(0.2)
+
+    async def until_rows(self, least: int) -> None:
+        def reached() -> bool:
+            self.rows = rows_in(self.processes.folder)
+            return self.rows >= least
+
+        await self.until(f"{least} rows", reached)
+
+    def log(self) -> str:
+        path = self.processes.folder / "query.log"
+        return path.read_text(errors="replace")[-1500:] if path.exists() else "it has no log"
+
+
 class Said:
     """What was published: ids that are known to be safe, and payloads of which that is not known."""
 
     def __init__(self) -> None:
         self.safe: set[str] = set()
         self.unsure: set[bytes] = set()
+        self.fault = ""
+        """Why the story did not come to its end."""
         self._room = asyncio.Semaphore(500)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -116,21 +170,33 @@ class Said:
             self.safe.add(await node.publish(topic, body, after=after))
         except (antecede.EnvironmentFault, antecede.InputError):  # the client was taken for dead before it knew
             self.unsure.add(body)
+        except asyncio.CancelledError:
+            self.unsure.add(body)
+            raise
         finally:
             self._room.release()
 
-    async def all_said(self) -> None:
-        while self._tasks:
-            await asyncio.wait(self._tasks)
+    @property
+    def count(self) -> int:
+        return len(self.safe) + len(self.unsure) + len(self._tasks)
+
+    async def all_said(self, seconds: float) -> None:
+        """What is not known to be safe by then may have come, or not."""
+        if self._tasks:
+            _, slow = await asyncio.wait(self._tasks, timeout=seconds)
+            for task in slow:
+                task.cancel()
+            await asyncio.gather(*slow, return_exceptions=True)
 
 
-async def publish(nodes: list[antecede.Client], rate: int, dice: random.Random, said: Said) -> None:
-    """Until it is cancelled."""
-    begun = time.monotonic()
+async def publish(nodes: list[antecede.Client], rate: int, dice: random.Random, said: Said, watch: Watch) -> None:
+    """Until it is cancelled: at this rate, or as fast as rows come."""
     for n in count():
         await said.say(nodes[dice.randrange(len(nodes))], f"t/{dice.randrange(20)}", b"%d" % n)
         if n % 10 == 0:
-            await asyncio.sleep(max(0.001, begun + n / rate - time.monotonic()))
+            await asyncio.sleep(10 / rate)
+            while said.count > watch.rows + AHEAD:
+                await asyncio.sleep(0.1)
 
 
 async def answer(node: antecede.Client, said: Said) -> None:
@@ -141,51 +207,51 @@ async def answer(node: antecede.Client, said: Said) -> None:
                 await said.say(node, "t/answers", f"{node.name} {message.text}".encode(), message)
 
 
-async def story(processes: Processes, brokers: list[int], step: int, rate: int, seed: int) -> Said:
-    folder, dice = processes.folder, random.Random(seed)
+async def story(processes: Processes, watch: Watch, brokers: list[int], step: int, rate: int, seed: int) -> Said:
+    folder, dice, said = processes.folder, random.Random(seed), Said()
     urls = [f"antecede://127.0.0.1:{port}" for port in brokers]
-
-    async def until_rows(least: int) -> None:
-        end = time.monotonic() + 240
-        while rows_in(folder) < least and time.monotonic() < end:
-            if processes.there["query"].poll() is not None:
-                raise SystemExit((folder / "query.log").read_text()[-2000:])
-            await asyncio.sleep(0.1)
-
     async with antecede.connect(*urls, name="ann") as ann, antecede.connect(*urls[::-1], name="bob") as bob:
-        processes.start_query(",".join(urls))
-        while not list((folder / "spool").glob("*.arrow")):
-            await asyncio.sleep(0.1)
-        said = Said()
-        answering = [asyncio.create_task(answer(node, said)) for node in (ann, bob)]
-        publishing = asyncio.create_task(publish([ann, bob], rate, dice, said))
-        for what in ("kill", "broker", "kill", "stop"):
-            await until_rows(rows_in(folder) + step)
-            print(f"  {rows_in(folder):>7} rows are in the table: {what}", flush=True)
-            if what == "broker":
-                processes.kill("A")
-                await asyncio.sleep(3)
-                processes.start_broker("A", *brokers)
-            elif what == "kill":
-                processes.kill("query")
-                processes.start_query(",".join(urls))
-            else:
-                print(f"  the query ended with {processes.stop('query')}", flush=True)
-                await asyncio.sleep(2)
-                processes.start_query(",".join(urls))
-        await until_rows(rows_in(folder) + step)
-        publishing.cancel()
-        await asyncio.sleep(3)
-        for task in answering:
-            task.cancel()
-        await said.all_said()
-        await until_rows(len(said.safe))
-        await asyncio.sleep(2)  # nothing more may come
-        return said
+        tasks: list[asyncio.Task[None]] = []
+        try:
+            processes.start_query(",".join(urls))
+            await watch.until("the query", lambda: list((folder / "spool").glob("*.arrow")))
+            tasks += [asyncio.create_task(answer(node, said)) for node in (ann, bob)]
+            tasks.append(asyncio.create_task(publish([ann, bob], rate, dice, said, watch)))
+            for what in ("kill", "broker", "kill", "stop"):
+                await watch.until_rows(rows_in(folder) + step)
+                print(f"  {watch.rows:>7} rows are in the table: {what}", flush=True)
+                if what == "broker":
+                    processes.kill("A")
+                    await asyncio.sleep(3)
+                    processes.start_broker("A", *brokers)
+                elif what == "kill":
+                    processes.kill("query")
+                    processes.start_query(",".join(urls))
+                else:
+                    print(f"  the query ended with {processes.stop('query')}", flush=True)
+                    await asyncio.sleep(2)
+                    processes.start_query(",".join(urls))
+            await watch.until_rows(rows_in(folder) + step)
+            tasks.pop().cancel()
+            await asyncio.sleep(3)
+            for task in tasks:
+                task.cancel()
+            await said.all_said(30)
+            await watch.until_rows(len(said.safe))
+            await asyncio.sleep(2)  # nothing more may come
+        except TooLong as late:
+            said.fault = str(late)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await said.all_said(1)
+    return said
 
 
 def reconcile(folder: Path, said: Said) -> int:
-    rows = [row for file in sink.files(folder / "table") for row in pq.read_table(file).to_pylist()]
+    """0: all is there. 1: what may not be. 2: it did not come to its end, and what is there may be."""
+    files = sink.files(folder / "table") if rows_in(folder) else []
+    rows = [row for file in files for row in pq.read_table(file).to_pylist()]
     fates, places = Counter(row["fate"] for row in rows), {row["id"]: row["causal_pos"] for row in rows}
     delivered = [row for row in rows if row["fate"] == "delivered"]
     missing, twice = said.safe - set(places), len(rows) - len(places)
@@ -196,7 +262,12 @@ def reconcile(folder: Path, said: Said) -> int:
     print(f"published {len(said.safe)} (and {len(said.unsure)} perhaps), rows {len(rows)} by fate {dict(fates)}")
     print(f"missing {len(missing)}, twice {twice}, unknown {unknown}, holes {holes}")
     print(f"{late} of {len(edges)} causes stand after their effect")
-    return int(bool(missing or twice or unknown or late or holes))
+    if said.fault:
+        print(f"it did not come to its end, so {len(missing)} are not to be counted: {said.fault}")
+        return 1 if twice or unknown or late or holes else 2
+    wrong = bool(missing or twice or unknown or late or holes)
+    print("verdict: " + ("wrong" if wrong else f"all is there, {fates['lost']} of it as lost"))
+    return int(wrong)
 
 
 def main() -> int:
@@ -204,6 +275,8 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=1_000, help="rows in the table between two events")
     parser.add_argument("--rate", type=int, default=100, help="messages a second")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=12.0, help="for all of it; then the verdict is what there is")
+    parser.add_argument("--port", type=int, help="of one broker, the other has the next; left out: drawn")
     parser.add_argument("--query", help=argparse.SUPPRESS)
     parser.add_argument("--brokers", help=argparse.SUPPRESS)
     said = parser.parse_args()
@@ -213,16 +286,18 @@ def main() -> int:
     source = str(Path(__file__).resolve().parents[1] / "src")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH"))))
     dice = random.Random()
-    ports = [dice.randrange(20_000, 30_000), dice.randrange(30_000, 32_000)]
+    ports = (
+        [said.port, said.port + 1] if said.port else [dice.randrange(20_000, 30_000), dice.randrange(30_000, 32_000)]
+    )
     with tempfile.TemporaryDirectory() as place:
         processes = Processes(Path(place))
         try:
             processes.start_broker("A", *ports)
             processes.start_broker("B", *ports[::-1])
             time.sleep(2)
-            begun = time.monotonic()
-            published = asyncio.run(story(processes, ports, said.rows, said.rate, said.seed))
-            print(f"{time.monotonic() - begun:.0f} seconds")
+            watch = Watch(processes, said.minutes)
+            published = asyncio.run(story(processes, watch, ports, said.rows, said.rate, said.seed))
+            print(f"{time.monotonic() - watch.begun:.0f} seconds")
             return reconcile(Path(place), published)
         finally:
             processes.end()

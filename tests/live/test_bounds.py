@@ -8,7 +8,8 @@ from antecede.core.order.numbered import WINDOW
 from antecede.live.testing import LocalCluster
 from antecede.live.timing import SETTINGS
 
-BACKLOG, BATCH = 300, 100
+BACKLOG, BATCH = 400, 100
+"""More than half a window and a batch: so much a client that reads may not have acknowledged yet."""
 
 
 def test_what_a_blocked_reader_leaves_waiting_is_bounded_and_counted() -> None:

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
+from itertools import chain
 
 import pytest
 
-from antecede.core.frames import Frame, Top
+from antecede.core.frames import Frame, Publish, Top
+from antecede.core.message import Envelope, Message, Stamp
 from antecede.live import session as module
-from antecede.live.session import CLIENT, MAX_GREETING, VERSION, Control, Hello, Leaving, Refused, Session, Welcome
+from antecede.live.session import (
+    CLIENT,
+    MAX_GREETING,
+    PLENTY,
+    SHARE,
+    VERSION,
+    Control,
+    Hello,
+    Leaving,
+    Refused,
+    Session,
+    Welcome,
+)
 from antecede.wire import encode
 
 
@@ -153,5 +168,114 @@ def test_whoever_is_held_is_read_again_unless_it_has_gone() -> None:
         ears[2].session.connection_lost(None)
         await asyncio.sleep(0.05)
         assert [ear.pipe.held for ear in ears] == [False, True, True]
+
+    asyncio.run(main())
+
+
+def publish(count: int, payload: bytes = b"") -> Publish:
+    return Publish(
+        tuple(Envelope(Message("eve", n, ("t",), payload), Stamp((("eve@t", n),))) for n in range(1, count + 1))
+    )
+
+
+async def until(condition: Callable[[], object]) -> None:
+    for _ in range(1_000):
+        if condition():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it never came to that")
+
+
+class Broker(Ear):
+    """Takes a share at a time; `turns`: the messages of each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns: list[list[int]] = []
+        self.hold_s = 0.0
+        self.session = Session(lambda session, said: self.said.append(said), self.took, self.ended)
+        self.session.connection_made(self.pipe)
+        self.session.share, self.session.peer = SHARE, "eve"
+
+    def took(self, session: Session, frames: list[Frame]) -> None:
+        self.turns.append([e.message.seq for one in frames if isinstance(one, Publish) for e in one.envelopes])
+        if self.hold_s:
+            session.hold(self.hold_s)
+
+    def ended(self, session: Session) -> None:
+        self.lost += 1
+
+
+@pytest.mark.parametrize("as_one_record", [True, False])
+def test_a_broker_takes_a_share_then_looks_at_the_others(as_one_record: bool) -> None:
+    """What one client sends at once is taken over many turns, in order, and another one is heard after the first."""
+
+    async def main() -> None:
+        eve, ann = Broker(), Broker()
+        many = publish(10 * SHARE)
+        eve.session.data_received(
+            written(many) if as_one_record else b"".join(written(Publish((one,))) for one in many.envelopes)
+        )
+        assert eve.turns == [list(range(1, SHARE + 1))]
+        ann.session.data_received(written(publish(1)))
+        assert ann.turns == [[1]] and len(eve.turns) == 1
+        await until(lambda: sum(map(len, eve.turns)) == 10 * SHARE)
+        assert list(chain(*eve.turns)) == list(range(1, 10 * SHARE + 1))
+        assert max(map(len, eve.turns)) == SHARE
+
+    asyncio.run(main())
+
+
+def test_what_one_sends_beyond_its_share_is_left_in_its_socket() -> None:
+    async def main() -> None:
+        eve = Broker()
+        data = written(publish(SHARE, bytes(PLENTY // 16)))
+        eve.session.data_received(data)
+        assert not eve.pipe.held, "nothing of it waits"
+        for _ in range(3):
+            eve.session.data_received(data)
+        assert eve.pipe.held
+        await until(lambda: not eve.pipe.held)
+        assert sum(map(len, eve.turns)) == 4 * SHARE
+
+    asyncio.run(main())
+
+
+def test_who_is_over_its_rate_is_heard_again_later_and_loses_nothing() -> None:
+    async def main() -> None:
+        eve = Broker()
+        eve.hold_s = 0.2
+        eve.session.data_received(written(publish(2 * SHARE)))
+        await asyncio.sleep(0.01)
+        assert len(eve.turns) == 1 and eve.pipe.held, "what was read waits too"
+        await until(lambda: len(eve.turns) == 2)
+        assert list(chain(*eve.turns)) == list(range(1, 2 * SHARE + 1)) and eve.pipe.held
+        await until(lambda: not eve.pipe.held)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("hold_s", [0.0, 60.0])
+def test_what_came_before_a_connection_was_lost_counts(hold_s: float) -> None:
+    async def main() -> None:
+        eve = Broker()
+        eve.hold_s = hold_s
+        eve.session.data_received(written(publish(3 * SHARE)))
+        eve.session.connection_lost(None)
+        assert len(eve.turns) == 1 and not eve.lost
+        await until(lambda: eve.lost)
+        assert len(eve.turns) == 3 and eve.lost == 1
+
+    asyncio.run(main())
+
+
+def test_nothing_more_is_taken_of_who_is_refused() -> None:
+    async def main() -> None:
+        eve = Broker()
+        eve.session.data_received(written(publish(3 * SHARE)))
+        eve.session.refuse("no")
+        eve.session.connection_lost(None)
+        await until(lambda: eve.lost)
+        assert len(eve.turns) == 1
 
     asyncio.run(main())

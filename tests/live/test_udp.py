@@ -12,7 +12,7 @@ from antecede.core.message import Envelope, Message, Stamp
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live.faults import Faults
 from antecede.live.transport import Received
-from antecede.live.udp import UdpTransport
+from antecede.live.udp import SHARE, UdpTransport
 
 
 async def until(condition: object, seconds: float = 5.0) -> None:
@@ -184,6 +184,27 @@ def test_a_burst_leaves_at_a_pace_and_all_of_it_arrives() -> None:
             for _ in range(100):
                 a.send([(("b",), big)])
             await until(lambda: len(got) == 100)
+        finally:
+            a.close()
+            b.close()
+
+    asyncio.run(main())
+
+
+def test_a_broker_that_sends_much_is_read_a_share_at_a_time() -> None:
+    """Between two batches the event loop looks at everything else."""
+
+    async def main() -> None:
+        a, b = UdpTransport("a"), UdpTransport("b")
+        a.know({"b": b.address})
+        got: list[Received] = []
+        one = Data(tuple(Envelope(Message("a", n, ("t",), b"x"), Stamp((("a", n),))) for n in range(1, SHARE // 2 + 1)))
+        try:
+            for _ in range(6):
+                a.send([(("b",), one)])
+            b.open(got.append)
+            await until(lambda: sum(map(len, got)) == 6)
+            assert [len(batch) for batch in got] == [2, 2, 2]
         finally:
             a.close()
             b.close()

@@ -15,7 +15,7 @@ from antecede.core import frames as f
 from antecede.core.membership.news import News
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.errors import InputError, RemoteProtocolError
-from antecede.wire import MAX_PAYLOAD, decode, encode, measure
+from antecede.wire import MAX_PAYLOAD, decode, decode_in_parts, encode, measure
 from tests.wire.strategies import ANY_FRAME, FRAMES, plain
 
 
@@ -131,3 +131,36 @@ def test_what_a_peer_would_refuse_is_not_sent() -> None:
         encode(f.Published(("no-id",)))
     with pytest.raises(InputError):
         encode(object())  # type: ignore[arg-type]
+
+
+def published(count: int) -> f.Publish:
+    return f.Publish(
+        tuple(Envelope(Message("ann", n, ("t",), b"%d" % n), Stamp((("ann@t", n),))) for n in range(1, count + 1))
+    )
+
+
+def test_publications_are_read_some_at_a_time() -> None:
+    data = encode(published(10))
+    parts = [[e.message.seq for e in part.envelopes] for part in decode_in_parts(data, 4)]  # type: ignore[union-attr]
+    assert parts == [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10]]
+    assert [len(part.messages()) for part in decode_in_parts(data, 5)] == [5, 5], "none is empty"
+    whole = decode(data)
+    joined = f.Publish(tuple(e for part in decode_in_parts(data, 3) for e in part.envelopes))  # type: ignore[union-attr]
+    assert plain(joined) == plain(whole) and encode(joined) == data
+
+
+@given(ANY_FRAME)
+@settings(max_examples=50, deadline=None)
+def test_other_frames_come_whole(frame: f.Frame) -> None:
+    (back,) = decode_in_parts(encode(frame), 10_000)
+    assert plain(back) == plain(decode(encode(frame)))
+
+
+def test_a_batch_that_breaks_off_is_malformed_however_much_of_it_was_read() -> None:
+    data = bytearray(encode(published(10)))
+    dice = random.Random(1)
+    for _ in range(2_000):
+        bad = bytearray(data)
+        bad[dice.randrange(2, len(bad))] ^= 1 << dice.randrange(8)
+        with suppress(RemoteProtocolError):
+            list(decode_in_parts(bytes(bad[: dice.randrange(3, len(bad) + 1)]), 3))

@@ -18,6 +18,7 @@ from antecede.live.session import (
     CLIENT,
     MAX_GREETING,
     MAX_RECORD,
+    SHARE,
     VERSION,
     VISITOR,
     Control,
@@ -49,7 +50,7 @@ class Reception:
     def session(self) -> Session:
         """For a new connection."""
         session = Session(self._heard, lambda session, frames: self.broker.hub.from_client(session, frames), self._lost)
-        session.most = MAX_GREETING
+        session.most, session.share = MAX_GREETING, SHARE
         self.broker.strangers.came(session)
         return session
 

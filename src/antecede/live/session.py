@@ -5,22 +5,24 @@ byte is its version, or, after a zero byte, something the two processes say to e
 WELCOME when the connection begins, REFUSED when it must not, LEAVING when the broker is about to stop.
 
 Decided here: a length is believed only up to a limit, and before anything is kept for it; one malformed record ends the
-connection, for its sender is not to be believed; and whoever reads too slowly loses frames once so many bytes wait for
-it, as on any network that loses (the protocol sends again what matters).
+connection, for its sender is not to be believed; whoever reads too slowly loses frames once so many bytes wait for it,
+as on any network that loses (the protocol sends again what matters); and a broker takes from each connection a share at
+a time. Example: Eve sends 2,000 messages at once, Ann one. The broker takes 32 of Eve's, then Ann's, then 32 of Eve's;
+what is left waits here as bytes, and while they are many Eve's connection is not read: TCP makes her wait.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
 
-from antecede.core.frames import Frame
+from antecede.core.frames import Frame, Publish
 from antecede.errors import RemoteProtocolError
 from antecede.live.keys.rights import Rights
-from antecede.wire import decode
+from antecede.wire import decode_in_parts
 
 if TYPE_CHECKING:
     from antecede.live.keys.guard import Bearer
@@ -29,6 +31,8 @@ __all__ = [
     "CLIENT",
     "MAX_GREETING",
     "MAX_RECORD",
+    "PLENTY",
+    "SHARE",
     "VERSION",
     "VISITOR",
     "Control",
@@ -39,6 +43,7 @@ __all__ = [
     "Reply",
     "Session",
     "Welcome",
+    "weight",
 ]
 
 VERSION = 1
@@ -52,10 +57,25 @@ MAX_GREETING = 128 * 2**10
 """Bytes of the first record to a broker, whose sender is not known yet: a table and a token."""
 MAX_WAITING = 8 * 2**20
 """Bytes that may wait for a peer that reads slowly; beyond it frames to it are dropped. Costs memory per connection."""
+SHARE = 32
+"""Messages and other frames that a broker takes from one connection before it looks at the others: a few milliseconds
+of its time. Raising it makes the others wait for whoever sends much; lowering it costs datagrams."""
+PLENTY = 64 * 2**10
+"""Bytes that may wait for their turn; while there are more the connection is not read. Costs memory per connection."""
+_ALL = 2**62
 _LENGTH = 4
 
 
-class Hello(msgspec.Struct, array_like=True, frozen=True, tag=1):
+def weight(frame: Frame) -> int:
+    """What it counts for: messages and other frames."""
+    return len(frame.envelopes) or 1 if isinstance(frame, Publish) else 1
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What two processes say to each other below the protocol."""
+
+
+class Hello(Said, array_like=True, frozen=True, tag=1):
     version: int
     role: str
     name: str
@@ -75,7 +95,7 @@ class Hello(msgspec.Struct, array_like=True, frozen=True, tag=1):
         return f"Hello({self.version}, {self.role!r}, {self.name!r})"
 
 
-class Welcome(msgspec.Struct, array_like=True, frozen=True, tag=2):
+class Welcome(Said, array_like=True, frozen=True, tag=2):
     version: int
     name: str
     """What the caller is called from now on."""
@@ -100,26 +120,26 @@ class Welcome(msgspec.Struct, array_like=True, frozen=True, tag=2):
     """filters at a time; 0: none."""
 
 
-class Refused(msgspec.Struct, array_like=True, frozen=True, tag=3):
+class Refused(Said, array_like=True, frozen=True, tag=3):
     reason: str
     final: bool = False
     """Whether no other broker would say otherwise."""
 
 
-class Leaving(msgspec.Struct, array_like=True, frozen=True, tag=4):
+class Leaving(Said, array_like=True, frozen=True, tag=4):
     """The broker stops soon: go elsewhere, it still listens for a moment."""
 
     reason: str = ""
 
 
-class Question(msgspec.Struct, array_like=True, frozen=True, tag=5):
+class Question(Said, array_like=True, frozen=True, tag=5):
     """A broker asks another one something that is no matter of the protocol, such as who holds a session."""
 
     subject: str
     body: bytes = b""
 
 
-class Reply(msgspec.Struct, array_like=True, frozen=True, tag=6):
+class Reply(Said, array_like=True, frozen=True, tag=6):
     body: bytes = b""
     more: bool = False
     """Whether another one follows."""
@@ -165,8 +185,16 @@ class Session(asyncio.Protocol):
         """Whether the other end was told who is there, as a broker: it may ask questions."""
         self.most = MAX_RECORD
         """Bytes of a record that are believed now."""
+        self.share = _ALL
+        """Messages and other frames that are taken in one turn."""
         self._on_control, self._on_frames, self._on_lost = on_control, on_frames, on_lost
         self._kept = bytearray()
+        self._at = 0
+        """So much of it has been taken in this turn."""
+        self._parts: Iterator[Frame] | None = None
+        """What is left of a record that was too large for one turn."""
+        self._turn: asyncio.Handle | None = None
+        self._held = self._paused = False
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -176,39 +204,91 @@ class Session(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self.pipe is not None:
             self.pipe = None
-            self._on_lost(self)
+            if self._held and not self.fault:  # what had come still counts
+                self._held = False
+                self._turn = asyncio.get_running_loop().call_soon(self._take)
+            if self._turn is None:
+                self._on_lost(self)
 
     def data_received(self, data: bytes) -> None:
         self.bytes_in += len(data)
-        kept = self._kept
-        kept += data
-        frames: list[Frame] = []
-        at, end = 0, len(kept)
+        self._kept += data
+        if self._turn is None and not self._held:
+            self._take()
+        elif len(self._kept) > PLENTY:
+            self._pause()
+
+    def _take(self) -> None:
+        """One share of what has come."""
+        self._turn = None
+        left, frames, fault = self.share, list[Frame](), ""
         try:
-            while end - at >= _LENGTH:
-                size = int.from_bytes(kept[at : at + _LENGTH], "little")
-                if not 2 <= size <= self.most:
-                    raise RemoteProtocolError(f"a record of {size} bytes")
-                if end - at - _LENGTH < size:
-                    break
-                record = bytes(kept[at + _LENGTH : at + _LENGTH + size])
-                at += _LENGTH + size
-                if record[0]:
-                    if not self.peer:
-                        raise RemoteProtocolError("a frame before HELLO")
-                    frames.append(decode(record))
+            while left > 0 and not self.fault and (one := self._next()) is not None:
+                if isinstance(one, Said):
+                    frames = self._hand_on(frames)
+                    self._on_control(self, one)
+                    left -= 1
                 else:
-                    if frames:
-                        self._on_frames(self, frames)
-                        frames = []
-                    self._on_control(self, self._said(record))
-        except RemoteProtocolError as fault:
-            self.refuse(str(fault))
-            return
-        finally:
-            if frames and self.pipe is not None:
-                self._on_frames(self, frames)
-        del kept[:at]
+                    frames.append(one)
+                    left -= weight(one)
+        except RemoteProtocolError as error:
+            fault = str(error)
+        self._hand_on(frames)
+        if fault and not self.fault:
+            self.refuse(fault)
+        del self._kept[: self._at]
+        self._at = 0
+        self._go_on(more=left <= 0)
+
+    def _hand_on(self, frames: list[Frame]) -> list[Frame]:
+        if frames and not self.fault:
+            self._on_frames(self, frames)
+        return []
+
+    def _go_on(self, *, more: bool) -> None:
+        """The others' turn; then the next share, if anything waits."""
+        if self.fault:
+            self._kept.clear()
+            self._parts, more = None, False
+        if more and not self._held:
+            self._turn = asyncio.get_running_loop().call_soon(self._take)
+        if self.pipe is None:
+            if self._turn is None:
+                self._on_lost(self)
+        elif more and len(self._kept) > PLENTY:
+            self._pause()
+        elif self._paused and not (more or self._held or self.pipe.is_closing()):
+            self._paused = False
+            self.pipe.resume_reading()
+
+    def _pause(self) -> None:
+        if self.pipe is not None and not self._paused:
+            self._paused = True
+            self.pipe.pause_reading()
+
+    def _next(self) -> Frame | Control | None:
+        """What comes next, if it has come."""
+        if self._parts is not None:
+            frame = next(self._parts, None)
+            if frame is not None:
+                return frame
+            self._parts = None
+        kept, at = self._kept, self._at + _LENGTH
+        if len(kept) < at:
+            return None
+        size = int.from_bytes(kept[self._at : at], "little")
+        if not 2 <= size <= self.most:
+            raise RemoteProtocolError(f"a record of {size} bytes")
+        if len(kept) < at + size:
+            return None
+        record = bytes(kept[at : at + size])
+        self._at = at + size
+        if not record[0]:
+            return self._said(record)
+        if not self.peer:
+            raise RemoteProtocolError("a frame before HELLO")
+        self._parts = decode_in_parts(record, self.share)
+        return next(self._parts)
 
     def _said(self, record: bytes) -> Control:
         try:
@@ -267,11 +347,13 @@ class Session(asyncio.Protocol):
             self.pipe.abort()
 
     def hold(self, seconds: float) -> None:
-        """Read nothing more for a while: what is sent meanwhile waits at its sender."""
+        """Take nothing more for a while: what is sent meanwhile waits at its sender."""
         if self.pipe is not None:
-            self.pipe.pause_reading()
+            self._held = True
+            self._pause()
             asyncio.get_running_loop().call_later(seconds, self._read_on)
 
     def _read_on(self) -> None:
-        if self.pipe is not None and not self.pipe.is_closing():
-            self.pipe.resume_reading()
+        if self._held:
+            self._held = False
+            self._take()

@@ -1,9 +1,9 @@
 """Datagrams between brokers: one UDP socket, read in batches, written at a pace.
 
-Decided here: datagrams are read in a loop until the socket is empty, into one buffer, and handed on as one batch; who
-sent one listens where it came from, unless membership knows better of one that is sealed; and what would overflow the
-receiver's buffer waits its turn, up to a bound. On the loopback a datagram may have 60,000 bytes, elsewhere what fits
-every path, a seal included. Nothing but the loopback is bound unless the caller says so.
+Decided here: datagrams are read in a loop until the socket is empty, or has given a share, into one buffer, and handed
+on as one batch; who sent one listens where it came from, unless membership knows better of one that is sealed; and what
+would overflow the receiver's buffer waits its turn, up to a bound. On the loopback a datagram may have 60,000 bytes,
+elsewhere what fits every path, a seal included. Nothing but the loopback is bound unless the caller says so.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ __all__ = ["UdpTransport"]
 
 DRAIN = 128
 """Datagrams read in one turn. Raising it makes batches larger and timers later."""
+SHARE = 64
+"""Messages in them after which no more are read in this turn: connections have theirs first. Raising it makes clients
+wait while other brokers send much; lowering it makes batches smaller."""
 RECEIVE_BUFFER = 4 * 2**20
 """Bytes asked of the kernel (granted up to net.core.rmem_max). Raising it costs memory, lowering it loses bursts."""
 PATH = 1_200
@@ -167,6 +170,7 @@ class UdpTransport(DatagramSender):
         receive_into, buffer, take, peers = self._socket.recvfrom_into, self._buffer, self._arriving.take, self._peers
         view = memoryview(buffer)
         batch: Received = []
+        left, seen = SHARE, 0
         for _ in range(DRAIN):
             try:
                 size, source = receive_into(buffer)
@@ -176,8 +180,12 @@ class UdpTransport(DatagramSender):
             if datagram is None:
                 continue
             sender = take(datagram, batch)
+            left -= sum(len(frame.messages()) for _, frame in batch[seen:])
+            seen = len(batch)
             if sender is not None and peers.get(sender) != source[:2] and len(peers) < PEERS:
                 peers[sender] = source[:2]
+            if left <= 0:
+                break
         if batch and self._on_batch is not None:
             self._on_batch(batch)
 

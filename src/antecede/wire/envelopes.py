@@ -9,7 +9,7 @@ not written (`wire/following.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from sys import intern
 from typing import TypeAlias, cast
@@ -40,6 +40,7 @@ __all__ = [
     "parts_of",
     "read_batch",
     "read_brief",
+    "read_in_parts",
     "weigh",
 ]
 
@@ -205,25 +206,38 @@ def batch_control(row: BatchRow | BriefRow) -> int | None:
 
 def read_batch(row: BatchRow, bare: bool = False) -> tuple[Envelope, ...]:
     """`bare`: headers only. What came encoded stays with each envelope: brokers pass it on."""
+    parts = list(read_in_parts(row, len(row[3]), bare))
+    return parts[0] if parts else ()
+
+
+def read_in_parts(row: BatchRow, most: int, bare: bool = False) -> Iterator[tuple[Envelope, ...]]:
+    """The same, `most` at a time: each part is read when it is asked for."""
     heads, tables, refs, notes, stamps, payloads = row
     _check_columns(refs, len(notes), len(stamps), payloads, bare)
     left = iter(refs)
-    envelopes = []
+    envelopes: list[Envelope] = []
     cells = 0
     for index, (note_raw, stamp_raw) in enumerate(zip(notes, stamps, strict=True)):
-        head, note = heads[next(left)], read_note(note_raw)
-        layout, stamp_row = tables[next(left)], read_stamp_row(stamp_raw)
+        try:
+            head, note = heads[next(left)], read_note(note_raw)
+            layout, stamp_row = tables[next(left)], read_stamp_row(stamp_raw)
+            names = None if stamp_row.nodes is None else tables[next(left)]
+        except StopIteration:
+            raise RemoteProtocolError("fewer references than envelopes") from None
         message, own_streams, spare = _read_message(head, note, stamp_row.rank, b"" if bare else payloads[index])
-        names = None if stamp_row.nodes is None else tables[next(left)]
         stamp = read_stamp(message, stamp_row, layout, own_streams, spare, names)
         parts = head, layout, names, bytes(note_raw), bytes(stamp_raw)
         envelopes.append(Envelope(message, stamp, -1, -1, parts))
         cells += cells_of(stamp) if names is not None else len(stamp.own)
         if cells > MAX_CELLS:
             raise RemoteProtocolError(TOO_MANY_CELLS)
+        if len(envelopes) == most and index + 1 < len(notes):
+            yield tuple(envelopes)
+            envelopes = []
     if next(left, None) is not None:
         raise RemoteProtocolError("more references than envelopes")
-    return tuple(envelopes)
+    if envelopes:
+        yield tuple(envelopes)
 
 
 def read_brief(row: BriefRow) -> list[Envelope]:

@@ -6,7 +6,7 @@ a new kind takes a new one, a changed kind a new version. Everything malformed i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias, TypeVar
 
@@ -55,6 +55,7 @@ from antecede.wire.envelopes import (
     packed_batch,
     read_batch,
     read_brief,
+    read_in_parts,
 )
 from antecede.wire.following import next_after, read_next_after
 from antecede.wire.limits import MAX_FRAME, MAX_NUMBER
@@ -77,7 +78,7 @@ from antecede.wire.names import (
 from antecede.wire.news import NEWS_KINDS
 from antecede.wire.nodes import NodesRow, decode_nodes, encode_nodes
 
-__all__ = ["VERSION", "decode", "encode", "measure"]
+__all__ = ["VERSION", "decode", "decode_in_parts", "encode", "measure"]
 
 VERSION = 1
 
@@ -106,6 +107,10 @@ NEXT = -1
 _FOUR = pack((None,) * 4)[:1]
 """How an array of four begins."""
 
+_MALFORMED = (MsgspecError, ValueError, IndexError, StopIteration)
+"""What reading fails with. ValueError: bytes that are not UTF-8, columns of different lengths. IndexError: a reference
+to nothing."""
+
 
 def encode(frame: Frame) -> bytes:
     kind = _KIND_OF.get(type(frame))
@@ -123,6 +128,36 @@ def encode(frame: Frame) -> bytes:
 
 
 def decode(data: bytes | memoryview) -> Frame:
+    kind = _kind_of(data)
+    try:
+        frame = kind.frame(kind.parse(memoryview(data)[2:]))
+    except _MALFORMED as fault:
+        raise RemoteProtocolError(f"a malformed {kind.name} frame: {fault}") from None
+    if frame.control >= 0:
+        frame.size = len(data)
+    return frame
+
+
+def decode_in_parts(data: bytes | memoryview, most: int) -> Iterator[Frame]:
+    """The same; of publications at most so many at a time, each part when it is asked for: a client decides how many
+    there are in a frame, and who reads it has others to serve."""
+    kind = _kind_of(data)
+    try:
+        row = kind.parse(memoryview(data)[2:])
+        if kind is not _PUBLISH or len(row[1][3]) <= most:
+            frame = kind.frame(row)
+            if frame.control >= 0:
+                frame.size = len(data)
+            yield frame
+        else:
+            bare, batch = row
+            for envelopes in read_in_parts(batch, most, bare):
+                yield Publish(envelopes, bare)
+    except _MALFORMED as fault:
+        raise RemoteProtocolError(f"a malformed {kind.name} frame: {fault}") from None
+
+
+def _kind_of(data: bytes | memoryview) -> Kind:
     if not 3 <= len(data) <= MAX_FRAME:
         raise RemoteProtocolError(f"a frame of {len(data)} bytes")
     if data[0] != VERSION:
@@ -130,14 +165,7 @@ def decode(data: bytes | memoryview) -> Frame:
     kind = _KINDS.get(data[1])
     if kind is None:
         raise RemoteProtocolError(f"unknown kind of frame: {data[1]}")
-    try:
-        frame = kind.frame(kind.parse(memoryview(data)[2:]))
-    except (MsgspecError, ValueError, IndexError, StopIteration) as fault:
-        # ValueError: bytes that are not UTF-8, columns of different lengths. IndexError: a reference to nothing.
-        raise RemoteProtocolError(f"a malformed {kind.name} frame: {fault}") from None
-    if frame.control >= 0:
-        frame.size = len(data)
-    return frame
+    return kind
 
 
 def measure(frame: Frame) -> tuple[int, int]:
@@ -456,6 +484,7 @@ _kind(
     tuple[bool, BatchRow],
     lambda r: _weighed(Publish(read_batch(r[1], r[0]), r[0]), r[1]),
 )
+_PUBLISH = _KIND_OF[Publish]
 _kind(6, Published, lambda f: ids_row(f.ids), IdsRow, lambda r: Published(read_ids(r)))
 _kind(
     7,

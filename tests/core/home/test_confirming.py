@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from antecede.core.frames import Attach, Data, Digest, Kept, Publish, Published
+from antecede.core.interest import Interest
+from antecede.core.message import Envelope, Stamp
 from tests.core.kit import carry, frame_to, grouped, machine, sent, told, view_of
 
 VIEW = {"H": "G1", "B": "G1", "C": "G2"}
@@ -96,3 +99,39 @@ def test_what_was_acknowledged_before_its_attachment_came_is_not_waited_for_from
     log = home.logs["S1"]
     assert [log.keeps(("S1@G1", n)) for n in (1, 2, 3, 4)] == [False, True, False, True]
     assert home.absent_since(("S1@G1", 1), 7) == 7 and home.absent_since(("S1@G1", 2), 7) is None
+
+
+def test_what_a_digest_makes_safe_is_told_in_the_order_in_which_it_came() -> None:
+    home = broker("H")
+    home.receive(Publish((grouped("S1:1"), grouped("S2:1"), grouped("S1:2"), grouped("S1:3"))), "S1", 0)
+    assert home.confirming.newest() == {"S1@G1": 3, "S2@G1": 1}
+    effects = home.receive(Digest({}, {"S1@G1": 2, "S2@G1": 1}), "B", 1)
+    assert frame_to(effects, "S1", Published).ids == ("S1:1", "S2:1", "S1:2")
+    assert home.confirming.newest() == {"S1@G1": 3} and home.confirming.streams() == {"S1@G1"}
+
+
+def test_a_client_that_stamps_repeats_anew_or_two_messages_alike_breaks_nothing() -> None:
+    home = broker("H")
+    seventh = Stamp((("S1@G1", 7),), (), {}, 0)
+    home.confirming.publish(grouped("S1:1"), "S1", alone=False)
+    for name in ("S1:1", "S1:2"):
+        home.confirming.publish(Envelope(grouped(name).message, seventh), "S1", alone=False)
+    assert home.confirming.newest() == {"S1@G1": 7}
+    home.confirming.compared({"S1@G1": 7})
+    home.receive(Kept(("S1:1", "S1:2")), "B", 1)
+    assert home.confirming.unsafe() == [] and home.confirming.newest() == {}
+
+
+def test_a_digest_costs_no_more_where_thousands_are_not_safe_yet() -> None:
+    """Counted in looks at a topic's interest, which an offer once took for each of them."""
+    home = broker("H")
+    home.receive(Publish(tuple(grouped(f"S1:{n}") for n in range(1, 2_001))), "S1", 0)
+    asked: list[int] = []
+
+    class Counted(Interest):
+        def among(self, numbers: Mapping[str, int]) -> dict[str, int]:
+            asked.append(len(numbers))
+            return super().among(numbers)
+
+    assert home.offers(Counted(("G1",)))["S1@G1"] == 2_000
+    assert asked == [1]

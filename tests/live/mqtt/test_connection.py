@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import errno
 import time
+from collections import Counter
+from typing import Any, cast
 
 import mqtt5
 import pytest
 
 import antecede.live.mqtt.connection as connection
 from antecede.live.mqtt.packets import MAX_PACKET
+from antecede.live.session import SHARE
 from tests.live.mqtt.harness import Brokers, Paho, Raw, until
 
 
@@ -135,3 +138,106 @@ def test_who_waits_for_connack_is_closed_when_admitting_fails(one: Brokers, monk
     with Raw(one.port()) as raw:
         raw.send(mqtt5.ConnectPacket("waits", clean_start=True))
         assert raw.read(5) is None
+
+
+class Taken:
+    """A door and a session in one, with what was taken in each turn of the event loop."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.packets: list[Any] = []
+        self.turns: list[int] = []
+        self.ended: list[Any] = []
+        self.paused = False
+        self.connection = connection.MqttConnection(cast(Any, self))
+        self.connection.connection_made(self)
+
+    def opened(self, one: connection.MqttConnection) -> None: ...
+
+    def closed(self, one: connection.MqttConnection) -> None:
+        self.ended.append(one)
+
+    def connect(self, one: connection.MqttConnection, packet: mqtt5.ConnectPacket) -> None:
+        one.session = cast(Any, self)
+        one.welcome(b"")
+
+    def packet(self, packet: Any) -> None:
+        self.packets.append(packet)
+
+    def detached(self, one: Any) -> None: ...
+    def flow(self) -> None: ...
+    def write(self, data: bytes) -> None: ...
+
+    def pause_reading(self) -> None:
+        self.paused = True
+
+    def resume_reading(self) -> None:
+        self.paused = False
+
+    async def turn(self) -> None:
+        before = len(self.packets)
+        await asyncio.sleep(0)
+        self.turns.append(len(self.packets) - before)
+
+
+def test_of_each_client_a_share_is_taken_then_it_is_the_turn_of_others() -> None:
+    async def main() -> None:
+        taken = Taken()
+        some = mqtt5.PublishPacket("t", b"x" * 3_000).write()
+        taken.connection.data_received(mqtt5.ConnectPacket("eve").write() + some * (3 * SHARE))
+        assert taken.paused, "what waits is much: the rest stays in its socket"
+        assert len(taken.packets) == SHARE - 1
+        for _ in range(4):
+            await taken.turn()
+        assert taken.turns == [SHARE, SHARE, 1, 0]
+        assert not taken.paused and not taken.ended
+
+    asyncio.run(main())
+
+
+def test_while_it_is_paused_nothing_is_taken_of_what_was_read() -> None:
+    async def main() -> None:
+        taken = Taken()
+        ping = mqtt5.PublishPacket("t", b"").write()
+        taken.connection.data_received(mqtt5.ConnectPacket("eve").write())
+        await taken.turn()
+        taken.connection.pause()
+        taken.connection.data_received(ping * 3)
+        await taken.turn()
+        assert taken.paused and not taken.packets
+        taken.connection.resume()
+        await taken.turn()
+        assert not taken.paused and len(taken.packets) == 3
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_what_came_before_it_was_lost_counts(paused: bool) -> None:
+    async def main() -> None:
+        taken = Taken()
+        taken.connection.data_received(mqtt5.ConnectPacket("eve").write())
+        await taken.turn()
+        if paused:
+            taken.connection.pause()
+        data = mqtt5.PublishPacket("t", b"").write() * (2 * SHARE) + mqtt5.DisconnectPacket().write()
+        taken.connection.data_received(data)
+        taken.connection.connection_lost(None)
+        assert not taken.ended
+        for _ in range(4):
+            await taken.turn()
+        assert isinstance(taken.packets[-1], mqtt5.DisconnectPacket) and len(taken.packets) == 2 * SHARE + 1
+        assert taken.ended == [taken.connection]
+
+    asyncio.run(main())
+
+
+def test_a_client_that_sends_much_and_leaves_has_published_all_of_it(one: Brokers) -> None:
+    count = 20 * SHARE
+    with Paho(one.port()).connect() as sub, Raw(one.port()) as raw:
+        sub.subscribe("much")
+        raw.connect("eve")
+        packets = [mqtt5.PublishPacket("much", b"%d" % n).write() for n in range(count)]
+        raw.send(b"".join(packets) + mqtt5.DisconnectPacket().write())
+        raw.close()
+        assert sub.got(count) == [b"%d" % n for n in range(count)]

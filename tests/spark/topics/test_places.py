@@ -10,7 +10,7 @@ import pytest
 
 from antecede.errors import EnvironmentFault, InputError
 from antecede.spark.topics import places as module
-from antecede.spark.topics.places import TRIES, opened, places_of, words
+from antecede.spark.topics.places import AGAIN, TRIES, opened, places_of, words
 
 
 def test_several_brokers_stand_between_commas() -> None:
@@ -64,3 +64,22 @@ def test_who_is_refused_tries_again_and_who_finds_nobody_does_not(
         asked.clear()
         asyncio.run(opened(lambda: make(3)))
         assert len(asked) == 3
+
+
+def test_whom_brokers_have_served_before_waits_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PAUSE_S", 0)
+    asked: list[int] = []
+
+    def make() -> Any:
+        async def open() -> None:
+            asked.append(1)
+            if len(asked) < 3:
+                raise EnvironmentFault("nobody answers")
+
+        return SimpleNamespace(open=open, refusal="")
+
+    assert asyncio.run(opened(make, silent=AGAIN)).refusal == "" and len(asked) == 3
+    asked.clear()
+    with pytest.raises(EnvironmentFault, match="nobody"):
+        asyncio.run(opened(make, silent=2))
+    assert len(asked) == 2

@@ -175,6 +175,9 @@ class HomeBroker(BrokerBase):
         """Publications of clients, stored here or passed over, that no other broker is known to have."""
         return self.confirming.unsafe()
 
+    def newest_unsafe(self) -> Mapping[str, int]:
+        return self.confirming.newest()
+
     # -- what is named ---------------------------------------------------------------------------------------------
 
     def answer_for(self, envelope: Envelope, peer: str) -> Envelope:

@@ -32,6 +32,8 @@ class Confirming:
         self.broker, self.stability = broker, broker.stability
         self._unsafe: dict[str, tuple[str, Envelope]] = {}
         """Publications that no other broker is known to have: id -> (client, message)."""
+        self._numbers: dict[str, dict[int, str]] = {}
+        """The same by stream: number -> id. A digest speaks of streams, and thousands of publications share a few."""
         self._elsewhere: dict[str, int] = {}
         """Per stream, the newest that some other broker is known to have."""
         self._acknowledged: dict[str, str] = {}
@@ -46,11 +48,15 @@ class Confirming:
     def publish(self, envelope: Envelope, client: str, *, alone: bool) -> bool:
         """A client's publication is here; whether it is safe. `alone`: no other broker carries it."""
         message_id = envelope.message.id
+        if message_id in self._unsafe:  # a repeat, which a client might stamp anew
+            self._forget_numbers(message_id)
         if alone or self._is_safe(envelope):
             self._unsafe.pop(message_id, None)
             self._tell_safe(message_id, client)
             return True
         self._unsafe[message_id] = (client, envelope)
+        for stream, n in envelope.stamp.own:
+            self._numbers.setdefault(stream, {})[n] = message_id
         return False
 
     def unsafe(self) -> Sequence[Envelope]:
@@ -58,7 +64,11 @@ class Confirming:
 
     def streams(self) -> set[str]:
         """The streams of publications that are not safe yet."""
-        return {stream for _, envelope in self._unsafe.values() for stream, _ in envelope.stamp.own}
+        return set(self._numbers)
+
+    def newest(self) -> dict[str, int]:
+        """Per stream, the newest publication that is not safe yet."""
+        return {stream: max(numbers) for stream, numbers in self._numbers.items()}
 
     def on_kept(self, frame: Kept, sender: str) -> None:
         """Another broker has these publications. Only a broker that carries a publication will keep it."""
@@ -69,9 +79,14 @@ class Confirming:
 
     def compared(self, have: Mapping[str, int]) -> None:
         join(self._elsewhere, have)
-        for message_id, (_, envelope) in list(self._unsafe.items()):
-            if self._is_safe(envelope):
-                self._acknowledge(message_id)
+        elsewhere, settled = self._elsewhere, self.stability.settled
+        safe: dict[str, None] = {}
+        for stream, numbers in self._numbers.items():
+            newest = max(elsewhere.get(stream, 0), settled.get(stream, 0))
+            if min(numbers) <= newest:
+                safe.update((message_id, None) for n, message_id in numbers.items() if n <= newest)
+        for message_id in safe if len(self._numbers) < 2 else [one for one in self._unsafe if one in safe]:
+            self._acknowledge(message_id)
 
     def viewed(self) -> None:
         """The view changed: a publication that no other broker carries any more is as safe as it can be."""
@@ -84,9 +99,10 @@ class Confirming:
         settled = self.stability.settled
         for stream in [stream for stream, n in self._elsewhere.items() if n <= settled.get(stream, 0)]:
             del self._elsewhere[stream]
-        for message_id, (_, envelope) in list(self._unsafe.items()):
-            deadline = envelope.message.deadline_us
-            if deadline is not None and now_us > deadline + self.broker.settings.grace_us:
+        over_us = now_us - self.broker.settings.grace_us
+        deadlines = [(one, envelope.message.deadline_us) for one, (_, envelope) in self._unsafe.items()]
+        for message_id, deadline_us in deadlines:
+            if deadline_us is not None and deadline_us < over_us:
                 self._acknowledge(message_id)  # nobody takes it any more, and its header has been told
         return bool(self._unsafe)
 
@@ -95,6 +111,7 @@ class Confirming:
         return any(n <= max(elsewhere.get(s, 0), settled.get(s, 0)) for s, n in envelope.stamp.own)
 
     def _acknowledge(self, message_id: str) -> None:
+        self._forget_numbers(message_id)
         client, _ = self._unsafe.pop(message_id)
         self._tell_safe(message_id, client)
 
@@ -108,6 +125,14 @@ class Confirming:
         if client in self.broker.logs:
             self.broker.logs[client].safe(message_id)
         self._safe.setdefault(client, []).append(message_id)
+
+    def _forget_numbers(self, message_id: str) -> None:
+        for stream, n in self._unsafe[message_id][1].stamp.own:
+            numbers = self._numbers.get(stream, {})
+            if numbers.get(n) == message_id:
+                del numbers[n]
+                if not numbers:
+                    del self._numbers[stream]
 
     def attached(self, client: str, log: Log) -> None:
         """Publications that became safe while this attachment was on its way: its client publishes none again."""

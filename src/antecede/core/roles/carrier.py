@@ -93,6 +93,10 @@ class Carrier(Receiver):
         them and does not store them. Only a home broker has any."""
         return ()
 
+    def newest_unsafe(self) -> Mapping[str, int]:
+        """The newest of them per stream."""
+        return {}
+
     def done(self, have: Mapping[str, int]) -> Mapping[str, int]:
         """What lies behind this process and behind the subscribers it serves."""
         return have
@@ -195,11 +199,10 @@ class Carrier(Receiver):
 
     def offers(self, interest: Interest) -> Mapping[str, int]:
         """The newest message kept per stream that concerns a peer, and what else a role offers."""
-        offers, unsafe = self.store.offers(interest), self.unsafe()
+        offers, unsafe = self.store.offers(interest), self.newest_unsafe()
         if unsafe:
             offers = dict(offers)
-            for envelope in unsafe:
-                join(offers, interest.among(dict(envelope.stamp.own)))
+            join(offers, interest.among(unsafe))
         return offers
 
     def start_for(self, interest: Interest) -> dict[str, int]:

@@ -18,7 +18,7 @@ from antecede.live.keys.limits import Bucket, Limits
 from antecede.live.keys.refusals import Refusals
 from antecede.live.keys.rights import WRONG, Refusal, Rights
 from antecede.live.keys.store import Keys
-from antecede.live.session import VISITOR, Hello, Session
+from antecede.live.session import VISITOR, Hello, Session, weight
 
 __all__ = ["Bearer", "Guard"]
 
@@ -121,7 +121,7 @@ class Guard:
         kept: list[Frame] = []
         cost = 0
         for frame in frames:
-            cost += len(frame.envelopes) if isinstance(frame, Publish) else 1
+            cost += weight(frame)
             refusal = self._why_not(frame, session, bearer)
             if refusal is not None:
                 self.refusals.add(refusal.reason, session.peer, refusal.sentence)

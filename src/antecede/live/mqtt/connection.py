@@ -2,8 +2,9 @@
 
 Decided here: CONNECT must be complete within seconds; a client that is silent for one and a half of its keep-alive is
 gone; while it is being admitted nothing more of it is read; a breach is answered with its reason code and the end of
-the connection, and what still comes is not looked at; what is written in one turn leaves in one piece. TCP and
-WebSocket differ only in the transport that is given.
+the connection, and what still comes is not looked at; of each client a share is taken at a time, as of native ones
+(`live/session`); what is written in one turn leaves in one piece. TCP and WebSocket differ only in the transport that
+is given.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import mqtt5
 from antecede.live.mqtt.aliases import Aliases
 from antecede.live.mqtt.codes import named
 from antecede.live.mqtt.packets import OLD_VERSION, Breach, OldVersion, Reader
+from antecede.live.session import PLENTY, SHARE
 
 if TYPE_CHECKING:
     from antecede.live.mqtt.door import Door
@@ -56,12 +58,17 @@ class MqttConnection(asyncio.Protocol):
         self._reader = Reader()
         self._joining = False
         self._waiting: list[mqtt5.Packet] = []
+        """What came behind CONNECT, until it has been admitted: a share at most."""
+        self._turn: asyncio.Handle | None = None
+        self._crowded = False
+        """Whether so much of it waits for its turn that no more is read."""
         self._out: list[bytes] = []
         self._size = 0
         self._keep_alive_s = 0.0
         self._heard_s = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self._paused = False
+        self._paused = self._stopped = False
+        """Whether it is to wait, and whether the transport has been told that it is."""
 
     # -- in --------------------------------------------------------------------------------------------------------
 
@@ -74,18 +81,45 @@ class MqttConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.bytes_in += len(data)
         self._heard_s = self._loop.time()
-        if self.over:
-            return
+        if not self.over:
+            self._reader.keep(data)
+            if self._turn is None:
+                self._take()
+
+    def _take(self) -> None:
+        """One share of what has come, unless it has to wait."""
+        self._turn = None
+        left, packets = SHARE, self._reader.feed(b"")
         try:
-            for packet in self._reader.feed(data):
-                if self._joining or self._waiting:
+            while left and not self._waits():
+                packet = next(packets, None)
+                if packet is None:
+                    break
+                left -= 1
+                if self._joining:
                     self._waiting.append(packet)
                 else:
                     self._packet(packet)
-                if self.is_over():
-                    return
         except Breach as breach:
             self._broken(breach)
+        finally:
+            packets.close()
+        self._go_on(more=not left)
+
+    def _waits(self) -> bool:
+        """Whether nothing more is taken now."""
+        if self.over or self._joining:
+            return self.over or len(self._waiting) >= SHARE
+        return self._paused and self._transport is not None
+
+    def _go_on(self, *, more: bool) -> None:
+        """The others' turn; then the next share."""
+        if more and not self.over and self._turn is None:
+            self._turn = self._loop.call_soon(self._take)
+        if self._transport is None and self._turn is None:
+            self._gone()
+        self._crowded = more and self._reader.waiting > PLENTY
+        self._set_reading()
 
     @property
     def is_known(self) -> bool:
@@ -137,12 +171,14 @@ class MqttConnection(asyncio.Protocol):
     def welcome(self, connack: bytes) -> None:
         self.send(connack)
         self._joining = False
-        self.resume()
+        waiting, self._waiting = self._waiting, []
         try:
-            while self._waiting and not self.over and not self._joining:
-                self._packet(self._waiting.pop(0))
+            for packet in waiting:
+                if not self.is_over():
+                    self._packet(packet)
         except Breach as breach:
             self._broken(breach)
+        self.resume()
 
     def refuse(self, code: int, text: str, **more: Any) -> None:
         """CONNACK with a reason, and the end."""
@@ -194,16 +230,26 @@ class MqttConnection(asyncio.Protocol):
             self.session.flow()
 
     def pause(self) -> None:
-        """Read nothing for a while."""
-        if not self._paused and self._transport is not None:
-            self._paused = True
-            self._transport.pause_reading()
+        """Read nothing for a while, and take nothing of what was read."""
+        self._paused = True
+        self._set_reading()
 
     def resume(self) -> None:
-        if self._paused and not self._joining and self._transport is not None:
+        if self._paused and not self._joining:
             self._paused = False
-            self._transport.resume_reading()
             self._heard_s = self._loop.time()
+            if self._turn is None and self._reader.waiting:
+                self._turn = self._loop.call_soon(self._take)
+            self._set_reading()
+
+    def _set_reading(self) -> None:
+        stops = self._paused or self._crowded
+        if self._transport is not None and stops != self._stopped and not self.over:
+            self._stopped = stops
+            if stops:
+                self._transport.pause_reading()
+            else:
+                self._transport.resume_reading()
 
     # -- time ------------------------------------------------------------------------------------------------------
 
@@ -236,7 +282,7 @@ class MqttConnection(asyncio.Protocol):
         self.over = True
         self._set_timer(None)
         if self._transport is not None:
-            if self._paused:
+            if self._stopped:
                 self._transport.resume_reading()  # or an end of the other side would not be seen
             self._loop.call_later(LINGER_S, self.abort)
         self._detach()
@@ -258,8 +304,14 @@ class MqttConnection(asyncio.Protocol):
         self._detach()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.over = True
         self._transport = None
+        if self._turn is None and not (self.over or self._joining) and self._reader.waiting:
+            self._turn = self._loop.call_soon(self._take)
+        if self._turn is None or self.over:  # else what had come counts, a share at a time
+            self._gone()
+
+    def _gone(self) -> None:
+        self.over = True
         self._set_timer(None)
         self.door.closed(self)
         self._detach()

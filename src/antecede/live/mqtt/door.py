@@ -122,6 +122,7 @@ class Door:
             await asyncio.sleep(0.02)
         for connection in list(self.connections):
             connection.abort()
+        await asyncio.sleep(0)  # their sockets close in the next turn, which may be the last of this loop
 
     def abort(self) -> None:
         """Without a word, as if the process had been killed."""

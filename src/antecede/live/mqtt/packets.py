@@ -8,7 +8,7 @@ committed it is closed with it. A client of an older version is told so in that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import mqtt5
@@ -64,11 +64,14 @@ class Reader:
         """Bytes of a packet that is not complete."""
         return len(self._kept)
 
-    def feed(self, data: bytes) -> Iterator[mqtt5.Packet]:
-        """Raises Breach: nothing that follows is to be believed. One at a time, so that those before it count."""
-        kept = self._kept
-        kept += data
-        at = 0
+    def keep(self, data: bytes) -> None:
+        self._kept += data
+
+    def feed(self, data: bytes) -> Generator[mqtt5.Packet, None, None]:
+        """Raises Breach: nothing that follows is to be believed. One at a time, so that those before it count; those
+        that are not asked for stay here."""
+        self.keep(data)
+        kept, at = self._kept, 0
         if not self._connected and kept and kept[0] >> 4 != CONNECT:
             raise Breach(PROTOCOL_ERROR, "a packet before CONNECT")
         try:

@@ -20,7 +20,7 @@ from antecede.live.inbox import Fate, Inbox
 from antecede.live.keys.caller import caller_for
 from antecede.live.message import Message
 from antecede.live.network import SocketNetwork
-from antecede.spark.topics.places import TRIES, Places, ended, opened
+from antecede.spark.topics.places import AGAIN, TRIES, Places, ended, opened
 from antecede.spark.topics.spool import After, Spool
 
 __all__ = ["FULL", "Feed", "undelivered"]
@@ -106,7 +106,8 @@ class Feed:
         name = self.spool.name(places.name, places.prefix())
         self._tries = TRIES
         while not self._stopping.is_set():
-            client = await opened(lambda: Reading(how, name, None, None, self._fates.append, SocketNetwork()))
+            silent = AGAIN if self.after is not None else 1  # a query that went on for days outlasts a busy minute
+            client = await opened(lambda: Reading(how, name, None, None, self._fates.append, SocketNetwork()), silent)
             try:
                 await self._feed_by(client)
             except EnvironmentFault:

@@ -23,10 +23,12 @@ from antecede.live.address import is_secure, parse_address
 from antecede.live.client import Client
 from antecede.live.keys.caller import caller_for
 
-__all__ = ["SHARED", "TRIES", "Places", "ended", "opened", "places_of", "words"]
+__all__ = ["AGAIN", "SHARED", "TRIES", "Places", "ended", "opened", "places_of", "words"]
 
 TRIES = 4
 """How often a client is opened; raising it delays the sentence where no broker will have it."""
+AGAIN = 10
+"""How often nobody may answer whom brokers have served before: about a minute. A wrong address is said at once."""
 PAUSE_S = 1.0
 CLOSE_S = 0.1
 
@@ -80,18 +82,22 @@ def places_of(options: Mapping[str, str]) -> Places:
     )  # fmt: skip
 
 
-async def opened(make: Callable[[], C]) -> C:
-    """A client that some broker has welcomed."""
-    for left in reversed(range(TRIES)):
+async def opened(make: Callable[[], C], silent: int = 1) -> C:
+    """A client that some broker has welcomed. `silent`: how often nobody may answer, for five seconds each."""
+    refused = TRIES
+    while True:
         client = make()
         try:
             await client.open()
             return client
         except EnvironmentFault:
-            if not (client.refusal and left):
+            if client.refusal:
+                refused -= 1
+            else:
+                silent -= 1
+            if not (refused and silent):
                 raise
             await asyncio.sleep(PAUSE_S)
-    raise AssertionError("it was opened, or refused")
 
 
 async def ended() -> None:
