@@ -80,7 +80,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Log.takes", "all((n <= began.get(stream, 0) for stream, n in own if concerns(stream)))", "any((n <= began.get(stream, 0) for stream, n in own))", "what a client began behind in one group is owed in another"),
     Mutant("Log.unknown", "self.acked < self.grown.first", "False", "a change may be unknown for a while"),
     Mutant("as_sent", "item.index - 1 - acked", "item.index", "who has acknowledged more is told of fewer causes"),
-    Mutant("Audience.others", "n <= began.get(stream, 0)", "False", "a message that is not for all is for nobody who shares"),
+    Mutant("Audience.others", "n <= began.get(stream, 0)", "False", "who does not take a message does not share it"),
     Mutant("Sharing.give", "self.set_apart(message.sender)", "pass", "a client that shares is not sent its own messages"),
     # -- store
     Mutant("Store.collect", "expiry[0][0] < now_us", "expiry[0][0] <= now_us", "kept through its last microsecond"),
