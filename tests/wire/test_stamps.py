@@ -32,6 +32,16 @@ def test_causes_are_the_same_in_whichever_order_somebody_looks(envelope: Envelop
     assert came(envelope).reaches_out() == sent.reaches_out()
 
 
+@settings(max_examples=200, deadline=None)
+@given(envelopes())
+def test_the_newest_needs_are_those_of_each_stream(envelope: Envelope) -> None:
+    """Where they lie behind, so does all that is needed."""
+    stamp, newest = came(envelope), dict[str, int]()
+    for stream, n in stamp.needs:
+        newest[stream] = max(n, newest.get(stream, n))
+    assert dict(came(envelope).newest_needs()) == newest
+
+
 def test_causes_wait_until_somebody_looks() -> None:
     covers = {"p@g": 4, "q@g": 2}
     stamp = came(Envelope(Message("p", 5, ("g",)), Stamp((("p@g", 5),), (("p@g", 3), ("q@g", 2)), covers, 7)))

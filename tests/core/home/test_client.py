@@ -386,14 +386,21 @@ def test_who_has_unsubscribed_does_not_move() -> None:
         max_size=30,
     ),
     st.booleans(),
+    st.integers(1, 4),
+    st.integers(1, 9),
 )
-def test_an_item_in_turn_goes_the_short_way_to_the_same_end(steps: list[tuple[int, int, str]], queued: bool) -> None:
-    """Whether numbers are looked at one by one or pass in turn, rows, frames and what is remembered are the same."""
+def test_items_in_turn_go_the_short_way_to_the_same_end(
+    steps: list[tuple[int, int, str]], queued: bool, each: int, room: int
+) -> None:
+    """Whether numbers are looked at one by one or pass in turn, rows, frames and what is remembered are the same, also
+    where what came long ago is forgotten meanwhile. `each`: items in a frame."""
     short, long = client(), client()
     long.inbox = _never_next(long.inbox)
     for one in (short, long):
         if queued:
             one.application.open("q", ("G1",), size=3, policy="block")
+        one.inbox._forget_at, one.inbox.memory_us = room, 2
+    batch: list[Item] = []
     for now, (index, after, kind) in enumerate(steps, 10):
         deadline_us = {"late": 5, "soon": now + 2}.get(kind)
         given = grouped(f"X:{index}", "G2" if kind == "G2" else "G1", deadline_us=deadline_us)
@@ -402,8 +409,11 @@ def test_an_item_in_turn_goes_the_short_way_to_the_same_end(steps: list[tuple[in
             given = Envelope(told_loose, Stamp((("X~@G1", index),)))
         one_item = Item(index, after & ((1 << (index - 1)) - 1), header_of(given) if kind == "gone" else given)
         one_item.gone = kind == "gone"
-        said = [[*one.receive(Items(1, (one_item,)), "H", now), *one.wake(now)] for one in (short, long)]
-        assert repr(said[0]) == repr(said[1])
+        batch.append(one_item)
+        if len(batch) >= each:
+            said = [[*one.receive(Items(1, tuple(batch)), "H", now), *one.wake(now)] for one in (short, long)]
+            assert repr(said[0]) == repr(said[1])
+            batch.clear()
     assert likeness(short, 60) == likeness(long, 60)
 
 

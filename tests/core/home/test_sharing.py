@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from antecede.core.effects import Effect, Send
-from antecede.core.frames import Ack, Attach, Detach, Digest, Frame, Grow, Grown, Items, Kept, Publish, Want
+from antecede.core.frames import Ack, Attach, Data, Detach, Digest, Frame, Grow, Grown, Items, Kept, Publish, Want
 from antecede.core.home import broker, sharing
 from antecede.core.message import Envelope, Publication
 from antecede.core.order import numbered
@@ -120,7 +120,8 @@ class Story:
         some = self.dice.choice(self.published).stamp if self.published else None
         fresh = some is None or self.dice.random() < 0.5
         missed = tuple(envelope.message.id for envelope in self.published[-1:]) if self.dice.random() < 0.2 else ()
-        frontier = None if fresh or some is None else {**some.covers, **dict(some.own)}
+        ahead = self.dice.choice((0, 0, 2))  # of messages that this home has not had yet
+        frontier = None if fresh or some is None else {s: n + ahead for s, n in (*some.covers.items(), *some.own)}
         return Attach(self.numbers[name], filters, frontier, (), self.seqs[name], missed=missed)
 
     def heard(self, effects: list[Effect]) -> None:
@@ -207,6 +208,19 @@ def test_who_publishes_what_it_subscribes_to_is_apart_until_it_attaches_anew() -
     assert not one.logs["S1"].shared
     attach(one, "S1", number=2)
     assert one.logs["S1"].shared
+
+
+def test_what_is_over_everywhere_is_not_named_to_those_who_share() -> None:
+    """Brokers may not have heard of it yet; clients are told nothing that they need not remember."""
+    one = home(remember_us=3_000)
+    attach(one, "S1", "S2")
+    publish(one, "Q:1")
+    for client in ("S1", "S2"):
+        one.receive(Ack(1, 1), client, 2)
+    one.retiring.retired["Q@G1"] = 1
+    effects = one.receive(Data((grouped("P:1", "G1", covers={"Q@G1": 1}),)), "B", 3)
+    stamps = [item.envelope.stamp for _, frame in sent(effects, Items) for item in frame.items]
+    assert len(stamps) == 2 and all(stamp.own == (("P@G1", 1),) and not stamp.covers for stamp in stamps)
 
 
 def test_who_attaches_anew_keeps_its_turn() -> None:

@@ -15,6 +15,7 @@ from antecede.core.home.outbox import Unacked
 from antecede.core.interest import Interest, Remembered
 from antecede.core.machine import Peer, Settings
 from antecede.core.message import NO_STAMP, Envelope, Message, Publication
+from antecede.core.order.channel import Channel
 from antecede.core.recipes import build
 from antecede.core.state.freeze import freeze, likeness, thaw
 from antecede.core.state.likeness import ALIKE, CACHES, admit, at_home, name_of, plan_of
@@ -65,6 +66,8 @@ def test_every_rule_names_an_attribute_that_exists() -> None:
         broker.interest,
         broker.seen,
         machine_of("rounds", "broker"),
+        machine_of("home", "broker"),
+        Channel(plain=False),
     ]
     for owner, name in [*ALIKE, *((owner, name) for owner, names in CACHES.items() for name in names)]:
         kind = known[owner]

@@ -8,7 +8,7 @@ sent exactly what the others are. It is *apart*, with a channel of its own,
     when it does not acknowledge             no more than WINDOW items may be on their way
     when it asks for something again         what it is told of causes must be what it was told before
     when it changes its filters              stored messages are replayed to it alone
-    when a message is not for all            one of its marks lies where some client attached, or began
+    when it does not take a message          one of its marks lies where the client attached, or began
     when a message is the client's own       it is not sent to it; from then on it has fewer than others, for good
 
 Example: Ann and Bob want `room/#` and share a channel. Ann's acknowledgements are lost: after 512 messages she is set
@@ -61,16 +61,18 @@ class Audience:
         return self.channel.lowest
 
     def others(self, envelope: Envelope) -> list[str]:
-        """Clients that are not to be sent this message like the rest: usually none."""
-        began, channel = self.began, self.channel
+        """Clients that are not to be sent this message like the rest: usually none. Every client takes a message whose
+        marks all lie above `began`, and none has more on its way than the floor is behind: only otherwise are clients
+        looked at one by one."""
+        began, channel, others = self.began, self.channel, list[str]()
         if began and any(n <= began.get(stream, 0) for stream, n in envelope.stamp.own):
-            return list(self.logs)
-        if channel.top < channel.floor + WINDOW:
-            return []
-        self.find_floor()
-        if channel.top < channel.floor + WINDOW:
-            return []
-        return [client for client, log in self.logs.items() if log.top >= log.acked + WINDOW]
+            others = [client for client, log in self.logs.items() if not log.takes(envelope)]
+        if channel.top >= channel.floor + WINDOW:
+            self.find_floor()
+            if channel.top >= channel.floor + WINDOW:
+                slow = [client for client, log in self.logs.items() if log.top >= log.acked + WINDOW]
+                others += [client for client in slow if client not in others]
+        return others
 
     def append(self, envelope: Envelope) -> bool:
         """True: it is the first message of this turn."""
@@ -155,7 +157,7 @@ class Sharing:
             if message.sender in audience.logs:
                 self._alone.add(message.sender)
                 self.set_apart(message.sender)
-            for client in audience.others(envelope):
+            for client in audience.others(envelope) if audience.logs else ():
                 self.set_apart(client)
             if audience.logs and audience.append(envelope):
                 news.append(audience)
