@@ -126,13 +126,12 @@ def bundle(sends: Sequence[Send]) -> list[Outgoing]:
         out += [(to, Data(part, answer)) for part in _cut(envelopes, _weight)]
     for (to, bare), envelopes in publish.items():
         out += [(to, Publish(part, bare)) for part in _cut(envelopes, _weight)]
-    cut: dict[tuple[int, ...], list[tuple[Item, ...]]] = {}
-    for (to, attachment), given in items.items():  # clients that share a channel are given the very same items
-        same = tuple(map(id, given))
-        parts = cut.get(same)
-        if parts is None:
-            parts = cut[same] = list(_cut(list(chain.from_iterable(given)), _item_weight))
-        out += [(to, Items(attachment, part)) for part in parts]
+    alike: dict[tuple[int, ...], tuple[list[tuple[Item, ...]], list[tuple[tuple[str, ...], int]]]] = {}
+    for client, given in items.items():  # clients that share a channel are given the very same items
+        alike.setdefault(tuple(map(id, given)), (given, []))[1].append(client)
+    for given, clients in alike.values():
+        for part in _cut(list(chain.from_iterable(given)), _item_weight):
+            out += [(to, Items(attachment, part)) for to, attachment in clients]
     return out
 
 
