@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from contextlib import suppress
 from dataclasses import fields
 from typing import Any
@@ -164,3 +166,13 @@ def test_a_batch_that_breaks_off_is_malformed_however_much_of_it_was_read() -> N
         bad[dice.randrange(2, len(bad))] ^= 1 << dice.randrange(8)
         with suppress(RemoteProtocolError):
             list(decode_in_parts(bytes(bad[: dice.randrange(3, len(bad) + 1)]), 3))
+
+
+def test_a_frame_of_no_items_is_whole_though_it_is_the_first_one() -> None:
+    """What was last written of items is kept; at first that is nothing, which is not the same as no items."""
+    code = (
+        "from antecede.core.frames import Items; from antecede.wire import decode, encode; "
+        "print(decode(encode(Items(7, ()))))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == str(f.Items(7, ()))

@@ -222,10 +222,10 @@ def read_in_parts(row: BatchRow, most: int, bare: bool = False) -> Iterator[tupl
             head, note = heads[next(left)], read_note(note_raw)
             layout, stamp_row = tables[next(left)], read_stamp_row(stamp_raw)
             names = None if stamp_row.nodes is None else tables[next(left)]
-        except StopIteration:
-            raise RemoteProtocolError("fewer references than envelopes") from None
-        message, own_streams, spare = _read_message(head, note, stamp_row.rank, b"" if bare else payloads[index])
-        stamp = read_stamp(message, stamp_row, layout, own_streams, spare, names)
+            message, own_streams, spare = _read_message(head, note, stamp_row.rank, b"" if bare else payloads[index])
+            stamp = read_stamp(message, stamp_row, layout, own_streams, spare, names)
+        except StopIteration:  # which a generator must not let out
+            raise RemoteProtocolError("fewer references, or fewer names, than envelopes need") from None
         parts = head, layout, names, bytes(note_raw), bytes(stamp_raw)
         envelopes.append(Envelope(message, stamp, -1, -1, parts))
         cells += cells_of(stamp) if names is not None else len(stamp.own)

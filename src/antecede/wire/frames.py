@@ -359,7 +359,7 @@ def _read_items(row: ItemsRow, batch: BriefRow) -> Items:
     return Items(attachment, tuple(items))
 
 
-_recent: tuple[tuple[Item, ...], bytes, BatchRow | Raw, int] = ((), b"", Raw(b""), 0)
+_recent: tuple[tuple[Item, ...] | None, bytes, BatchRow | Raw, int] = (None, b"", Raw(b""), 0)
 
 
 def _items_rows(frame: Items) -> tuple[Raw, BatchRow | Raw]:
