@@ -75,7 +75,15 @@ def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
         connect_blocking().flush()
 
 
-def test_a_call_that_ctrl_c_interrupts_takes_no_message(broker: Broker) -> None:
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """Ctrl-C is heeded, also where a shell started the tests beside others (`&`): it has them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_a_call_that_ctrl_c_interrupts_takes_no_message(broker: Broker, heeded: None) -> None:
     with connect_blocking(broker.url) as ann, connect_blocking(broker.url) as bob, bob.subscribe("t") as inbox:
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):

@@ -26,6 +26,7 @@ def test_rows_go_where_they_belong_and_are_counted(tmp_path: Path) -> None:
     assert report == {
         "engine": "local", "rows_in": 5, "rows_out": 4, "quarantined": 1, "held": 0, "reconciled": True,
         "fates": {"delivered": 2, "duplicate": 1, "invalid": 1}, "missing": 0, "foreign": 0, "revealed": 0,
+        "notes": [],
     }  # fmt: skip
     assert [sum(m.rows for m in committed(root)) for root in to] == [2, 2, 1] and not orphans(to.out)
 
