@@ -41,7 +41,7 @@ class Cluster:
         settings = Settings(
             deadlines=deadlines, round_us=40_000, retry_us=25_000, patience_us=2_000, trip_us=1_000, hop_us=50_000,
             guard_us=20_000,
-            grace_us=500_000 if deadlines else 5_000_000,  # where all is to be delivered: longer than a busy machine stalls
+            grace_us=500_000 if deadlines else 5_000_000,  # where all is owed: longer than a busy machine stalls
             memory_us=1_000_000,
         )  # fmt: skip
         names = (*BROKERS, *CLIENTS)
