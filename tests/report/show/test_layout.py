@@ -6,7 +6,7 @@ from collections import defaultdict
 from itertools import pairwise
 
 from antecede.report.show.chosen import lane_of, window
-from antecede.report.show.layout import STEP, Scene, lay_out
+from antecede.report.show.layout import AGAIN, BAND, STEP, Scene, _places, lay_out
 from antecede.report.show.run import Run, run_of
 from tests.report.show.stories import ANSWERED, MOVED, UNORDERED, shown
 from tests.trace.causal import causal_run
@@ -76,3 +76,10 @@ def test_who_has_not_begun_is_away_and_who_never_said_so_is_not() -> None:
 def test_long_pictures_repeat_the_names_of_their_lanes() -> None:
     made = scene(run_of(causal_run(5, messages=80), None))
     assert len(made.heads()) == 1 + int(made.height / 700 - 0.3) > 2
+
+
+def test_no_step_stands_on_a_repeated_row_of_names() -> None:
+    steps = [(n * 1000, "AB"[n % 2]) for n in range(400)]
+    places = _places(steps)
+    assert places == sorted(places) and places[-1] > 3 * AGAIN
+    assert all(abs(y - row * AGAIN) >= BAND for y in places for row in range(1, 12))

@@ -31,6 +31,8 @@ STEP = 19.0
 """Between two steps of one lane, in pixels."""
 AGAIN = 700.0
 """From one row of names to the next."""
+BAND = 16.0
+"""Above and below a repeated row of names: no step stands there."""
 NEAR, FAR = 5.0, 44.0
 """Between two instants, whatever lies between them."""
 WIDE, NARROW, ROOM = 170.0, 92.0, 1020.0
@@ -156,10 +158,16 @@ def _places(steps: Sequence[tuple[int, str]]) -> list[float]:
     for place, (at_us, lane) in enumerate(steps):
         pause = at_us - steps[place - 1][0] if place else 0
         y += max(NEAR, min(FAR, STEP * pause / usual)) if pause > 0 else 0.0
-        y = max(y, lowest.get(lane, 0.0))
+        y = _below_names(max(y, lowest.get(lane, 0.0)))
         lowest[lane] = y + STEP
         places.append(y)
     return places
+
+
+def _below_names(y: float) -> float:
+    """The same place, or the next one below a row of names that stands there."""
+    names = max(1, round(y / AGAIN)) * AGAIN
+    return names + BAND if abs(y - names) < BAND else y
 
 
 def _arrow(mark: Mark, line: Line, column: Mapping[str, float], last: Mapping[tuple[str, str], Mark]) -> Arrow:

@@ -107,21 +107,23 @@ def _mark(run: Run, mark: Mark, ink: str, pitch: float) -> str:
         "asks": "",
     }[line.sign]
     label = {"asks": f"{line.message}?", "discard": f"{line.message} {line.reason}"}.get(line.sign, line.message)
+    below = ""
     style = "halo"
     if mark.findings:
         one = mark.findings[0]
         sign += f'<circle class="found" cx="{x:.1f}" cy="{y:.1f}" r="9"/>'
-        label = {"inversion": f"{line.message} after {one.other}", "gap": f"{line.message} without {one.other}"}.get(
-            one.verdict, f"{line.message} {one.verdict}"
+        label, below = (
+            line.message,
+            {"inversion": f"after {one.other}", "gap": f"without {one.other}"}.get(one.verdict, one.verdict),
         )
         style = "halo bad"
     elif line.sign == "publish":
         style = 'halo" font-weight="600'
-    side = f'x="{x + 10:.1f}"' if mark.right else f'x="{x - 10:.1f}" text-anchor="end"'
-    return (
-        f'<g data-m="{_text(line.message)}"><title>{_text(_sentence(run, mark))}</title>{sign}'
-        f'<text class="{style}" {side} y="{y + 4:.1f}">{_short(label, pitch)}</text></g>'
-    )
+    side = f'x="{x + 12:.1f}"' if mark.right else f'x="{x - 12:.1f}" text-anchor="end"'
+    said = [f'<text class="{style}" {side} y="{y + 4:.1f}">{_short(label, pitch)}</text>']
+    if below:
+        said.append(f'<text class="{style}" {side} y="{y + 16:.1f}">{_short(below, pitch)}</text>')
+    return f'<g data-m="{_text(line.message)}"><title>{_text(_sentence(run, mark))}</title>{sign}{"".join(said)}</g>'
 
 
 def _sentence(run: Run, mark: Mark) -> str:
