@@ -313,6 +313,37 @@ def test_a_frame_that_is_refused_or_fails_takes_no_other_with_it() -> None:
     asyncio.run(main())
 
 
+class Stumbling(Echo):
+    """A machine that fails whenever it is woken."""
+
+    def wake(self, now_us: int) -> list[Effect]:
+        raise KeyError("stumbled")
+
+    def next_wake(self) -> int | None:
+        return 1
+
+
+def test_a_machine_that_fails_on_a_timer_is_served_and_woken_again_but_not_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("antecede.live.node.FAILED_S", 0.05)
+
+    async def main() -> None:
+        faults: list[str] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: faults.append(what["exception"].__notes__[0]))
+        got: list[str] = []
+        node = Node(Stumbling("a"), MemoryNetwork().transport("a"), on_deliver=lambda message: got.append(message.id))
+        node.start(everyone("a"))
+        assert await until(lambda: bool(faults))
+        node.arrived([("b", Data((Envelope(Message("b", 1, ("t",), b"x"), Stamp((("b", 1),))),)))])
+        assert got == ["b:1"], "a frame right after the fault is not lost, and raises nothing"
+        await asyncio.sleep(0.2)
+        assert 2 <= len(faults) <= 5 and set(faults) == {"at a, on a timer"}
+        node.close()
+
+    asyncio.run(main())
+
+
 def test_clocks_with_the_same_base_agree() -> None:
     first, second = Clock(5), Clock(5)
     before = first.now_us()

@@ -8,8 +8,8 @@
 Decided here: what one turn is (everything the socket held, and everything published within one turn of the event loop),
 that rows are on disk before the frames they tell of leave, and that the application hears of deliveries after the
 machine has finished, so that what it publishes then follows all of them. The clock is read here and nowhere else.
-And what a frame spoils: itself. If its sender is at fault it is counted; if the machine fails on it that is a mistake
-of ours, raised when the rest of the batch, which may be from others, has been seen to.
+And what a frame spoils: itself. If its sender is at fault it is counted; if the machine fails on it, or on a timer,
+that is a mistake of ours, raised when the rest of the batch, which may be from others, has been seen to.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ __all__ = ["Appender", "Clock", "Node"]
 
 NO_LESS_S = 0.0002
 """Seconds between two timers: a machine that is never satisfied must not keep the socket from being read."""
-
+FAILED_S = 1.0
+"""Seconds until the machine is woken again after it failed to be. Raising it costs time in which it does nothing of its
+own accord; lowering it, the same fault in the log again and again."""
 
 WAITING_ROWS = 512
 WAITING_S = 0.05
@@ -99,15 +101,18 @@ class Node:
         self._turn: asyncio.Handle | None = None
         self._writing: asyncio.TimerHandle | None = None
         self._due_us: int | None = None
+        self._not_before_us = 0
+        """The machine is not woken before then: it failed the last time."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
     # -- the loop --------------------------------------------------------------------------------------------------
 
     def arrived(self, batch: Received) -> None:
         now_us = self.clock.now_us()
-        self._wake_if_due(now_us)  # a timer that is overdue comes first: what a frame frees may have expired meanwhile
+        failed = self._wake_if_due(
+            now_us
+        )  # an overdue timer comes first: what a frame frees may have expired meanwhile
         receive, perform, recording = self.machine.receive, self._perform, self._records is not None
-        failed: Exception | None = None
         for sender, frame in batch:
             try:
                 if recording:
@@ -123,21 +128,32 @@ class Node:
                 continue
             if effects:
                 perform(effects, now_us)
+        self._finish_after(failed)
+
+    def _time_has_come(self) -> None:
+        self._timer = self._due_us = None
+        self._finish_after(self._wake_if_due(self.clock.now_us()))
+
+    def _wake_if_due(self, now_us: int) -> Exception | None:
+        """Wake the machine if it is time; returns what it failed with."""
+        due_us = self.machine.next_wake()
+        if due_us is None or due_us > now_us or now_us < self._not_before_us:
+            return None
+        try:
+            effects = self.machine.wake(now_us)
+        except Exception as fault:
+            fault.add_note(f"at {self.machine.name}, on a timer")
+            self._not_before_us = now_us + int(FAILED_S * 1e6)
+            return fault
+        self._perform(effects, now_us)
+        return None
+
+    def _finish_after(self, failed: Exception | None) -> None:
         try:
             self._finish()
         finally:
             if failed is not None:
                 raise failed
-
-    def _time_has_come(self) -> None:
-        self._timer = self._due_us = None
-        self._wake_if_due(self.clock.now_us())
-        self._finish()
-
-    def _wake_if_due(self, now_us: int) -> None:
-        due_us = self.machine.next_wake()
-        if due_us is not None and due_us <= now_us:
-            self._perform(self.machine.wake(now_us), now_us)
 
     def _finish(self) -> None:
         """The end of a turn: tell the application, then rows, then frames, then the timer."""
@@ -185,7 +201,7 @@ class Node:
             self._timer = None
         self._due_us = due_us
         if due_us is not None:
-            wait_s = max(NO_LESS_S, (due_us - self.clock.now_us()) / 1e6)
+            wait_s = max(NO_LESS_S, (max(due_us, self._not_before_us) - self.clock.now_us()) / 1e6)
             self._timer = self._loop.call_later(wait_s, self._time_has_come)
 
     def _perform(self, effects: list[Effect], now_us: int) -> None:

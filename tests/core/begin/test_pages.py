@@ -136,6 +136,21 @@ def test_what_a_donor_gave_before_it_fell_silent_is_not_lost() -> None:
     assert c.joined
 
 
+def test_a_donor_that_fell_silent_and_then_left_is_given_up_once() -> None:
+    everybody = full()
+    a, b = everybody["A"], everybody["B"]
+    a.start(0, joining=True)
+    page = sent(b.receive(SnapshotRequest(whole=True), "A", 1), SnapshotPage)[0][1]
+    a.receive(page, "B", 2)
+    asked = 0
+    while asked < pages.TRIES:
+        asked += told(a.wake(a.next_wake() or 0)).count("page-request to B")
+    due_us = a.next_wake() or 0
+    a.view(view_of({"A": "G1", "C": "G1"}), due_us - 1)  # B crashed
+    assert told(a.wake(due_us)) == ["snapshot-request to C"]
+    assert told(a.receive(Snapshot({}, ()), "C", due_us + 1))[1:] == ["deliver B:1 causes", "deliver B:2 causes"]
+
+
 def test_a_second_donor_of_the_same_groups_is_not_asked_for_more_and_what_it_gave_is_kept() -> None:
     everybody = full()
     a = everybody["A"]

@@ -78,8 +78,8 @@ class Joining:
     def _ask_for_pages(self, now_us: int) -> set[str]:
         """The donors that are still giving."""
         broker = self.broker
-        gone = [donor for donor in self._incoming.by_donor if donor not in broker.members]
-        for donor in (*gone, *self._incoming.silent()):
+        silent = self._incoming.silent()
+        for donor in [one for one in self._incoming.by_donor if one in silent or one not in broker.members]:
             self._keep_early(self._incoming.drop(donor), donor)
         for donor, number, first in self._incoming.ask_again(now_us):
             broker.send((donor,), PageRequest(number, first))
