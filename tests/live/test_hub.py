@@ -111,12 +111,12 @@ def test_what_came_for_the_last_machine_is_not_read_by_the_next() -> None:
         got: list[str] = []
         hub.open(lambda batch: None)
         other.open(lambda batch: None)
-        other.send([(("A",), Out(1, "B"))])
+        other.send([(("A",), Out("A", 1, "B"))])
         hub.close()
         hub.open(lambda batch: got.extend(sender for sender, _ in batch))
         await asyncio.sleep(0.05)
         assert got == []
-        other.send([(("A",), Out(1, "B"))])
+        other.send([(("A",), Out("A", 1, "B"))])
         assert await until(lambda: got == ["B"])
         hub.shut()
         other.close()

@@ -131,7 +131,7 @@ FRAMES: dict[type, st.SearchStrategy[Any]] = {
     f.PingRequest: st.builds(f.PingRequest, NUMBERS, NAMES, NEWS),
     f.Pong: st.builds(f.Pong, NUMBERS, NAMES, NEWS),
     f.Sync: st.builds(f.Sync, NEWS, st.booleans()),
-    f.Out: st.builds(f.Out, NUMBERS, NAMES),
+    f.Out: st.builds(f.Out, NAMES, NUMBERS, NAMES),
     f.Snapshot: SNAPSHOTS,
     f.SnapshotPage: st.builds(f.SnapshotPage, NUMBERS, st.integers(0, 7), st.integers(8, 9), SNAPSHOTS),
     f.PageRequest: st.builds(f.PageRequest, NUMBERS, NUMBERS),

@@ -54,7 +54,7 @@ FIELDS = {
     f.PingRequest: "number target news",
     f.Pong: "number of news",
     f.Sync: "news reply",
-    f.Out: "voters smallest",
+    f.Out: "name voters smallest",
     News: "name role groups site at number state",
     Message: "sender seq topics payload deadline_us expires_us after order",
     Stamp: "own needs covers rank extra",

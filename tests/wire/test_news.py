@@ -36,7 +36,7 @@ def test_roles_states_and_names_that_do_not_exist_are_refused() -> None:
 
 
 def test_what_a_peer_would_refuse_is_not_sent() -> None:
-    for frame in (Ping(1, (News("x" * (MAX_NAME + 1), "broker"),)), Pong(1, "nul\0"), Out(2**70, "A"),
+    for frame in (Ping(1, (News("x" * (MAX_NAME + 1), "broker"),)), Pong(1, "nul\0"), Out("A", 2**70, "A"),
                   Ping(1, (News("A", "king"),))):  # fmt: skip
         with pytest.raises(InputError):
             encode(frame)

@@ -417,8 +417,10 @@ class Sync(Base):
 
 @dataclass(slots=True, eq=False)
 class Out(Base):
-    """You are out of my view, which has `voters` members or brokers, the smallest name being `smallest`."""
+    """`name` is out of my view, which has `voters` members or brokers, the smallest name being `smallest`. The name tells
+    incarnations apart: this frame may still be on its way when its receiver has begun again, at the same address."""
 
+    name: str
     voters: int
     smallest: str
 

@@ -88,9 +88,9 @@ NEWS_KINDS: tuple[tuple[int, type, Callable[[Any], object], Any, Callable[[Any],
     (
         22,
         Out,
-        lambda f: (f.voters, joined((f.smallest,))),
-        tuple[Number, bytes],
-        lambda r: Out(r[0], read_name(r[1])),
+        lambda f: (joined((f.name,)), f.voters, joined((f.smallest,))),
+        tuple[bytes, Number, bytes],
+        lambda r: Out(read_name(r[0]), r[1], read_name(r[2])),
     ),
 )
 """Number, frame, to a row, the form of a row, and back: the kinds of membership."""

@@ -158,10 +158,17 @@ def test_frames_of_whoever_is_out_do_not_reach_the_machine_and_are_answered() ->
 def test_the_expelled_do_nothing_any_more() -> None:
     town = Town("A B")
     machine = town.all["B"]
-    effects = machine.receive(Out(2, "A"), "A", town.local("B"))
+    effects = machine.receive(Out("B", 2, "A"), "A", town.local("B"))
     assert [type(effect) for effect in effects] == [Expelled] and effects[0].by == "A"  # type: ignore[union-attr]
     assert machine.next_wake() is None and not machine.wake(town.local("B"))
-    assert not machine.receive(Out(2, "A"), "A", town.local("B")) and not machine.leave(town.local("B"))
+    assert not machine.receive(Out("B", 2, "A"), "A", town.local("B")) and not machine.leave(town.local("B"))
+
+
+def test_what_an_earlier_incarnation_is_told_does_not_end_the_next() -> None:
+    """B was declared dead and begins again at once, at the same address: more such frames are on their way to it."""
+    town = Town("A B.1")
+    assert not town.all["B.1"].receive(Out("B", 9, "A"), "A", town.local("B.1"))
+    assert not town.all["B.1"].over
 
 
 def test_they_are_told_once_a_period_at_most() -> None:
@@ -470,7 +477,7 @@ def test_a_subscriber_with_a_broker_it_believes_in_does_not_listen_to_the_dead()
     town = Town("A B", {"S1": "A"})
     machine = town.all["S1"]
     machine.detector.learn(News("B", "broker", ("G1",), state=DEAD))
-    assert not machine.receive(Out(2, "A"), "B", town.local("S1"))
+    assert not machine.receive(Out("S1", 2, "A"), "B", town.local("S1"))
     machine.receive(Sync((News("B", "broker"),)), "B", town.local("S1"))
     assert machine.table.is_out("B")
     assert machine.admits("B"), "frames of the machine inside pass: it knows what to do with a stranger"

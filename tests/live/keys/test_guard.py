@@ -109,7 +109,7 @@ def test_clients_speak_of_themselves_only(tmp_path: Path) -> None:
         )  # fmt: skip
         kept = house.guard.passed(session, [Sync((me, BROKER, *lies)), Ping(1, lies), Pong(2, "ann", (me,))])
         assert [frame.news for frame in kept if isinstance(frame, Sync | Ping | Pong)] == [(me, BROKER), (), (me,)]
-        assert house.guard.passed(session, [Out(99, "A"), PingRequest(1, "B"), Pong(1, "B")]) == []
+        assert house.guard.passed(session, [Out("B", 99, "A"), PingRequest(1, "B"), Pong(1, "B")]) == []
         assert not pipe.closed and house.refusals.counts == {"news of others": 5}
 
     asyncio.run(main())

@@ -265,12 +265,14 @@ class Managed:
 
     def _say_out(self, to: str) -> None:
         claim = self.table.claim()
-        self.out.append(Send((to,), Out(claim.voters, claim.smallest)))
+        self.out.append(Send((to,), Out(to, claim.voters, claim.smallest)))
 
     def _told_out(self, frame: Out, sender: str, at_us: int) -> None:
-        """A peer says that this process was declared dead. If this process believes in that peer, it believes it. If
-        neither believes in the other, the one with the weaker view yields. A subscriber has no say: it yields if all
+        """A peer says that this process was declared dead, or an earlier incarnation of it, which is no news. If this
+        process believes in that peer, it believes it. If neither believes in the other, the one with the weaker view yields. A subscriber has no say: it yields if all
         processes that it believed in are gone."""
+        if frame.name != self.name:
+            return
         known = self.table.get(sender)
         yields = known is not None and not known.final
         if not yields and self.role == "subscriber":
