@@ -109,9 +109,10 @@ def test_a_broker_joins_a_cluster_with_a_full_store_page_by_page_and_the_others_
                 await ann.flush()
                 await bob.flush()
             c = await cluster.start("C")
+            assert not c.ready, "what only A and B have would be lost if these were stopped now"
             async with cluster.connect("eve", at="C") as eve, eve.subscribe("room/#") as inbox:
                 await ann.publish("room/1", b"after")
-                assert (await inbox.get(10)).payload == b"after"
+                assert (await inbox.get(10)).payload == b"after" and c.ready
             return len(c.machine.store), sorted(c.managed.brokers())
 
     kept, there = LocalCluster(2, loss=0.05, delay_s=(0.02, 0.04), seed=5, records=str(tmp_path)).run(scenario)

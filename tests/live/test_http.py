@@ -27,7 +27,7 @@ def test_alive_ready_and_status() -> None:
         async with Broker("127.0.0.1:0", name="A", http=0) as broker:
             assert await get(broker, b"GET /health HTTP/1.1") == (200, b"alive\n")
             assert await get(broker, b"GET /ready HTTP/1.1") == (200, b"ready\n")
-            broker.ready = False
+            broker.machine.joined = False  # it waits for a snapshot
             assert (await get(broker, b"GET /ready HTTP/1.1"))[0] == 503
             code, body = await get(broker, b"GET /status?x=1 HTTP/1.1")
             assert code == 200 and json.loads(body)["name"] == "A"

@@ -417,8 +417,8 @@ class Sync(Base):
 
 @dataclass(slots=True, eq=False)
 class Out(Base):
-    """`name` is out of my view, which has `voters` members or brokers, the smallest name being `smallest`. The name tells
-    incarnations apart: this frame may still be on its way when its receiver has begun again, at the same address."""
+    """`name` is out of the sender's view, which has `voters` members or brokers, the smallest name being `smallest`.
+    The name tells incarnations apart: when a process begins again at the same address, such frames are on their way."""
 
     name: str
     voters: int

@@ -96,7 +96,7 @@ class Broker:
         self.protection = protection_for(self, keys, limits or Limits())
         self.run = ""
         self.directory = records
-        self.ready = False
+        self._open = False
         self.stopping = False
         self.tally = Tally()
         self.strangers = Strangers()
@@ -157,6 +157,11 @@ class Broker:
     def receives(self) -> bool:
         """Whether it has begun and is not about to stop."""
         return self._node is not None and not self.stopping
+
+    @property
+    def ready(self) -> bool:
+        """Whether it takes clients and has taken over what other brokers keep, so that another one may be stopped."""
+        return self._open and self.machine.joined
 
     # -- beginning -------------------------------------------------------------------------------------------------
 
@@ -261,7 +266,7 @@ class Broker:
         self._node.start({name: me, **others}, joining=bool(others) or restarted)
         state = State(*split_name(name), self.run, machine_id(), self.clock.base_us)
         remember(self.state_directory, self.listen[1], state)
-        self.ready = True
+        self._open = True
         if self.door is not None:
             self.door.begun()
 
@@ -291,7 +296,7 @@ class Broker:
         others = {n.name: n.site for n in self.managed.table.present() if n.role == "broker" and n.name != self.name}
         name = f"{base}.{life + 1}"
         log.warning("%s was declared dead by %s and begins again as %s", self.name, by, name)
-        self.ready = False
+        self._open = False
         self.node.close("expelled", kind="crash")
         self._close_records()
         self.hub.drop_clients()
@@ -357,7 +362,7 @@ class Broker:
         if self.door is not None:
             await self.door.stop()
         self.stopping = True
-        self.ready = False
+        self._open = False
         assert self._place is not None and self._watching is not None
         self._watching.cancel()
         self._place.close()

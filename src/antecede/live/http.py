@@ -4,8 +4,9 @@
     /metrics   Prometheus                            /status    JSON: who is there, what waits, what was counted
 
 Decided here: a small server of our own, for four pages need no framework: GET only, one answer per connection, requests
-of a bounded size and time. A broker without keys serves them on the loopback; one with keys where it listens, over TLS,
-and shows its numbers to those whose token says that they may watch.
+of a bounded size and time. A broker is ready when it has taken over what other brokers keep: from then on another one
+may be stopped. A broker without keys serves them on the loopback; one with keys where it listens, over TLS, and shows
+its numbers to those whose token says that they may watch.
 """
 
 from __future__ import annotations

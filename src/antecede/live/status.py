@@ -25,7 +25,7 @@ def status_of(broker: Broker) -> dict[str, Any]:
         "address": broker.url,
         "run": broker.run,
         "ready": broker.ready,
-        "begun": managed.begun,
+        "begun": machine.joined,
         "clock_us": broker.clock.now_us(),
         "clock_offsets": {
             name: {"offset_us": offset_us, "bound_us": bound_us}

@@ -268,9 +268,9 @@ class Managed:
         self.out.append(Send((to,), Out(to, claim.voters, claim.smallest)))
 
     def _told_out(self, frame: Out, sender: str, at_us: int) -> None:
-        """A peer says that this process was declared dead, or an earlier incarnation of it, which is no news. If this
-        process believes in that peer, it believes it. If neither believes in the other, the one with the weaker view yields. A subscriber has no say: it yields if all
-        processes that it believed in are gone."""
+        """A peer says that this process was declared dead (or an earlier incarnation of it, which is no news). A
+        process that believes in that peer yields. If neither believes in the other, the one with the weaker view
+        yields. A subscriber has no say: it yields if all processes that it believed in are gone."""
         if frame.name != self.name:
             return
         known = self.table.get(sender)
