@@ -75,6 +75,20 @@ def test_the_next_pages_are_asked_for_when_those_on_their_way_have_come_and_a_lo
     assert whole is not None and [e.message.seq for e in whole.envelopes] == list(range(1, 10))
 
 
+def test_losses_do_not_make_a_newcomer_wait_longer_and_longer() -> None:
+    out, incoming = Outgoing(), Incoming()
+    assert out.cut("A", snapshot(40), 100)
+    incoming.take(out.pages("A", None, 0)[0], "B", 0)
+    now_us = 0
+    for _ in range(6):  # every request is lost once, and an answer takes 3
+        for _ in range(2):
+            now_us += incoming.patience_us(10)
+            ((_, number, first),) = incoming.ask_again(now_us)
+        for page in out.pages("A", number, first):
+            incoming.take(page, "B", now_us + 3)
+        assert incoming.patience_us(10) == 10 + 2 * 3
+
+
 def test_pages_of_an_older_snapshot_are_not_mixed_with_those_of_a_newer_one() -> None:
     incoming = Incoming()
     old, new = (SnapshotPage(n, 0, 2, snapshot(n)) for n in (1, 2))

@@ -74,9 +74,11 @@ class Transfer:
         """The pages before this one have been asked for."""
         self.tries = 0
         self.asked_us: int | None = None
-        """Since when a page was asked for and none came."""
+        """When a page was last asked for, if none came since."""
         self.trip_us = 0
-        """How long the last answer took: with a donor that is far away, or busy, longer than a first try waits."""
+        """How long the last answer took: with a donor that is far away, or busy, longer than a first try waits. Counted
+        from the last request, not the first: what was lost says nothing of how far away the donor is (Karn, Partridge
+        1987), and counted in, each loss would triple the wait for the next one."""
 
     def take(self, index: int, page: Snapshot, now_us: int) -> None:
         self.pages[index] = page
@@ -89,8 +91,7 @@ class Transfer:
     def ask(self, now_us: int) -> int:
         """The page to ask for: it and those after it are on their way from now on."""
         self.reach = self.first + WINDOW
-        if self.asked_us is None:
-            self.asked_us = now_us
+        self.asked_us = now_us
         return self.first
 
 
