@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Effect, Expelled
+from antecede.core.frames import Snapshot
 from antecede.core.entries import Entries
 from antecede.core.home.broker import HomeBroker
 from antecede.core.machine import Peer, Settings
@@ -239,8 +240,10 @@ class Broker:
             self.offsets[answered.welcome.broker] = answered.offset_us()
         return answered.welcome
 
-    def _begin(self, name: str, contacts: dict[str, str], *, restarted: bool) -> None:
-        """A new machine, empty, under this name."""
+    def _begin(
+        self, name: str, contacts: dict[str, str], *, restarted: bool, legacy: Snapshot | None = None, earlier: str = ""
+    ) -> None:
+        """A new machine under this name, empty but for what its earlier incarnation had."""
         site, carried = text_of(self.address), self.entries.carried_by(name)
         settings = self.settings if self.protection is None else self.protection.settings(self.settings)
         inner = build(
@@ -257,6 +260,9 @@ class Broker:
         )  # fmt: skip
         if split_name(name)[1]:
             self._node.note("restart")
+        if legacy is not None:
+            self.machine.joining.inherit(legacy, earlier)
+            self._node.note_legacy(legacy, earlier)
         others = {
             other: Peer(other, "broker", self.entries.carried_by(other), where)
             for other, where in contacts.items()
@@ -291,8 +297,9 @@ class Broker:
             asyncio.get_running_loop().call_soon(self._begin_again, effect.by)
 
     def _begin_again(self, by: str) -> None:
-        """The other brokers go on without this one: it comes back empty, and its clients with it."""
-        base, life = split_name(self.name)
+        """The other brokers go on without this one: it begins again as a newcomer, and its clients with it."""
+        earlier, legacy = self.name, self.machine.joining.bequeath()
+        base, life = split_name(earlier)
         others = {n.name: n.site for n in self.managed.table.present() if n.role == "broker" and n.name != self.name}
         name = f"{base}.{life + 1}"
         log.warning("%s was declared dead by %s and begins again as %s", self.name, by, name)
@@ -303,7 +310,7 @@ class Broker:
         where = self.where(by)
         if where is not None:
             others[by] = text_of(where)
-        self._begin(name, others, restarted=True)
+        self._begin(name, others, restarted=True, legacy=legacy, earlier=earlier)
 
     async def _watch(self) -> None:
         """What a driver does for membership: whoever is alone, or might be, asks the addresses it was given."""

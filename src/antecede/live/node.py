@@ -315,6 +315,12 @@ class Node:
         if self._turn is None and self._loop is not None:
             self._turn = self._loop.call_soon(self._finish)
 
+    def note_legacy(self, frame: Any, earlier: str) -> None:
+        """Rows for what the machine was given by its earlier incarnation, in the same process: nothing travelled."""
+        if self._records is not None and (ids := [message.id for message in frame.messages()]):
+            none, machine = (0,) * len(ids), self.machine
+            self._recorder.arrivals(machine.name, machine.role, self.clock.now_us(), earlier, ids, none, none)
+
     def _note_arrival(self, frame: Any, sender: str, now_us: int) -> None:
         """One row per message; the bytes of the frame are shared out among them. A frame of a process that membership
         declared dead does not reach the machine inside: it has not arrived."""

@@ -10,10 +10,12 @@ import math
 from functools import partial
 from random import Random
 
+from antecede.core.frames import Snapshot
 from antecede.core.machine import Peer
+from antecede.core.roles.broker import BrokerBase
 from antecede.sim.dice import between, pick, shuffled, stream
 from antecede.sim.driver import Driver
-from antecede.sim.found import Found
+from antecede.sim.found import Found, managed
 from antecede.sim.growth import Growth
 from antecede.sim.layout import Partition
 from antecede.sim.process import NEVER, Process
@@ -144,11 +146,13 @@ class Faults:
         """Others have declared it dead: it crashes, and comes back under its next name."""
         if process.alive:
             self.driver.count("expelled")
+            inner = managed(process).inner
+            legacy = inner.joining.bequeath() if isinstance(inner, BrokerBase) else None
             self._crash(process, "expelled", now_us)
-            self.driver.at(now_us + self._detect_us // 2 + 1, partial(self._restart, process))
+            self.driver.at(now_us + self._detect_us // 2 + 1, partial(self._restart, process, legacy=legacy))
 
-    def _restart(self, old: Process, now_us: int) -> None:
-        """The same place, an empty memory: a new process with a new name."""
+    def _restart(self, old: Process, now_us: int, *, legacy: Snapshot | None = None) -> None:
+        """The same place, an empty memory: a new process with a new name. One that was expelled has what it had."""
         if old.name not in self._down:
             return
         self._down.remove(old.name)
@@ -158,6 +162,11 @@ class Faults:
         process.ready = process.role == "subscriber"
         process.filters = old.filters
         driver.records.note(process, "restart", now_us)
+        if legacy is not None:
+            inner = managed(process).inner
+            assert isinstance(inner, BrokerBase)
+            inner.joining.inherit(legacy, old.name)
+            driver.records.inherited(process, old.name, legacy, now_us)
         self.members.came(process, old.at, now_us)
 
     # -- churn -----------------------------------------------------------------------------------------------------

@@ -57,6 +57,11 @@ class Records:
              deadline_us, reason, after, cut, guard_us, expires_us, now_us, peer, size, control, where, headers)
         )  # fmt: skip
 
+    def inherited(self, process: Process, earlier: str, legacy: Any, now_us: int) -> None:
+        """What the earlier incarnation of a process leaves it: nothing travels."""
+        legacy.size = legacy.control = 0
+        self.arrived(process, earlier, legacy, tuple(m.id for m in legacy.messages()), now_us)
+
     def arrived(self, process: Process, sender: str, frame: Any, ids: tuple[str, ...], now_us: int) -> None:
         """One row per message; the bytes of the frame are shared out among them, so that they add up."""
         count = len(ids)

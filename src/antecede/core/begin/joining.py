@@ -7,6 +7,10 @@ begins behind a cut in two cases only: where the donor itself began at one, and 
 graph, since nobody could tell any more what follows those. Example: A began behind p:4 and keeps p:5 to p:9; a newcomer
 that A gives a snapshot begins behind p:4 and delivers p:5.
 
+A broker that was declared dead though it lives begins again under its next name, and its earlier incarnation is one more
+donor: what only that one had is not lost. Example: A stood still for some seconds; A.1 begins from B's snapshot, and
+takes p:9 over from A, which only A had.
+
 A group that no broker in view carries has lost the messages that only its brokers had. If no deadline ends the wait for
 them, or some of them were dropped already, the newcomer begins behind the past of whatever a surviving broker has
 delivered. Otherwise no message that follows them could ever be delivered again.
@@ -48,6 +52,8 @@ class Joining:
         """Brokers that are joining too: they have nothing to give."""
         self._again = False
         """Whether brokers that are joining too were asked a second time."""
+        self._legacy: Snapshot | None = None
+        """What the earlier incarnation of this broker had."""
         self.origins: dict[str, tuple[str, tuple[str, ...]]] = {}
         """Groups in which this broker began behind a cut: a broker that has had all of that cut, and the cut."""
 
@@ -137,6 +143,15 @@ class Joining:
     def give_pages(self, to: str, number: int | None, first: int) -> None:
         for page in self._outgoing.pages(to, number, first):
             self.broker.send((to,), page)
+
+    def bequeath(self) -> Snapshot | None:
+        """What the next incarnation of this broker takes over, which begins now in its place."""
+        return self._snapshot_for(self.broker.name) if self.broker.joined else self._legacy
+
+    def inherit(self, legacy: Snapshot, earlier: str) -> None:
+        """Before this broker begins: what its earlier incarnation had."""
+        self._legacy = legacy
+        self._donations.append(Donation(earlier, self.broker.interest.filters, (), legacy))
 
     def viewed(self) -> None:
         """The view changed: newcomers that left are given no more pages."""
@@ -237,7 +252,7 @@ class Joining:
                         broker.skip_expired(broker.arrived(header), donation.donor, now_us)
         for donation in self._donations:
             broker.take_wanted(donation.snapshot.envelopes, donation.donor, now_us)
-        self._donations = []
+        self._donations, self._legacy = [], None
         self.early.take(now_us)
 
     def _begin_behind(self, group: str, donation: Donation, retired: Mapping[str, int]) -> None:
