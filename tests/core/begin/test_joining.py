@@ -349,3 +349,27 @@ def test_who_finds_nobody_left_begins_behind_what_the_last_donor_had_forgotten()
     assert a.receive(given, "B", 2) == []
     lines = [line for at in range(100, 3000, 100) for line in told(a.wake(at))]
     assert lines[:2] == ["join at B cut X:2", "deliver X:3 causes"]
+
+
+def test_what_only_an_expelled_broker_had_is_taken_over_by_its_next_incarnation() -> None:
+    everybody = brokers("cbcast", {"A": "G1", "B": "G1"}, "")
+    a, b = everybody["A"], everybody["B"]
+    a.publish(Publication(("G1",)), 0)  # lost on its way to B
+    b.publish(Publication(("G1",)), 0)
+    again = brokers("cbcast", {"A.1": "G1", "B": "G1"}, "A.1")["A.1"]
+    again.joining.inherit(a.joining.bequeath(), "A")
+    again.start(1, joining=True)
+    assert again.joining.bequeath().messages() == a.joining.bequeath().messages(), "expelled once more, it passes it on"
+    snapshot = frame_to(b.receive(SnapshotRequest(whole=True), "A.1", 1), "A.1", Snapshot)
+    assert told(again.receive(snapshot, "B", 2)) == [
+        "join at B cut ", "deliver A:1 causes", "deliver B:1 causes",
+    ]  # fmt: skip
+
+
+def test_an_expelled_broker_that_finds_nobody_goes_on_with_what_it_had() -> None:
+    a = brokers("cbcast", {"A": "G1"}, "")["A"]
+    a.publish(Publication(("G1",)), 0)
+    again = brokers("cbcast", {"A.1": "G1"}, "A.1")["A.1"]
+    again.joining.inherit(a.joining.bequeath(), "A")
+    assert told(again.start(1, joining=True)) == ["join at A cut ", "deliver A:1 causes"]
+    assert [e.message.id for e in again.store] == ["A:1"] and again.joining.bequeath().messages()
