@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Effect, Expelled
-from antecede.core.frames import Snapshot
 from antecede.core.entries import Entries
+from antecede.core.frames import Snapshot
 from antecede.core.home.broker import HomeBroker
 from antecede.core.machine import Peer, Settings
 from antecede.core.membership.news import split_name

@@ -109,9 +109,7 @@ class Node:
 
     def arrived(self, batch: Received) -> None:
         now_us = self.clock.now_us()
-        failed = self._wake_if_due(
-            now_us
-        )  # an overdue timer comes first: what a frame frees may have expired meanwhile
+        failed = self._wake_if_due(now_us)  # first: what a frame frees may have expired meanwhile
         receive, perform, recording = self.machine.receive, self._perform, self._records is not None
         for sender, frame in batch:
             try:

@@ -7,9 +7,9 @@ begins behind a cut in two cases only: where the donor itself began at one, and 
 graph, since nobody could tell any more what follows those. Example: A began behind p:4 and keeps p:5 to p:9; a newcomer
 that A gives a snapshot begins behind p:4 and delivers p:5.
 
-A broker that was declared dead though it lives begins again under its next name, and its earlier incarnation is one more
-donor: what only that one had is not lost. Example: A stood still for some seconds; A.1 begins from B's snapshot, and
-takes p:9 over from A, which only A had.
+A broker that was declared dead though it lives begins again under its next name, and its earlier incarnation is one
+more donor: what only that one had is not lost. Example: A stood still for some seconds; A.1 begins from B's snapshot,
+and takes p:9 over from A, which only A had.
 
 A group that no broker in view carries has lost the messages that only its brokers had. If no deadline ends the wait for
 them, or some of them were dropped already, the newcomer begins behind the past of whatever a surviving broker has
