@@ -19,7 +19,6 @@ import importlib.util
 import json
 import os
 import random
-import shutil
 import socket
 import subprocess
 import sys
@@ -30,6 +29,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from bench.peers import program
 from bench.tables import by_room
 
 PUBLISHERS, SUBSCRIBERS, BATCH, PAYLOAD = 4, 8, 16, bytes(128)
@@ -278,7 +278,7 @@ def measure_nats(order: dict[str, Any]) -> dict[str, Any]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     server = subprocess.Popen(
-        [nats_server() or "", "-a", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [program("nats-server") or "", "-a", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         for _ in range(100):
@@ -295,10 +295,6 @@ def measure_nats(order: dict[str, Any]) -> dict[str, Any]:
         server.wait(10)
     parts = {"publishers": publishers["cpu_s"], "broker": server_s, "subscribers": subscribers["cpu_s"]}
     return {"parts": parts, "delivered": subscribers["delivered"], "rooms": {}}
-
-
-def nats_server() -> str | None:
-    return shutil.which("nats-server") or shutil.which("nats-server", path="/usr/sbin:/usr/local/sbin")
 
 
 def cpu_of(pid: int) -> float:
@@ -332,7 +328,7 @@ def main() -> None:
     )
     off = show(f"antecede {options.recipe}, no records", measure_ours(order, records=False), expected)
     on = show(f"antecede {options.recipe}, records", measure_ours(order, records=True), expected)
-    if nats_server() and importlib.util.find_spec("nats"):
+    if program("nats-server") and importlib.util.find_spec("nats"):
         nats_us = show("core NATS, nats-py", measure_nats(order), expected)
         print(f"\nratio over NATS: {off / nats_us:.2f} without records, {on / nats_us:.2f} with (aim: 0.5 or less)")
     else:

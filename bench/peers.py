@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib.util
+import os
 import shutil
 import sys
 from abc import ABC, abstractmethod
@@ -17,12 +18,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PEERS", "Connection", "Peer"]
+__all__ = ["PEERS", "Connection", "Peer", "program"]
 
 TOPIC = "bench/load"
-SBIN = "/usr/sbin:/usr/local/sbin"
+BESIDE = (str(Path(sys.executable).parent), "/usr/sbin", "/usr/local/sbin")
+"""Where servers lie that are not on the path: what pip installs lies beside this Python."""
 
 Heard = Callable[[bytes], None]
+
+
+def program(name: str) -> str | None:
+    return shutil.which(name) or shutil.which(name, path=os.pathsep.join(BESIDE))
 
 
 class Connection(ABC):
@@ -56,7 +62,7 @@ class Peer(ABC):
         return None
 
     def program(self) -> str | None:
-        return shutil.which(self.server) or shutil.which(self.server, path=SBIN)
+        return program(self.server)
 
     @abstractmethod
     def serve(self, port: int, directory: Path) -> list[str]:
