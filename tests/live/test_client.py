@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from antecede.core.effects import Expelled
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live import client as module
 from antecede.live import connection
 from antecede.live.broker import Broker
-from antecede.live.client import connect
-from antecede.live.inbox import Fate
+from antecede.live.client import Client, connect
+from antecede.live.inbox import Fate, Inbox
+from antecede.live.message import Message
+from antecede.live.testing import LocalCluster
 from antecede.trace.check import check
 
 ANY = "127.0.0.1:0"
@@ -245,6 +248,33 @@ def test_a_request_is_answered_by_an_ordinary_message() -> None:
             serving.cancel()
 
     asyncio.run(main())
+
+
+async def echo(node: Client, inbox: Inbox) -> None:
+    async for message in inbox:
+        await node.reply(message, message.payload)
+
+
+def test_a_client_that_began_again_or_drained_still_gets_replies() -> None:
+    async def scenario(cluster: LocalCluster) -> list[str]:
+        async with cluster.connect("ann") as ann, cluster.connect("bob") as bob, bob.subscribe("echo") as inbox:
+            serving = asyncio.create_task(echo(bob, inbox))
+
+            async def ask(text: bytes) -> Message:
+                return await ann.request("echo", text, within=20)
+
+            told = await asyncio.gather(ask(b"1"), ask(b"2"))
+            assert len(ann._inboxes) == 1
+            ann._heard(Expelled("A"))
+            await asyncio.sleep(0)
+            told.append(await ask(b"3"))
+            await ann.drain()
+            told.append(await ask(b"4"))
+            serving.cancel()
+            assert ann.name == "ann.1"
+            return [message.text for message in told]
+
+    assert LocalCluster(brokers=2).run(scenario) == ["1", "2", "3", "4"]
 
 
 def test_after_a_restart_a_client_goes_on_from_its_frontier() -> None:

@@ -94,6 +94,10 @@ class Client(Connection):
         self._safe: dict[str, asyncio.Future[None]] = {}
         self._fates: Counter[str] = Counter()
         self._replies: asyncio.Task[None] | None = None
+        self._reply_inbox: Inbox | None = None
+        self._reply_to = ""
+        """What the topics of replies begin with: the name of the life that asked for the first one."""
+        self._asking = asyncio.Lock()
         self._requests = 0
         self._asked: dict[str, asyncio.Future[Message]] = {}
         self._lost = 0
@@ -393,12 +397,15 @@ class Client(Connection):
         """Publish a question and wait for the first reply, an ordinary message (see `reply`); TimeoutError when none
         comes `within` so many seconds."""
         deadline_of(within, None, 0)  # a number, before anything waits for it
-        if self._replies is None:
-            inbox = self.subscribe(f"$reply/{self.name}/+")
-            await self.open_inbox(inbox)
-            self._replies = asyncio.create_task(self._take_replies(inbox))
+        async with self._asking:
+            if self._reply_inbox is None:
+                prefix = f"$reply/{self.name}/"
+                inbox = self.subscribe(f"{prefix}+")
+                await self.open_inbox(inbox)
+                self._reply_inbox, self._reply_to = inbox, prefix
+                self._replies = asyncio.create_task(self._take_replies(inbox))
         self._requests += 1
-        place = f"$reply/{self.name}/{self._requests}"
+        place = f"{self._reply_to}{self._requests}"
         answer = self._asked[place] = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(within):
@@ -428,10 +435,12 @@ class Client(Connection):
     # -- the end ---------------------------------------------------------------------------------------------------
 
     async def drain(self, within: float | None = None) -> None:
-        """Take no more in, and wait until all that was published is safe. What was queued can still be taken."""
+        """Take no more in, and wait until all that was published is safe. What was queued can still be taken, and
+        replies still come."""
         for inbox in list(self._inboxes):
-            inbox.keep_all()
-            await inbox.aclose()
+            if inbox is not self._reply_inbox:
+                inbox.keep_all()
+                await inbox.aclose()
         await self.flush(within)
 
     async def aclose(self) -> None:
