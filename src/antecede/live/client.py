@@ -383,7 +383,7 @@ class Client(Connection):
             fate = Fate(effect.message, _FATES[effect.reason], effect.missing)
             self._fates[fate.fate] += 1
             if self._on_fate is not None:
-                self._on_fate(fate)
+                self.call_back(self._on_fate, fate)
 
     def fates(self) -> dict[str, int]:
         """What was not delivered at this node, by fate."""
