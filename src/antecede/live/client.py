@@ -93,6 +93,10 @@ class Client(Connection):
         self._opened = 0
         self._safe: dict[str, asyncio.Future[None]] = {}
         self._fates: Counter[str] = Counter()
+        self._in_none: Counter[str] = Counter()
+        """Those among them of messages that no inbox of this client let go of: they were in none."""
+        self._let_go = ""
+        """The message that an inbox let go of last: its Discard, if there is one, comes next."""
         self._replies: asyncio.Task[None] | None = None
         self._reply_inbox: Inbox | None = None
         self._reply_to = ""
@@ -348,6 +352,7 @@ class Client(Connection):
         if inbox in self._inboxes:
             self._inboxes.remove(inbox)
             if not self.closed and self._frontier is None:
+                inbox.counts["overflow"] += self.ready(inbox)
                 self.node.tell(lambda now_us: self.machine.application.close(inbox.name, now_us))
                 self.attach(self._filters())
 
@@ -377,17 +382,24 @@ class Client(Connection):
 
     def said(self, effect: Effect) -> None:
         if isinstance(effect, Dropped):
+            self._let_go = effect.message
             for inbox in [one for one in self._inboxes if one.name == effect.queue]:
                 inbox.counts[effect.reason] += 1
         elif isinstance(effect, Discard) and effect.reason in _FATES:
             fate = Fate(effect.message, _FATES[effect.reason], effect.missing)
             self._fates[fate.fate] += 1
+            if effect.message != self._let_go:
+                self._in_none[fate.fate] += 1
             if self._on_fate is not None:
                 self.call_back(self._on_fate, fate)
 
     def fates(self) -> dict[str, int]:
-        """What was not delivered at this node, by fate."""
+        """What was not delivered at this node, by fate: one for each message, however many inboxes wanted it."""
         return dict(self._fates)
+
+    def fates_of(self, inbox: Inbox) -> Counter[str]:
+        """What an inbox handed over and let go of, and what was in none."""
+        return inbox.counts + self._in_none
 
     # -- asking ----------------------------------------------------------------------------------------------------
 

@@ -158,6 +158,8 @@ class Inbox(Waiters):
         return save(self._node.machine.application.frontier())
 
     def fates(self) -> dict[str, int]:
-        """How many messages had which fate: `delivered`, `late` and `overflow` in this inbox; `superseded`, `expired`
-        and `lost` at the whole node, for what never came is not known by its topic; `queued` wait here."""
-        return {**self._node.fates(), **self.counts, "queued": len(self)}
+        """How many messages had which fate. In this inbox: `delivered`; `overflow` and `late` of what it had and let go
+        of; `queued` wait here. And, the same in every inbox of this node, what was in none of them, for of what never
+        came the topic is not known: `superseded`, `expired`, `lost`, and what was `late` when it came or while
+        it waited for its causes. `node.fates()` has each message once."""
+        return {**self._node.fates_of(self), "queued": len(self)}
