@@ -250,6 +250,55 @@ def test_a_request_is_answered_by_an_ordinary_message() -> None:
     asyncio.run(main())
 
 
+def test_what_is_queued_when_a_client_drains_keeps_its_deadline_and_is_delivered_when_it_is_taken(
+    tmp_path: Path,
+) -> None:
+    async def scenario(cluster: LocalCluster) -> list[str]:
+        told = []
+        async with cluster.connect("ann") as ann:
+            async with cluster.connect("bob") as bob, bob.subscribe("t") as inbox:
+                await ann.publish("t", b"in time")
+                await ann.publish("t", b"too late", within=5)
+                await ann.publish("t", b"left over")
+                await asyncio.sleep(1)
+                await bob.drain()
+                frontier = inbox.frontier
+                await ann.publish("t", b"after that")
+                told.append((await inbox.get(1)).text)
+                await asyncio.sleep(10)
+                assert inbox.fates() == {"delivered": 1, "late": 1, "queued": 1}
+                assert frontier != inbox.frontier
+                frontier = inbox.frontier
+            async with cluster.connect("bob") as bob, bob.subscribe("t", since=frontier) as inbox:
+                told += [(await inbox.get(30)).text for _ in range(2)]
+                await bob.drain()
+                with pytest.raises(InputError, match="closed"):
+                    await inbox.get(1)
+        return told
+
+    cluster = LocalCluster(brokers=2, records=str(tmp_path))
+    assert cluster.run(scenario) == ["in time", "left over", "after that"]
+    assert check(tmp_path).findings == []
+
+
+def test_a_drained_client_that_was_taken_for_dead_ends_its_inboxes_and_gets_the_rest_in_another() -> None:
+    async def scenario(cluster: LocalCluster) -> list[str]:
+        async with cluster.connect("ann") as ann, cluster.connect("bob") as bob, bob.subscribe("t") as inbox:
+            for n in range(3):
+                await ann.publish("t", b"%d" % n)
+            told = [(await inbox.get(10)).text]
+            await bob.drain()
+            bob._heard(Expelled("A"))
+            await asyncio.sleep(30)
+            assert [message async for message in inbox] == [] and bob.name == "bob.1"
+            async with bob.subscribe("t") as again:
+                await ann.publish("t", b"3")
+                told += [(await again.get(10)).text for _ in range(3)]
+            return told
+
+    assert LocalCluster(brokers=2).run(scenario) == ["0", "1", "2", "3"]
+
+
 async def echo(node: Client, inbox: Inbox) -> None:
     async for message in inbox:
         await node.reply(message, message.payload)

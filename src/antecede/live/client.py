@@ -357,7 +357,8 @@ class Client(Connection):
                 self.attach(self._filters())
 
     def _filters(self, *more: Inbox) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(f for inbox in (*self._inboxes, *more) for f in inbox.filters))
+        open_ones = [inbox for inbox in (*self._inboxes, *more) if not inbox.drains]
+        return tuple(dict.fromkeys(f for inbox in open_ones for f in inbox.filters))
 
     def ready(self, inbox: Inbox) -> int:
         return 0 if self._node is None or self._frontier is not None else self.machine.application.ready(inbox.name)
@@ -447,12 +448,17 @@ class Client(Connection):
     # -- the end ---------------------------------------------------------------------------------------------------
 
     async def drain(self, within: float | None = None) -> None:
-        """Take no more in, and wait until all that was published is safe. What was queued can still be taken, and
-        replies still come."""
-        for inbox in list(self._inboxes):
-            if inbox is not self._reply_inbox:
-                inbox.keep_all()
-                await inbox.aclose()
+        """Take no more in, and wait until all that was published is safe. What is queued can still be taken until this
+        node is closed, by its deadline as ever; replies still come."""
+        ending = [inbox for inbox in self._inboxes if inbox is not self._reply_inbox]
+        for inbox in ending:
+            inbox.drains = True
+            if not self.closed and self._frontier is None:
+                self.machine.application.stop(inbox.name)
+        if ending and not self.closed and self._frontier is None:
+            self.attach(self._filters())
+        for inbox in ending:
+            inbox.wake()
         await self.flush(within)
 
     async def aclose(self) -> None:
@@ -482,6 +488,10 @@ class Client(Connection):
         )
 
     def resumed(self) -> None:
+        for inbox in [one for one in self._inboxes if one.drains]:  # its queue went with the earlier machine
+            self._inboxes.remove(inbox)
+            inbox.closed = True
+            inbox.wake()
         for inbox in self._inboxes:
             self._open_queue(inbox)
         if self.attached:

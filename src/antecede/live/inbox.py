@@ -8,7 +8,7 @@ under its name. What a full queue does is the machine's to decide (`core/home/ha
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from antecede.core.home.queue import POLICIES
@@ -86,8 +86,8 @@ class Inbox(Waiters):
         """What the machine calls its queue."""
         self.closed = False
         self._node = node
-        self._kept: deque[Message] = deque()
-        """Taken already, since the node drains."""
+        self.drains = False
+        """Whether nothing more is let in: what waits can be taken, then it closes."""
         self.counts: Counter[str] = Counter()
 
     @property
@@ -110,10 +110,6 @@ class Inbox(Waiters):
             self._node.close_inbox(self)
             self.wake()
 
-    def keep_all(self) -> None:
-        """Take all that is ready now, for the application to come and get after the queue is closed."""
-        self._kept.extend(self._node.take(self, len(self)))
-
     def __aiter__(self) -> Inbox:
         return self
 
@@ -122,9 +118,6 @@ class Inbox(Waiters):
             raise InputError("Nothing is subscribed yet: use it inside `async with node.subscribe(...) as inbox`.")
         while True:
             node = self._node
-            if self._kept:
-                self.counts["delivered"] += 1
-                return self._kept.popleft()
             if node.closed or self.closed:
                 if node.refusal and not self.closed:
                     raise EnvironmentFault(node.refusal)
@@ -133,6 +126,9 @@ class Inbox(Waiters):
             if taken:
                 self.counts["delivered"] += 1
                 return taken[0]
+            if self.drains:
+                await self.aclose()
+                continue
             await self.woken()
 
     async def get(self, within: float | None = None) -> Message:
@@ -149,7 +145,7 @@ class Inbox(Waiters):
 
     def __len__(self) -> int:
         """Messages that wait to be taken."""
-        return len(self._kept) + (0 if self.closed or self._node.closed else self._node.ready(self))
+        return 0 if self.closed or self._node.closed else self._node.ready(self)
 
     @property
     def frontier(self) -> bytes:

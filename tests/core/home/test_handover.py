@@ -334,3 +334,15 @@ def test_numbers_that_cannot_be_had_are_passed_in_order() -> None:
     assert taken(one, now=4)[0] == ["X:3", "X:4"] and one.behind() == 5
     assert lines(one.receive(Items(1, (item(2, grouped("X:2")),)), "H", 5)) == ["discard X:2 overflow"]
     assert lines(one.receive(Items(1, (item(2, grouped("X:2")),)), "H", 6)) == ["discard X:2 duplicate"]
+
+
+def test_a_queue_that_stopped_keeps_what_waits_though_its_filters_are_given_up() -> None:
+    one = reader(("a", "G1"), ("b", "G2"))
+    come(one, grouped("X:1", "G1"), grouped("X:2", "G1", deadline_us=50), grouped("Y:1", "G2"))
+    one.application.stop("a")
+    assert lines(one.subscribe((), ("H",), 3)) == ["leave G1,G2", "discard Y:1 foreign"]
+    assert one.application.ready("a") == 2 and one.application.ready("b") == 0
+    assert one.application.frontier().marks == {}
+    one.publish(Publication(("G1",)), 4)
+    assert taken(one, "a", now=51) == (["X:1"], ["a drops X:2 late", "discard X:2 late", "deliver X:1 causes"])
+    assert one.application.frontier().marks == {"X@G1": 1, "S@G1": 1}

@@ -113,6 +113,10 @@ class Handover:
             raise InputError(f"There is a queue {name!r} already: choose another name, or close it first.")
         self.queues[name] = Queue(name, filters, size, policy, own, self.seen)
 
+    def stop(self, name: str) -> None:
+        """A queue lets nothing in from now on; what waits there stays, also when its filters are given up."""
+        self.queues[name].stopped = True
+
     def close(self, name: str, now_us: int) -> None:
         """What still waited there is dropped: its application wanted no more."""
         queue = self.queues.pop(name)
@@ -361,13 +365,16 @@ class Handover:
         return self._carried[-WINDOW:], self._carried[:-WINDOW]
 
     def dismiss(self, wants: Callable[[Message], bool], now_us: int) -> list[Ready]:
-        """The client left some groups: what waits and is no longer wanted is dropped, and may come again some day."""
-        unwanted = []
+        """The client left some groups: what waits and is no longer wanted is dropped, and may come again some day; what
+        waits in a queue that stopped stays."""
+        unwanted, queues = [], self.queues
         for ready in (*self._order, *self._door):
-            if not ready.settled and ready.reason != "own" and not wants(ready.envelope.message):
+            if ready.settled or ready.reason == "own" or any(queues[name].stopped for name in ready.queues):
+                continue
+            if not wants(ready.envelope.message):
                 ready.settled = True
                 for name in ready.queues:
-                    ready.leave(self.queues[name])
+                    ready.leave(queues[name])
                 self.out.append(Discard(ready.envelope.message.id, "foreign"))
                 unwanted.append(ready)
         self._let_in(now_us)

@@ -60,7 +60,7 @@ class Ready:
 class Queue:
     """One inbox of the application."""
 
-    __slots__ = ("alone", "entries", "interest", "name", "own", "policy", "seen", "size", "waiting")
+    __slots__ = ("alone", "entries", "interest", "name", "own", "policy", "seen", "size", "stopped", "waiting")
 
     def __init__(
         self, name: str, filters: Sequence[str], size: int, policy: str, own: bool, seen: Seen | None = None
@@ -80,9 +80,13 @@ class Queue:
         self.entries: deque[Ready] = deque()
         """In the machine's order; some wait here no more."""
         self.waiting = 0
+        self.stopped = False
+        """Whether it lets nothing in any more; what waits in it can still be taken."""
 
     def wants(self, ready: Ready) -> bool:
-        return (self.own or ready.reason != "own") and self.interest.takes(ready.envelope.message, self.seen)
+        if self.stopped or (ready.reason == "own" and not self.own):
+            return False
+        return self.interest.takes(ready.envelope.message, self.seen)
 
     @property
     def full(self) -> bool:
