@@ -25,12 +25,14 @@ def test_a_message_as_text_and_as_json() -> None:
 def test_what_was_left_out_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     left_out(Fate("ann:1", "late", ("bob:2", "bob:3")))
     left_out(Fate("ann:2", "overflow"))
+    left_out(Fate("", "overflow", (), 8))
     tell = Telling()
     for state, broker in (("connected", "A"), ("away", "A"), ("connected", "C")):
         tell(state, broker)
     assert capsys.readouterr().err.splitlines() == [
         "ann:1 was late, for want of bob:2, bob:3",
         "ann:2 was overflow",
+        "8 messages were overflow at the home broker",
         "The connection to A is lost: looking for another broker.",
         "Connected to C now.",
     ]

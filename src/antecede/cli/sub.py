@@ -78,6 +78,9 @@ def sub(
 
 
 def left_out(fate: Fate) -> None:
+    if not fate.id:
+        print(f"{fate.messages} messages were {fate.fate} at the home broker", file=sys.stderr)
+        return
     because = f", for want of {', '.join(fate.missing)}" if fate.missing else ""
     print(f"{fate.id} was {fate.fate}{because}", file=sys.stderr)
 

@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import overload
 
-from antecede.core.effects import Discard, Dropped, Effect
+from antecede.core.effects import Discard, Dropped, Effect, Shed
 from antecede.core.fold.spec import FuseSpec
 from antecede.core.home.frontier import Frontier
 from antecede.core.home.fusing import result_id
@@ -64,7 +64,8 @@ def connect(
 
     `name`: what this client is called in ids (`name:1`); left out, one is made up. `records`: a directory to write what
     this client did, for `antecede check`. `on_state(state, broker)`: `connected`, `away`, `closed`. `on_fate(fate)`:
-    called for every message that was not delivered here (`fate.id`, `fate.fate`, `fate.missing`, `fate.blocked_by`).
+    called for every message that was not delivered here (`fate.id`, `fate.fate`, `fate.missing`, `fate.blocked_by`),
+    and once for several (`fate.messages`, no id) that its home had no more room for.
     With `antecedes://` brokers are verified: `tls` is the ca.pem of their cluster (left out: ANTECEDE_CA, then the
     usual directory of keys, then the system's), `token` what `antecede keys token` printed, as text or as a Path to a
     file (left out: ANTECEDE_TOKEN).
@@ -386,13 +387,19 @@ class Client(Connection):
             self._let_go = effect.message
             for inbox in [one for one in self._inboxes if one.name == effect.queue]:
                 inbox.counts[effect.reason] += 1
+        elif isinstance(effect, Shed):
+            log.warning("%s: %s had no more room for %d messages to it", self.name, effect.peer, effect.messages)
+            self._tell(Fate("", "overflow", (), effect.messages), in_none=True)
         elif isinstance(effect, Discard) and effect.reason in _FATES:
             fate = Fate(effect.message, _FATES[effect.reason], effect.missing)
-            self._fates[fate.fate] += 1
-            if effect.message != self._let_go:
-                self._in_none[fate.fate] += 1
-            if self._on_fate is not None:
-                self.call_back(self._on_fate, fate)
+            self._tell(fate, in_none=effect.message != self._let_go)
+
+    def _tell(self, fate: Fate, *, in_none: bool) -> None:
+        self._fates[fate.fate] += fate.messages
+        if in_none:
+            self._in_none[fate.fate] += fate.messages
+        if self._on_fate is not None:
+            self.call_back(self._on_fate, fate)
 
     def fates(self) -> dict[str, int]:
         """What was not delivered at this node, by fate: one for each message, however many inboxes wanted it."""

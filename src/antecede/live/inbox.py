@@ -24,13 +24,16 @@ __all__ = ["Fate", "Inbox", "Waiters"]
 
 
 class Fate(NamedTuple):
-    """What became of a message that was not delivered here."""
+    """What became of a message that was not delivered here, or of several of which nobody says which they are."""
 
     id: str
+    """Empty where there are several."""
     fate: str
     """`late`, `superseded`, `expired`, `overflow` or `lost`."""
     missing: tuple[str, ...] = ()
     """With `late`: what it waited for. With `superseded`: what follows it and was delivered before."""
+    messages: int = 1
+    """How many messages: more than one only with `overflow` at the home broker."""
 
     @property
     def blocked_by(self) -> tuple[str, ...]:
@@ -156,6 +159,6 @@ class Inbox(Waiters):
     def fates(self) -> dict[str, int]:
         """How many messages had which fate. In this inbox: `delivered`; `overflow` and `late` of what it had and let go
         of; `queued` wait here. And, the same in every inbox of this node, what was in none of them, for of what never
-        came the topic is not known: `superseded`, `expired`, `lost`, and what was `late` when it came or while
-        it waited for its causes. `node.fates()` has each message once."""
+        came the topic is not known: `superseded`, `expired`, `lost`, `overflow` at its home, and what was
+        `late` when it came or while it waited for its causes. `node.fates()` has each message once."""
         return {**self._node.fates_of(self), "queued": len(self)}

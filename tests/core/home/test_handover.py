@@ -330,7 +330,8 @@ def test_numbers_that_cannot_be_had_are_passed_in_order() -> None:
     given = item(4, grouped("X:4"), 3, 1), item(3, grouped("X:3"), 1), item(7, grouped("X:7"), 6)
     one.receive(Items(1, given), "H", 2)
     assert one.application.ready("inbox") == 0
-    one.receive(Top(1, 7, 5), "H", 3)
+    assert lines(one.receive(Top(1, 7, 5), "H", 3))[0] == "H shed 3", "numbers 1, 2 and 5 never came"
+    assert not [line for line in lines(one.receive(Top(1, 7, 5), "H", 3)) if "shed" in line]
     assert taken(one, now=4)[0] == ["X:3", "X:4"] and one.behind() == 5
     assert lines(one.receive(Items(1, (item(2, grouped("X:2")),)), "H", 5)) == ["discard X:2 overflow"]
     assert lines(one.receive(Items(1, (item(2, grouped("X:2")),)), "H", 6)) == ["discard X:2 duplicate"]

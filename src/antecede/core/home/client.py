@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from antecede.core.effects import Deliver, Discard, Effect, Move, Send
+from antecede.core.effects import Deliver, Discard, Effect, Move, Send, Shed
 from antecede.core.frames import (
     Ack,
     Attach,
@@ -400,6 +400,10 @@ class Client(Receiver):
     def _on_top(self, frame: Top, now_us: int) -> None:
         if frame.low > self.behind():
             self._low = frame.low
+            never = self.inbox.never_came(frame.low)
+            if never:
+                assert self.home is not None
+                self.out.append(Shed(self.home, never))
             self.inbox.pass_to(frame.low, now_us)
             self.acknowledge_some(now_us)
         self._top = max(self._top, min(frame.top, self._reach()))

@@ -69,11 +69,19 @@ class QueuedInbox(Inbox):
     def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
         return self.application.missing(as_published(envelope), reason)
 
+    def never_came(self, index: int) -> int:
+        """How many of the numbers up to here have not come."""
+        assert isinstance(self.reader, IndexReader)
+        return self.reader.lacking(index) - len(self._held_up_to(index))
+
+    def _held_up_to(self, index: int) -> list[Held]:
+        return [one for one in self.held.values() if one.envelope.stamp.own[0][1] <= index]
+
     def pass_to(self, index: int, now_us: int) -> None:
         """No number up to here can be had any more. What is held of them waits for nothing else, so it is ready, in
         the order of the numbers, before whatever else this frees."""
         assert isinstance(self.reader, IndexReader)
-        held = [one for one in self.held.values() if one.envelope.stamp.own[0][1] <= index]
+        held = self._held_up_to(index)
         self.reader.pass_to(index)
         for one in sorted(held, key=by_rank):
             self._take(one)

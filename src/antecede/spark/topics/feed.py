@@ -3,7 +3,8 @@
 Decided in this file: rows are taken as they come, not when Spark asks, since a message counts as delivered when it is
 taken and one with a deadline must not wait for a trigger; a spool that is full stops the taking, so that the brokers
 hold what comes (65,536 messages, then `overflow`); and every message that the brokers could not deliver is a row too,
-with its fate and without a payload. The client ends without a good-bye: its brokers keep for a while what it misses.
+with its fate and without a payload, unless its home had no room for it, since nobody says which those are. The client
+ends without a good-bye: its brokers keep for a while what it misses.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class Feed:
         self._tries = TRIES
         while not self._stopping.is_set():
             silent = AGAIN if self.after is not None else 1  # a query that went on for days outlasts a busy minute
-            client = await opened(lambda: Reading(how, name, None, None, self._fates.append, SocketNetwork()), silent)
+            client = await opened(lambda: Reading(how, name, None, None, self.note, SocketNetwork()), silent)
             try:
                 await self._feed_by(client)
             except EnvironmentFault:
@@ -117,6 +118,11 @@ class Feed:
             finally:
                 await client.stop()
                 await ended()
+
+    def note(self, fate: Fate) -> None:
+        """What its home had no room for has no names, so no rows: the log of the client says how many."""
+        if fate.id:
+            self._fates.append(fate)
 
     async def _feed_by(self, client: Reading) -> None:
         """With one life of the client; all its lives but the first go on where the spool ends."""
