@@ -262,7 +262,8 @@ class Client(Connection):
 
         `queue`: how many messages may wait to be taken; `overflow`: `drop_oldest`, `drop_newest` or `block`. `own`:
         whether this client's own messages are handed to it too. `since`: the `inbox.frontier` of an earlier life of
-        this client, under the same name: everything after it that some broker still holds is delivered. `where`: only
+        this client, under the same name: everything after it that some broker still holds is delivered. A frontier is
+        the whole client's, so its first inbox resumes, and no other one can. `where`: only
         messages of which this is true, for example "temp > 20 and payload.room in ('a', 'b')", over headers and values
         of a JSON payload; the home broker sends no others (docs/live.md). `fuse`: `antecede.fuse(...)`; the home broker
         then sends results instead, one per cut.
@@ -324,6 +325,11 @@ class Client(Connection):
             await self.until(lambda: self.closed or self.carried(filters))
         if inbox.since is not None:
             frontier = restored(inbox.since)
+            if self.attached:
+                raise InputError(
+                    f"{self.name} has begun already: the first inbox resumes for the whole client, before anything is "
+                    "published. Give that one all filters: node.subscribe('a', 'b', since=...)."
+                )
             (base, life), (whose, earlier) = split_name(self.name), split_name(frontier.process)
             if base == whose and life <= earlier and not self.attached:
                 await self.begin_behind(frontier)
