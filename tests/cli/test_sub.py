@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import pytest
@@ -20,6 +21,8 @@ def test_a_message_as_text_and_as_json() -> None:
     line = json.loads(as_line(message))
     assert line["id"] == "ann:1" and line["sent_at"] == "2023-11-14T22:13:20+00:00" and line["deadline"] is None
     assert line["causes"] == ["bob:2"] and line["headers"] == {"k": "v"}
+    assert base64.b64decode(line["payload_base64"]) == b"h\xffi" and line["payload"] == "h\ufffdi"
+    assert "payload_base64" not in json.loads(as_line(Message("ann:1", "t", b"\xc3\xa9", "ann", None, None)))
 
 
 def test_what_was_left_out_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 from pathlib import Path
@@ -27,7 +28,9 @@ def sub(
         typer.Option(metavar="PREDICATE", help='Only messages of which it is true, for example "temp > 20".'),
     ] = None,
     count: Annotated[int | None, typer.Option(help="Stop after so many messages.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for programs.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object a line, for programs; payload_base64 where it is no text.")
+    ] = False,
     ca: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The cluster's ca.pem, for antecedes:// addresses.")
     ] = None,
@@ -111,4 +114,8 @@ def as_line(message: Message) -> str:
         "sender": message.sender, "sent_at": sent and sent.isoformat(), "deadline": deadline and deadline.isoformat(),
         "causes": list(message.causes),
     }  # fmt: skip
+    try:
+        message.payload.decode()
+    except UnicodeDecodeError:
+        fields["payload_base64"] = base64.b64encode(message.payload).decode("ascii")
     return json.dumps(fields, ensure_ascii=False)
