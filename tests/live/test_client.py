@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from antecede.core.effects import Expelled
+from antecede.core.effects import Effect, Expelled
+from antecede.core.frames import Frame
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live import client as module
 from antecede.live import connection
@@ -377,3 +378,35 @@ def test_a_client_goes_where_its_filters_are_carried_and_what_nobody_carries_is_
                 await Broker(ANY, name="C", join=[a.url]).start()
 
     asyncio.run(main())
+
+
+def test_what_a_message_was_delivered_without_is_said() -> None:
+    fates: list[Fate] = []
+
+    async def scenario(cluster: LocalCluster) -> list[tuple[str, tuple[str, ...]]]:
+        async with (
+            cluster.connect("ann", at="A") as ann,
+            cluster.connect("eve", at="A") as eve,
+            cluster.connect("bob", at="B", on_fate=fates.append) as bob,
+            eve.subscribe("room/1") as hers,
+            bob.subscribe("room/#") as his,
+            bob.subscribe("room/1") as part,
+        ):
+            machine = cluster.brokers["B"].node.machine
+            receive = machine.receive
+
+            def without_first(frame: Frame, sender: str, now_us: int) -> list[Effect]:
+                return [] if any(one.id == "ann:1" for one in frame.messages()) else receive(frame, sender, now_us)
+
+            machine.receive = without_first  # type: ignore[method-assign]
+            ann.publish_nowait("room/1", b"where?")
+            eve.publish_nowait("room/1", b"here", within=0.5, after=await hers.get(10))
+            answer, again = await his.get(10), await part.get(10)
+            assert again.missing == answer.missing == ("ann:1",) and "missing=('ann:1',)" in repr(answer)
+            machine.receive = receive  # type: ignore[method-assign]
+            await eve.publish("room/1", b"well?")
+            return [(message.id, message.missing) for message in (answer, await his.get(60))]
+
+    told = LocalCluster(brokers=2, table={"room/#": []}).run(scenario)
+    assert told == [("eve:1", ("ann:1",)), ("eve:2", ())]
+    assert fates[0] == Fate("eve:1", "delivered", ("ann:1",)) and fates[0].blocked_by == ("ann",)

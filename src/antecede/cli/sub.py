@@ -84,6 +84,9 @@ def left_out(fate: Fate) -> None:
     if not fate.id:
         print(f"{fate.messages} messages were {fate.fate} at the home broker", file=sys.stderr)
         return
+    if fate.fate == "delivered":
+        print(f"{fate.id} was delivered without {', '.join(fate.missing)}", file=sys.stderr)
+        return
     because = f", for want of {', '.join(fate.missing)}" if fate.missing else ""
     print(f"{fate.id} was {fate.fate}{because}", file=sys.stderr)
 
@@ -112,7 +115,7 @@ def as_line(message: Message) -> str:
     fields: dict[str, Any] = {
         "id": message.id, "topic": message.topic, "payload": message.text, "headers": dict(message.headers),
         "sender": message.sender, "sent_at": sent and sent.isoformat(), "deadline": deadline and deadline.isoformat(),
-        "causes": list(message.causes),
+        "causes": list(message.causes), "missing": list(message.missing),
     }  # fmt: skip
     try:
         message.payload.decode()

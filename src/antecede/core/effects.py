@@ -44,7 +44,8 @@ class Deliver:
     """`causes`: everything before it lies behind; `deadline`: its logical deadline forced it out; `own`: this process
     published it, and asked for what it publishes."""
     missing: tuple[str, ...] = ()
-    """What was missing when it was forced out, as far as ids are known: those are superseded. Not in the row."""
+    """What it is delivered without, as far as ids are known: causes that were missing when its deadline forced it out,
+    here or at its home, or that nobody has any more. Those that still come are superseded. Not in the row."""
 
 
 @dataclass(slots=True, eq=False)

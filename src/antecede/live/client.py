@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import overload
 
-from antecede.core.effects import Discard, Dropped, Effect, Shed
+from antecede.core.effects import Deliver, Discard, Dropped, Effect, Shed
 from antecede.core.fold.spec import FuseSpec
 from antecede.core.home.frontier import Frontier
 from antecede.core.home.fusing import result_id
@@ -65,7 +65,8 @@ def connect(
     `name`: what this client is called in ids (`name:1`); left out, one is made up. `records`: a directory to write what
     this client did, for `antecede check`. `on_state(state, broker)`: `connected`, `away`, `closed`. `on_fate(fate)`:
     called for every message that was not delivered here (`fate.id`, `fate.fate`, `fate.missing`, `fate.blocked_by`),
-    and once for several (`fate.messages`, no id) that its home had no more room for.
+    once for several (`fate.messages`, no id) that its home had no more room for, and as `delivered` for one that was
+    delivered without some of its causes.
     With `antecedes://` brokers are verified: `tls` is the ca.pem of their cluster (left out: ANTECEDE_CA, then the
     usual directory of keys, then the system's), `token` what `antecede keys token` printed, as text or as a Path to a
     file (left out: ANTECEDE_TOKEN).
@@ -377,8 +378,8 @@ class Client(Connection):
         machine = self.machine
         if not machine.application.ready(inbox.name):
             return []
-        taken = self.node.hand_over(machine.application, inbox.name, limit)
-        return [read_message(one, machine.causes_of) for one in taken]
+        taken, without = self.node.hand_over(machine.application, inbox.name, limit), machine.handover.without
+        return [read_message(one, machine.causes_of, without.get(one.id, ())) for one in taken]
 
     def turned(self) -> None:
         for fused in self._fused:
@@ -393,6 +394,9 @@ class Client(Connection):
             self._let_go = effect.message
             for inbox in [one for one in self._inboxes if one.name == effect.queue]:
                 inbox.counts[effect.reason] += 1
+        elif isinstance(effect, Deliver):
+            if self._on_fate is not None:
+                self.call_back(self._on_fate, Fate(effect.message.id, "delivered", effect.missing))
         elif isinstance(effect, Shed):
             log.warning("%s: %s had no more room for %d messages to it", self.name, effect.peer, effect.messages)
             self._tell(Fate("", "overflow", (), effect.messages), in_none=True)

@@ -24,14 +24,16 @@ __all__ = ["Fate", "Inbox", "Waiters"]
 
 
 class Fate(NamedTuple):
-    """What became of a message that was not delivered here, or of several of which nobody says which they are."""
+    """What became of a message that was not delivered here, or without all its causes; or of several messages, of which
+    nobody says which they are."""
 
     id: str
     """Empty where there are several."""
     fate: str
-    """`late`, `superseded`, `expired`, `overflow` or `lost`."""
+    """`late`, `superseded`, `expired`, `overflow` or `lost`; or `delivered`, without some of its causes."""
     missing: tuple[str, ...] = ()
-    """With `late`: what it waited for. With `superseded`: what follows it and was delivered before."""
+    """With `late`: what it waited for. With `superseded`: what follows it and was delivered before. With `delivered`:
+    the causes that had not come."""
     messages: int = 1
     """How many messages: more than one only with `overflow` at the home broker."""
 

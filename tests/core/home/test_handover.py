@@ -314,12 +314,14 @@ def test_a_place_is_taken_only_where_there_is_room() -> None:
 def test_what_was_missing_when_its_successor_was_forced_out_is_taken_until_that_is() -> None:
     for taken_before in (False, True):
         one = reader(guard_us=10)
-        late = grouped("X:2", deadline_us=50, covers={"X@G1": 1})
+        late = grouped("X:2", deadline_us=50, needs=(("X@G1", 1),))
         one.receive(Items(1, (item(2, late, 1),)), "H", 2)
         one.wake(40)
         assert one.application.ready("inbox") == 1
         if taken_before:
-            assert taken(one, now=41) == (["X:2"], ["deliver X:2 deadline"])
+            _, effects = one.application.hand_over("inbox", 1, 41)
+            assert lines(effects) == ["deliver X:2 deadline"] and effects[0].missing == ("X:1",)
+            assert one.handover.without == {"X:2": ("X:1",)}
         said = lines(one.receive(Items(1, (item(1, grouped("X:1")),)), "H", 42))
         assert said == (["discard X:1 superseded"] if taken_before else [])
         assert taken(one, now=43)[0] == ([] if taken_before else ["X:1", "X:2"])

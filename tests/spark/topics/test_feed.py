@@ -86,7 +86,7 @@ def test_of_what_is_lost_only_its_name_is_known_and_what_has_none_is_no_row(tmp_
     assert row == {"id": "ann~:3", "sender": "ann", "fate": "lost", "missing": []}
     with brokers("A") as there:
         feed = feed_of(there, tmp_path)
-        for fate in (Fate("", "overflow", (), 3), Fate("ann:4", "lost")):
+        for fate in (Fate("", "overflow", (), 3), Fate("ann:3", "delivered", ("bob:1",)), Fate("ann:4", "lost")):
             feed.note(fate)
         assert [fate.id for fate in feed._fates] == ["ann:4"]
 

@@ -113,6 +113,8 @@ class Handover:
         """What waited when this attachment began: the home may not know it, and send what goes before it."""
         self._due: list[tuple[int, int, Ready]] = []
         self._tick = 0
+        self.without: dict[str, tuple[str, ...]] = {}
+        """Of the messages taken last: what they were delivered without, where that is something."""
 
     # -- queues ----------------------------------------------------------------------------------------------------
 
@@ -261,6 +263,7 @@ class Handover:
     def take(self, name: str, limit: int, now_us: int) -> list[Message]:
         """The next messages of one queue, at most `limit`: they are delivered."""
         self.wake(now_us)
+        self.without.clear()
         queue, taken = self.queues[name], list[Message]()
         while queue.waiting and len(taken) < limit:
             ready = queue.entries.popleft()
@@ -269,6 +272,8 @@ class Handover:
                 if not ready.settled:
                     self._hand(ready, now_us)
                 taken.append(ready.envelope.message)
+                if ready.missing:
+                    self.without[ready.envelope.message.id] = ready.missing
         self._let_in(now_us)
         return taken
 
@@ -297,12 +302,17 @@ class Handover:
         if ready.reason == "own":
             self.out.append(Deliver(ready.envelope.message, "own"))
         else:
-            self._say(ready.envelope, ready.reason, now_us)
+            ready.missing = self._say(ready.envelope, ready.reason, now_us)
 
-    def _say(self, envelope: Envelope, reason: str, now_us: int) -> None:
-        missing = self.application.missing(envelope, reason) if reason == "deadline" else ()
+    def _say(self, envelope: Envelope, reason: str, now_us: int) -> tuple[str, ...]:
+        """Deliver it; returns what it is delivered without."""
+        if reason == "deadline":
+            missing = self.application.missing(envelope, reason)
+        else:
+            missing = self.application.never_came(envelope) if self.queues else ()
         self.out.append(Deliver(envelope.message, reason, missing))
         self.application.delivered(envelope, now_us)
+        return missing
 
     def _drop(self, ready: Ready, queue: Queue, reason: str, now_us: int) -> None:
         ready.leave(queue)

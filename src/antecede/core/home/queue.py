@@ -22,7 +22,7 @@ POLICIES = ("drop_oldest", "drop_newest", "block")
 class Ready:
     """One message that waits to be taken."""
 
-    __slots__ = ("delivered", "envelope", "index", "put_us", "queues", "reason", "settled")
+    __slots__ = ("delivered", "envelope", "index", "missing", "put_us", "queues", "reason", "settled")
 
     def __init__(self, envelope: Envelope, reason: str, now_us: int, index: int = 0) -> None:
         self.envelope = envelope
@@ -36,6 +36,8 @@ class Ready:
         self.settled = False
         """Whether its fate is known: it is delivered, or no queue has it any more."""
         self.delivered = False
+        self.missing: tuple[str, ...] = ()
+        """What it was delivered without."""
 
     def enter(self, queue: Queue) -> None:
         queue.entries.append(self)
