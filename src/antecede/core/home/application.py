@@ -160,10 +160,12 @@ class Application:
         that what is missing is owed. Example: Bob wants `room/#`, an entry of the table, and `hall/1`, part of
         another: that ann:1 in `room/2` never came he hears, of ann:2 in `hall/1` he does not."""
         client = self.client
+        if envelope.message.order == "none":
+            return ()  # nothing goes before it
         stamp, tops = client.naming.learned(envelope).stamp, client.tops
         marks = [*stamp.needs, *((s, stamp.covers[s]) for s, _ in stamp.own if s in stamp.covers)]
         marks = [mark for mark in marks if mark[1] > tops.get(series_of(mark[0]), 0)]
-        if not marks or envelope.message.order == "none":
+        if not marks:
             return ()
         past, began, seen, missed = self.upper.past(), client.start_marks, client.inbox.seen, self.missed
         cuts: dict[str, int] = {}
