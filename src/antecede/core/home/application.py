@@ -30,11 +30,9 @@ from typing import TYPE_CHECKING
 from antecede.core.effects import Effect
 from antecede.core.home.frontier import Frontier, begin_at
 from antecede.core.home.handover import Handover, as_published
-from antecede.core.interest import group_of
-from antecede.core.marks import Marks, beyond, cut_of, join, loose_of, newest_of, ordered_of, put, tops_of, waited_for
-from antecede.core.message import Envelope, Message, Publication, id_of_mark, series_of
+from antecede.core.marks import Marks, beyond, cut_of, join, loose_of, newest_of, ordered_of, put, waited_for
+from antecede.core.message import Envelope, Message, Publication, id_of_mark
 from antecede.core.order.unordered import LooseReader
-from antecede.core.topics import covers
 
 if TYPE_CHECKING:
     from antecede.core.home.client import Client
@@ -151,41 +149,7 @@ class Application:
             return self.causes.recent_after(stamp)
         past, began = self.upper.past(), client.start_marks
         marks = [(s, n) for s, n in stamp.needs if n > max(past.get(s, 0), began.get(s, 0))]
-        wanted = client.groups.wanted(client.interest.filters)
-        return tuple(dict.fromkeys(id_of_mark(mark) for mark in marks if wanted.concerns(mark[0])))
-
-    def never_came(self, envelope: Envelope) -> tuple[str, ...]:
-        """The causes, in ids, that were owed to this client and have not come although a message that follows them is
-        delivered now: its home had to let it go without them. Only where this client wants a whole group can it be told
-        that what is missing is owed. Example: Bob wants `room/#`, an entry of the table, and `hall/1`, part of
-        another: that ann:1 in `room/2` never came he hears, of ann:2 in `hall/1` he does not."""
-        client = self.client
-        if envelope.message.order == "none":
-            return ()  # nothing goes before it
-        stamp, tops = client.naming.learned(envelope).stamp, client.tops
-        marks = [*stamp.needs, *((s, stamp.covers[s]) for s, _ in stamp.own if s in stamp.covers)]
-        marks = [mark for mark in marks if mark[1] > tops.get(series_of(mark[0]), 0)]
-        if not marks:
-            return ()
-        past, began, seen, missed = self.upper.past(), client.start_marks, client.inbox.seen, self.missed
-        cuts: dict[str, int] = {}
-        for cut in client.growing.began():
-            join(cuts, tops_of(cut))
-        return tuple(
-            dict.fromkeys(
-                one
-                for s, n in marks
-                if n > max(past.get(s, 0), began.get(s, 0), cuts.get(series_of(s), 0))
-                and (one := id_of_mark((s, n))) not in seen
-                and one not in missed
-                and self._is_owed_all(group_of(s))
-            )
-        )
-
-    def _is_owed_all(self, group: str) -> bool:
-        """Whether each message of a group is owed."""
-        groups, filters = self.client.groups, self.client.growing.filters
-        return any(groups.meets(f, group) and covers(f, groups.filters((group,))[0]) for f in filters)
+        return tuple(dict.fromkeys(id_of_mark(mark) for mark in marks if client.may_want(mark[0])))
 
     def admitted(self, envelope: Envelope) -> None:
         """A message has entered its queues: it need not be sent again."""

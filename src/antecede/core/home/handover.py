@@ -309,7 +309,7 @@ class Handover:
         if reason == "deadline":
             missing = self.application.missing(envelope, reason)
         else:
-            missing = self.application.never_came(envelope) if self.queues else ()
+            missing = self.application.client.never_came(envelope) if self.queues else ()
         self.out.append(Deliver(envelope.message, reason, missing))
         self.application.delivered(envelope, now_us)
         return missing
