@@ -8,6 +8,14 @@ import pytest
 import antecede
 
 
+def test_what_a_node_gives_can_be_named_in_annotations() -> None:
+    node = antecede.connect(name="ann")
+    assert isinstance(node, antecede.Client) and isinstance(antecede.connect_blocking(), antecede.BlockingNode)
+    assert antecede.Fate("ann:1", "late").messages == 1
+    assert {antecede.Inbox.__name__, antecede.BlockingInbox.__name__} == {"Inbox", "BlockingInbox"}
+    assert {antecede.FusedInbox.__name__, antecede.BlockingFusedInbox.__name__} == {"FusedInbox", "BlockingFusedInbox"}
+
+
 @pytest.mark.parametrize("name", antecede.__all__)
 def test_every_name_leads_somewhere(name: str) -> None:
     assert getattr(antecede, name).__name__ == name

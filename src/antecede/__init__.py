@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from antecede.core.fold.spec import fuse
     from antecede.errors import AntecedeError, EnvironmentFault, InputError, RemoteProtocolError
-    from antecede.live.blocking import connect_blocking
+    from antecede.live.blocking import BlockingFusedInbox, BlockingInbox, BlockingNode, connect_blocking
     from antecede.live.broker import Broker
-    from antecede.live.client import connect
-    from antecede.live.fusing import Result
+    from antecede.live.client import Client, connect
+    from antecede.live.fusing import FusedInbox, Result
+    from antecede.live.inbox import Fate, Inbox
     from antecede.live.message import Message
     from antecede.live.serve import serve
     from antecede.sim.run import Run, simulate
@@ -27,8 +28,15 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AntecedeError",
+    "BlockingFusedInbox",
+    "BlockingInbox",
+    "BlockingNode",
     "Broker",
+    "Client",
     "EnvironmentFault",
+    "Fate",
+    "FusedInbox",
+    "Inbox",
     "InputError",
     "Message",
     "RemoteProtocolError",
@@ -46,8 +54,15 @@ __all__ = [
 
 _ROOMS = {
     "AntecedeError": "antecede.errors",
+    "BlockingFusedInbox": "antecede.live.blocking",
+    "BlockingInbox": "antecede.live.blocking",
+    "BlockingNode": "antecede.live.blocking",
     "Broker": "antecede.live.broker",
+    "Client": "antecede.live.client",
     "EnvironmentFault": "antecede.errors",
+    "Fate": "antecede.live.inbox",
+    "FusedInbox": "antecede.live.fusing",
+    "Inbox": "antecede.live.inbox",
     "InputError": "antecede.errors",
     "Message": "antecede.live.message",
     "RemoteProtocolError": "antecede.errors",

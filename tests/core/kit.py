@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from antecede.core.deadline.inbox import Inbox
-from antecede.core.effects import Answer, Ask, Collect, Deliver, Discard, Effect, Join, Leave, Move, Send
+from antecede.core.effects import Answer, Ask, Collect, Deliver, Discard, Effect, Join, Leave, Move, Send, Shed
 from antecede.core.frames import Frame
 from antecede.core.interest import Interest, stream_of
 from antecede.core.machine import Peer, Settings
@@ -88,6 +88,8 @@ def _line(effect: Effect) -> str:
         return f"leave {','.join(effect.filters)}"
     if isinstance(effect, Move):
         return f"move to {effect.peer} cut {','.join(effect.cut)}"
+    if isinstance(effect, Shed):
+        return f"{effect.peer} shed {effect.messages}"
     assert isinstance(effect, Collect)
     return f"collect {effect.message}"
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from antecede.core.fold.spec import fuse
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live import connection
 from antecede.live.blocking import connect_blocking
@@ -92,6 +93,33 @@ def test_a_call_that_ctrl_c_interrupts_takes_no_message(broker: Broker, heeded: 
         ann.publish_nowait("t", b"2")
         ann.flush(10)
         assert [inbox.get(10).payload for _ in range(2)] == [b"1", b"2"]
+
+
+def test_all_that_a_client_has_is_there_without_await(broker: Broker) -> None:
+    with connect_blocking(broker.url, name="ann") as ann, connect_blocking(broker.url, name="bob") as bob:
+        inbox = bob.subscribe("t", queue=2)
+        for early in (lambda: inbox.get(1), lambda: next(iter(inbox))):
+            with pytest.raises(InputError, match=r"inside `with node.subscribe.* or between inbox.open"):
+                early()
+        assert inbox.open() is inbox.open()
+        with bob.subscribe("v", fuse=fuse(values=["temp"], every=2)) as results:
+            for n in range(2):
+                ann.publish("v", b"", headers={"temp": 10 * n})
+            assert results.get(10).results[0]["temp_mean"] == 10
+            with pytest.raises(InputError, match="fuse= goes with"):
+                bob.subscribe("v", own=True, fuse=fuse(values=["temp"], every=2))
+        for n in range(4):
+            ann.publish("t", b"%d" % n)
+        end = bob.subscribe("end").open()
+        ann.publish("end", b"", after=[])
+        end.get(10)
+        assert len(inbox) == 2 and bool(end) and inbox.get(10).payload == b"2"
+        assert (ann.pending, bob.home, bob.state, bob.fates()) == (0, "A", "connected", {"overflow": 2})
+        bob.drain(10)
+        assert [message.payload for message in inbox] == [b"3"]
+        inbox.close()
+    assert bob.state == "closed" and inbox.fates()["delivered"] == 2
+    inbox.close()
 
 
 def test_opened_and_closed_without_with(broker: Broker) -> None:

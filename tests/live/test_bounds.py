@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from antecede.core.order.numbered import WINDOW
+from antecede.live.inbox import Fate
 from antecede.live.testing import LocalCluster
 from antecede.live.timing import SETTINGS
 
@@ -15,10 +16,12 @@ BACKLOG, BATCH = 400, 100
 def test_what_a_blocked_reader_leaves_waiting_is_bounded_and_counted() -> None:
     total = 15 * BATCH
 
+    fates: list[Fate] = []
+
     async def scenario(cluster: LocalCluster) -> None:
         async with (
             cluster.connect("pub", at="A") as pub,
-            cluster.connect("idle", at="A") as idle,
+            cluster.connect("idle", at="A", on_fate=fates.append) as idle,
             cluster.connect("other", at="B") as other,
             idle.subscribe("t", queue=10, overflow="block") as waiting,
             other.subscribe("t", queue=BATCH) as inbox,
@@ -39,6 +42,9 @@ def test_what_a_blocked_reader_leaves_waiting_is_bounded_and_counted() -> None:
             assert got == sorted(set(got)) and len(got) <= WINDOW + BACKLOG + 10
             missed = total - len(got)
             assert 0 < missed <= overflow <= missed + WINDOW + 10, "its home cannot know what of its window has come"
+            assert waiting.fates() == {"delivered": len(got), "overflow": missed, "queued": 0}
+            assert idle.fates() == {"overflow": missed} and sum(fate.messages for fate in fates) == missed
+            assert {(fate.id, fate.fate) for fate in fates} == {("", "overflow")}
             await pub.publish("t", b"again")
             assert (await waiting.get(60)).payload == b"again"
 

@@ -8,12 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from antecede.core.effects import Effect, Expelled
+from antecede.core.frames import Frame
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live import client as module
 from antecede.live import connection
 from antecede.live.broker import Broker
-from antecede.live.client import connect
-from antecede.live.inbox import Fate
+from antecede.live.client import Client, connect
+from antecede.live.inbox import Fate, Inbox
+from antecede.live.message import Message
+from antecede.live.testing import LocalCluster
 from antecede.trace.check import check
 
 ANY = "127.0.0.1:0"
@@ -247,6 +251,82 @@ def test_a_request_is_answered_by_an_ordinary_message() -> None:
     asyncio.run(main())
 
 
+def test_what_is_queued_when_a_client_drains_keeps_its_deadline_and_is_delivered_when_it_is_taken(
+    tmp_path: Path,
+) -> None:
+    async def scenario(cluster: LocalCluster) -> list[str]:
+        told = []
+        async with cluster.connect("ann") as ann:
+            async with cluster.connect("bob") as bob, bob.subscribe("t") as inbox:
+                await ann.publish("t", b"in time")
+                await ann.publish("t", b"too late", within=5)
+                await ann.publish("t", b"left over")
+                await asyncio.sleep(1)
+                await bob.drain()
+                frontier = inbox.frontier
+                await ann.publish("t", b"after that")
+                told.append((await inbox.get(1)).text)
+                await asyncio.sleep(10)
+                assert inbox.fates() == {"delivered": 1, "late": 1, "queued": 1}
+                assert frontier != inbox.frontier
+                frontier = inbox.frontier
+            async with cluster.connect("bob") as bob, bob.subscribe("t", since=frontier) as inbox:
+                told += [(await inbox.get(30)).text for _ in range(2)]
+                await bob.drain()
+                with pytest.raises(InputError, match="closed"):
+                    await inbox.get(1)
+        return told
+
+    cluster = LocalCluster(brokers=2, records=str(tmp_path))
+    assert cluster.run(scenario) == ["in time", "left over", "after that"]
+    assert check(tmp_path).findings == []
+
+
+def test_a_drained_client_that_was_taken_for_dead_ends_its_inboxes_and_gets_the_rest_in_another() -> None:
+    async def scenario(cluster: LocalCluster) -> list[str]:
+        async with cluster.connect("ann") as ann, cluster.connect("bob") as bob, bob.subscribe("t") as inbox:
+            for n in range(3):
+                await ann.publish("t", b"%d" % n)
+            told = [(await inbox.get(10)).text]
+            await bob.drain()
+            bob._heard(Expelled("A"))
+            await asyncio.sleep(30)
+            assert [message async for message in inbox] == [] and bob.name == "bob.1"
+            async with bob.subscribe("t") as again:
+                await ann.publish("t", b"3")
+                told += [(await again.get(10)).text for _ in range(3)]
+            return told
+
+    assert LocalCluster(brokers=2).run(scenario) == ["0", "1", "2", "3"]
+
+
+async def echo(node: Client, inbox: Inbox) -> None:
+    async for message in inbox:
+        await node.reply(message, message.payload)
+
+
+def test_a_client_that_began_again_or_drained_still_gets_replies() -> None:
+    async def scenario(cluster: LocalCluster) -> list[str]:
+        async with cluster.connect("ann") as ann, cluster.connect("bob") as bob, bob.subscribe("echo") as inbox:
+            serving = asyncio.create_task(echo(bob, inbox))
+
+            async def ask(text: bytes) -> Message:
+                return await ann.request("echo", text, within=20)
+
+            told = await asyncio.gather(ask(b"1"), ask(b"2"))
+            assert len(ann._inboxes) == 1
+            ann._heard(Expelled("A"))
+            await asyncio.sleep(0)
+            told.append(await ask(b"3"))
+            await ann.drain()
+            told.append(await ask(b"4"))
+            serving.cancel()
+            assert ann.name == "ann.1"
+            return [message.text for message in told]
+
+    assert LocalCluster(brokers=2).run(scenario) == ["1", "2", "3", "4"]
+
+
 def test_after_a_restart_a_client_goes_on_from_its_frontier() -> None:
     async def main() -> None:
         async with Broker(ANY, name="A") as broker, connect(broker.url, name="ann") as ann:
@@ -260,8 +340,10 @@ def test_after_a_restart_a_client_goes_on_from_its_frontier() -> None:
                 async with again.subscribe("t", since=frontier) as inbox:
                     assert again.name == "bob.1"
                     assert [(await inbox.get(10)).payload for _ in range(3)] == [b"3", b"4", b"5"]
-                with pytest.raises(InputError, match="begun already"):
-                    async with again.subscribe("t", since=frontier):
+                with pytest.raises(
+                    InputError, match=r"begun already: the first inbox resumes .* Give that one all filters"
+                ):
+                    async with again.subscribe("u", since=frontier):
                         pass
                 for bad in (b"nonsense", "text"):
                     with pytest.raises(InputError, match="since="):
@@ -296,3 +378,35 @@ def test_a_client_goes_where_its_filters_are_carried_and_what_nobody_carries_is_
                 await Broker(ANY, name="C", join=[a.url]).start()
 
     asyncio.run(main())
+
+
+def test_what_a_message_was_delivered_without_is_said() -> None:
+    fates: list[Fate] = []
+
+    async def scenario(cluster: LocalCluster) -> list[tuple[str, tuple[str, ...]]]:
+        async with (
+            cluster.connect("ann", at="A") as ann,
+            cluster.connect("eve", at="A") as eve,
+            cluster.connect("bob", at="B", on_fate=fates.append) as bob,
+            eve.subscribe("room/1") as hers,
+            bob.subscribe("room/#") as his,
+            bob.subscribe("room/1") as part,
+        ):
+            machine = cluster.brokers["B"].node.machine
+            receive = machine.receive
+
+            def without_first(frame: Frame, sender: str, now_us: int) -> list[Effect]:
+                return [] if any(one.id == "ann:1" for one in frame.messages()) else receive(frame, sender, now_us)
+
+            machine.receive = without_first  # type: ignore[method-assign]
+            ann.publish_nowait("room/1", b"where?")
+            eve.publish_nowait("room/1", b"here", within=0.5, after=await hers.get(10))
+            answer, again = await his.get(10), await part.get(10)
+            assert again.missing == answer.missing == ("ann:1",) and "missing=('ann:1',)" in repr(answer)
+            machine.receive = receive  # type: ignore[method-assign]
+            await eve.publish("room/1", b"well?")
+            return [(message.id, message.missing) for message in (answer, await his.get(60))]
+
+    told = LocalCluster(brokers=2, table={"room/#": []}).run(scenario)
+    assert told == [("eve:1", ("ann:1",)), ("eve:2", ())]
+    assert fates[0] == Fate("eve:1", "delivered", ("ann:1",)) and fates[0].blocked_by == ("ann",)

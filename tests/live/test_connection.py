@@ -160,3 +160,31 @@ def test_a_frontier_tells_a_broker_of_a_life_that_it_had_not_heard_of() -> None:
             return name
 
     assert LocalCluster(brokers=2).run(scenario) == "bob.1"
+
+
+def test_a_callback_that_raises_is_logged_and_ends_neither_turn_nor_connection(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("a mistake of the application")
+
+    async def scenario(cluster: LocalCluster) -> tuple[str | None, dict[str, int]]:
+        async with (
+            cluster.connect("ann", at="B") as ann,
+            cluster.connect("bob", at="A", on_state=fail, on_fate=fail) as bob,
+            bob.subscribe("t", queue=1) as inbox,
+            bob.subscribe("end") as end,
+        ):
+            for n in range(4):
+                ann.publish_nowait("t", b"%d" % n)
+            await ann.publish("end", b"", after=[])
+            await end.get(10)
+            cluster.kill("A")
+            await ann.publish("t", b"4")
+            while (await inbox.get(60)).payload != b"4":
+                pass
+            return bob.home, bob.fates()
+
+    home, fates = LocalCluster(brokers=2).run(scenario)
+    assert home == "B" and fates["overflow"] >= 3
+    assert "a callback of the application failed" in caplog.text and "a mistake of the application" in caplog.text

@@ -21,6 +21,7 @@ from antecede.core.effects import (
     Leave,
     Move,
     Send,
+    Shed,
 )
 from antecede.core.frames import Top
 from antecede.core.message import Message
@@ -33,6 +34,7 @@ SAID: list[tuple[Effect, list[dict[str, object]]]] = [
     (Deliver(Message("A", 1, ("G1",)), "causes"), [{"kind": "deliver", "message": "A:1", "reason": "causes"}]),
     (Discard("A:1", "late"), [{"kind": "discard", "message": "A:1", "reason": "late", "peer": None}]),
     (Dropped("room", "A:1", "late"), []),
+    (Shed("A", 3), []),
     (Ask("B", ()), [{"kind": "ask", "message": None, "peer": "B"}]),
     (Answer("B", ("A:1", "A:2")), [{"kind": "answer", "message": f"A:{n}", "peer": "B"} for n in (1, 2)]),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 from pathlib import Path
@@ -27,7 +28,9 @@ def sub(
         typer.Option(metavar="PREDICATE", help='Only messages of which it is true, for example "temp > 20".'),
     ] = None,
     count: Annotated[int | None, typer.Option(help="Stop after so many messages.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for programs.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object a line, for programs; payload_base64 where it is no text.")
+    ] = False,
     ca: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The cluster's ca.pem, for antecedes:// addresses.")
     ] = None,
@@ -78,6 +81,12 @@ def sub(
 
 
 def left_out(fate: Fate) -> None:
+    if not fate.id:
+        print(f"{fate.messages} messages were {fate.fate} at the home broker", file=sys.stderr)
+        return
+    if fate.fate == "delivered":
+        print(f"{fate.id} was delivered without {', '.join(fate.missing)}", file=sys.stderr)
+        return
     because = f", for want of {', '.join(fate.missing)}" if fate.missing else ""
     print(f"{fate.id} was {fate.fate}{because}", file=sys.stderr)
 
@@ -106,6 +115,10 @@ def as_line(message: Message) -> str:
     fields: dict[str, Any] = {
         "id": message.id, "topic": message.topic, "payload": message.text, "headers": dict(message.headers),
         "sender": message.sender, "sent_at": sent and sent.isoformat(), "deadline": deadline and deadline.isoformat(),
-        "causes": list(message.causes),
+        "causes": list(message.causes), "missing": list(message.missing),
     }  # fmt: skip
+    try:
+        message.payload.decode()
+    except UnicodeDecodeError:
+        fields["payload_base64"] = base64.b64encode(message.payload).decode("ascii")
     return json.dumps(fields, ensure_ascii=False)

@@ -1,5 +1,5 @@
-"""What a machine asks of its driver. Each effect but `Send`, `Dropped` and `Expelled` is a row (or one per message) of
-the trace.
+"""What a machine asks of its driver. Each effect but `Send`, `Dropped`, `Shed` and `Expelled` is a row (or one per
+message) of the trace.
 
 `publish`, `arrive`, `crash`, `restart` and `end` rows are the driver's own, so that a machine cannot hide an arrival.
 """
@@ -25,6 +25,7 @@ __all__ = [
     "Leave",
     "Move",
     "Send",
+    "Shed",
 ]
 
 
@@ -43,7 +44,8 @@ class Deliver:
     """`causes`: everything before it lies behind; `deadline`: its logical deadline forced it out; `own`: this process
     published it, and asked for what it publishes."""
     missing: tuple[str, ...] = ()
-    """What was missing when it was forced out, as far as ids are known: those are superseded. Not in the row."""
+    """What it is delivered without, as far as ids are known: causes that were missing when its deadline forced it out,
+    here or at its home, or that nobody has any more. Those that still come are superseded. Not in the row."""
 
 
 @dataclass(slots=True, eq=False)
@@ -68,6 +70,16 @@ class Dropped:
     message: str
     reason: str
     """`late` or `overflow`."""
+
+
+@dataclass(slots=True, eq=False)
+class Shed:
+    """The home broker `peer` had no more room for so many messages to this client, or they expired there: they will not
+    come. Which ones, nobody says. It is no row: the home has one for each. (One that still comes, as the word of it has
+    overtaken it, has a Discard here as well.)"""
+
+    peer: str
+    messages: int
 
 
 @dataclass(slots=True, eq=False)
@@ -120,4 +132,4 @@ class Expelled:
     by: str
 
 
-Effect: TypeAlias = Send | Deliver | Discard | Dropped | Ask | Answer | Join | Leave | Move | Collect | Expelled
+Effect: TypeAlias = Send | Deliver | Discard | Dropped | Shed | Ask | Answer | Join | Leave | Move | Collect | Expelled

@@ -14,17 +14,20 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Generic, Self, TypeVar, overload
 
+from antecede.core.fold.spec import FuseSpec
 from antecede.core.where import Value
 from antecede.errors import InputError
 from antecede.live.client import After, Client, connect
+from antecede.live.fusing import FusedInbox, Result
 from antecede.live.inbox import Fate, Inbox
 from antecede.live.message import Message
 
-__all__ = ["BlockingInbox", "BlockingNode", "connect_blocking"]
+__all__ = ["BlockingFusedInbox", "BlockingInbox", "BlockingNode", "connect_blocking"]
 
 T = TypeVar("T")
+M = TypeVar("M")
 
 
 def connect_blocking(
@@ -165,6 +168,30 @@ class BlockingNode:
     def flush(self, within: float | None = None) -> None:
         self._do(self.client.flush(within))
 
+    def drain(self, within: float | None = None) -> None:
+        """Take no more in, and wait until all is safe. What is queued can be taken until this node is closed."""
+        self._do(self.client.drain(within))
+
+    @property
+    def pending(self) -> int:
+        """How many published messages are not safe yet."""
+        return self.ask(lambda: self.client.pending)
+
+    @property
+    def home(self) -> str | None:
+        """The broker it is attached to."""
+        return self.ask(lambda: self.client.home)
+
+    @property
+    def state(self) -> str:
+        """`connected`, `away` or `closed`."""
+        return self.client.state
+
+    def fates(self) -> dict[str, int]:
+        """What was not delivered at this node, by fate."""
+        return self.ask(self.client.fates)
+
+    @overload
     def subscribe(
         self,
         *filters: str,
@@ -173,53 +200,126 @@ class BlockingNode:
         own: bool = False,
         since: bytes | None = None,
         where: str | None = None,
-    ) -> BlockingInbox:
-        """`with node.subscribe("room/#") as inbox: for message in inbox: ...`"""
-        inbox = self.client.subscribe(*filters, queue=queue, overflow=overflow, own=own, since=since, where=where)
+        fuse: None = None,
+    ) -> BlockingInbox: ...
+
+    @overload
+    def subscribe(
+        self, *filters: str, queue: int = 1000, where: str | None = None, fuse: FuseSpec
+    ) -> BlockingFusedInbox: ...
+
+    def subscribe(
+        self,
+        *filters: str,
+        queue: int = 1000,
+        overflow: str = "drop_oldest",
+        own: bool = False,
+        since: bytes | None = None,
+        where: str | None = None,
+        fuse: FuseSpec | None = None,
+    ) -> BlockingInbox | BlockingFusedInbox:
+        """`with node.subscribe("room/#") as inbox: for message in inbox: ...`; in a notebook
+        `inbox = node.subscribe("room/#").open()`, and at the end `inbox.close()`."""
+        if fuse is not None and overflow == "drop_oldest" and not own and since is None:
+            return BlockingFusedInbox(self, self.client.subscribe(*filters, queue=queue, where=where, fuse=fuse))
+        inbox = self.client.subscribe(
+            *filters, queue=queue, overflow=overflow, own=own, since=since, where=where,
+            fuse=fuse,  # type: ignore[arg-type]  # the client says what does not go with it
+        )  # fmt: skip
         return BlockingInbox(self, inbox)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Let the node's own event loop do something, and wait for it."""
         return self._do(work)
 
+    def ask(self, work: Callable[[], T]) -> T:
+        """What the client says, asked on its own thread as long as there is one."""
 
-class BlockingInbox:
-    def __init__(self, node: BlockingNode, inbox: Inbox) -> None:
-        self._node, self._inbox = node, inbox
+        async def now() -> T:
+            return work()
 
-    def __enter__(self) -> BlockingInbox:
-        self._node.run(self._inbox.__aenter__())
-        return self
+        return work() if self._loop is None else self._do(now())
+
+
+class _Blocking(Generic[M]):
+    def __init__(self, node: BlockingNode, inbox: Inbox | FusedInbox) -> None:
+        self._node, self._source = node, inbox
+        self._opened = False
+
+    def __enter__(self) -> Self:
+        return self.open()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self._node.run(self._inbox.aclose())
+        self.close()
+
+    def open(self) -> Self:
+        """Subscribe, where no `with` can span all calls; `close` ends it."""
+        if not self._opened:
+            self._node.run(self._source.__aenter__())
+            self._opened = True
+        return self
+
+    def close(self) -> None:
+        """No more is wanted; what still waits is dropped."""
+        if self._opened and self._node.state != "closed":
+            self._node.run(self._source.aclose())
 
     def __repr__(self) -> str:
-        return f"<inbox of {self._node.name}: {', '.join(self._inbox.filters)}>"
+        return f"<inbox of {self._node.name}: {', '.join(self._source.filters)}>"
 
-    def get(self, within: float | None = None) -> Message:
-        """The next message; TimeoutError when none comes `within` so many seconds."""
-        return self._node.run(self._inbox.get(within))
+    def get(self, within: float | None = None) -> M:
+        """The next one; TimeoutError when none comes `within` so many seconds."""
+        self._check()
+        taken: M = self._node.run(self._source.get(within))  # type: ignore[assignment]
+        return taken
 
-    def __iter__(self) -> Iterator[Message]:
+    def _check(self) -> None:
+        if not self._opened:
+            raise InputError(
+                "Nothing is subscribed yet: use it inside `with node.subscribe(...) as inbox`, or between inbox.open() "
+                "and inbox.close()."
+            )
+
+    def __iter__(self) -> Iterator[M]:
+        self._check()
         while True:
             try:
                 yield self._node.run(self._next())
             except _Over:
                 return
 
-    async def _next(self) -> Message:
+    async def _next(self) -> M:
         try:
-            return await self._inbox.__anext__()
+            taken: M = await self._source.__anext__()  # type: ignore[assignment]
+            return taken
         except StopAsyncIteration:
             raise _Over from None
 
+
+class BlockingInbox(_Blocking[Message]):
+    def __init__(self, node: BlockingNode, inbox: Inbox) -> None:
+        super().__init__(node, inbox)
+        self._inbox = inbox
+
+    def __len__(self) -> int:
+        """Messages that wait to be taken."""
+        return self._node.ask(lambda: len(self._inbox))
+
+    def __bool__(self) -> bool:
+        return True
+
     def fates(self) -> dict[str, int]:
-        return self._inbox.fates()
+        """How many messages had which fate."""
+        return self._node.ask(self._inbox.fates)
 
     @property
     def frontier(self) -> bytes:
-        return self._inbox.frontier
+        """How far this node has got: `subscribe(since=frontier)` goes on from there after a restart."""
+        return self._node.ask(lambda: self._inbox.frontier)
+
+
+class BlockingFusedInbox(_Blocking[Result]):
+    """The same for results of `fuse=`."""
 
 
 class _Over(Exception):

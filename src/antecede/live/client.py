@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import overload
 
-from antecede.core.effects import Discard, Dropped, Effect
+from antecede.core.effects import Deliver, Discard, Dropped, Effect, Shed
 from antecede.core.fold.spec import FuseSpec
 from antecede.core.home.frontier import Frontier
 from antecede.core.home.fusing import result_id
@@ -64,7 +64,9 @@ def connect(
 
     `name`: what this client is called in ids (`name:1`); left out, one is made up. `records`: a directory to write what
     this client did, for `antecede check`. `on_state(state, broker)`: `connected`, `away`, `closed`. `on_fate(fate)`:
-    called for every message that was not delivered here (`fate.id`, `fate.fate`, `fate.missing`, `fate.blocked_by`).
+    called for every message that was not delivered here (`fate.id`, `fate.fate`, `fate.missing`, `fate.blocked_by`),
+    once for several (`fate.messages`, no id) that its home had no more room for, and as `delivered` for one that was
+    delivered without some of its causes.
     With `antecedes://` brokers are verified: `tls` is the ca.pem of their cluster (left out: ANTECEDE_CA, then the
     usual directory of keys, then the system's), `token` what `antecede keys token` printed, as text or as a Path to a
     file (left out: ANTECEDE_TOKEN).
@@ -93,7 +95,15 @@ class Client(Connection):
         self._opened = 0
         self._safe: dict[str, asyncio.Future[None]] = {}
         self._fates: Counter[str] = Counter()
+        self._in_none: Counter[str] = Counter()
+        """Those among them of messages that no inbox of this client let go of: they were in none."""
+        self._let_go = ""
+        """The message that an inbox let go of last: its Discard, if there is one, comes next."""
         self._replies: asyncio.Task[None] | None = None
+        self._reply_inbox: Inbox | None = None
+        self._reply_to = ""
+        """What the topics of replies begin with: the name of the life that asked for the first one."""
+        self._asking = asyncio.Lock()
         self._requests = 0
         self._asked: dict[str, asyncio.Future[Message]] = {}
         self._lost = 0
@@ -253,7 +263,8 @@ class Client(Connection):
 
         `queue`: how many messages may wait to be taken; `overflow`: `drop_oldest`, `drop_newest` or `block`. `own`:
         whether this client's own messages are handed to it too. `since`: the `inbox.frontier` of an earlier life of
-        this client, under the same name: everything after it that some broker still holds is delivered. `where`: only
+        this client, under the same name: everything after it that some broker still holds is delivered. A frontier is
+        the whole client's, so its first inbox resumes, and no other one can. `where`: only
         messages of which this is true, for example "temp > 20 and payload.room in ('a', 'b')", over headers and values
         of a JSON payload; the home broker sends no others (docs/live.md). `fuse`: `antecede.fuse(...)`; the home broker
         then sends results instead, one per cut.
@@ -315,6 +326,11 @@ class Client(Connection):
             await self.until(lambda: self.closed or self.carried(filters))
         if inbox.since is not None:
             frontier = restored(inbox.since)
+            if self.attached:
+                raise InputError(
+                    f"{self.name} has begun already: the first inbox resumes for the whole client, before anything is "
+                    "published. Give that one all filters: node.subscribe('a', 'b', since=...)."
+                )
             (base, life), (whose, earlier) = split_name(self.name), split_name(frontier.process)
             if base == whose and life <= earlier and not self.attached:
                 await self.begin_behind(frontier)
@@ -344,11 +360,13 @@ class Client(Connection):
         if inbox in self._inboxes:
             self._inboxes.remove(inbox)
             if not self.closed and self._frontier is None:
+                inbox.counts["overflow"] += self.ready(inbox)
                 self.node.tell(lambda now_us: self.machine.application.close(inbox.name, now_us))
                 self.attach(self._filters())
 
     def _filters(self, *more: Inbox) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(f for inbox in (*self._inboxes, *more) for f in inbox.filters))
+        open_ones = [inbox for inbox in (*self._inboxes, *more) if not inbox.drains]
+        return tuple(dict.fromkeys(f for inbox in open_ones for f in inbox.filters))
 
     def ready(self, inbox: Inbox) -> int:
         return 0 if self._node is None or self._frontier is not None else self.machine.application.ready(inbox.name)
@@ -360,8 +378,8 @@ class Client(Connection):
         machine = self.machine
         if not machine.application.ready(inbox.name):
             return []
-        taken = self.node.hand_over(machine.application, inbox.name, limit)
-        return [read_message(one, machine.causes_of) for one in taken]
+        taken, without = self.node.hand_over(machine.application, inbox.name, limit), machine.handover.without
+        return [read_message(one, machine.causes_of, without.get(one.id, ())) for one in taken]
 
     def turned(self) -> None:
         for fused in self._fused:
@@ -373,17 +391,33 @@ class Client(Connection):
 
     def said(self, effect: Effect) -> None:
         if isinstance(effect, Dropped):
+            self._let_go = effect.message
             for inbox in [one for one in self._inboxes if one.name == effect.queue]:
                 inbox.counts[effect.reason] += 1
+        elif isinstance(effect, Deliver):
+            if self._on_fate is not None:
+                self.call_back(self._on_fate, Fate(effect.message.id, "delivered", effect.missing))
+        elif isinstance(effect, Shed):
+            log.warning("%s: %s had no more room for %d messages to it", self.name, effect.peer, effect.messages)
+            self._tell(Fate("", "overflow", (), effect.messages), in_none=True)
         elif isinstance(effect, Discard) and effect.reason in _FATES:
             fate = Fate(effect.message, _FATES[effect.reason], effect.missing)
-            self._fates[fate.fate] += 1
-            if self._on_fate is not None:
-                self._on_fate(fate)
+            self._tell(fate, in_none=effect.message != self._let_go)
+
+    def _tell(self, fate: Fate, *, in_none: bool) -> None:
+        self._fates[fate.fate] += fate.messages
+        if in_none:
+            self._in_none[fate.fate] += fate.messages
+        if self._on_fate is not None:
+            self.call_back(self._on_fate, fate)
 
     def fates(self) -> dict[str, int]:
-        """What was not delivered at this node, by fate."""
+        """What was not delivered at this node, by fate: one for each message, however many inboxes wanted it."""
         return dict(self._fates)
+
+    def fates_of(self, inbox: Inbox) -> Counter[str]:
+        """What an inbox handed over and let go of, and what was in none."""
+        return inbox.counts + self._in_none
 
     # -- asking ----------------------------------------------------------------------------------------------------
 
@@ -393,12 +427,15 @@ class Client(Connection):
         """Publish a question and wait for the first reply, an ordinary message (see `reply`); TimeoutError when none
         comes `within` so many seconds."""
         deadline_of(within, None, 0)  # a number, before anything waits for it
-        if self._replies is None:
-            inbox = self.subscribe(f"$reply/{self.name}/+")
-            await self.open_inbox(inbox)
-            self._replies = asyncio.create_task(self._take_replies(inbox))
+        async with self._asking:
+            if self._reply_inbox is None:
+                prefix = f"$reply/{self.name}/"
+                inbox = self.subscribe(f"{prefix}+")
+                await self.open_inbox(inbox)
+                self._reply_inbox, self._reply_to = inbox, prefix
+                self._replies = asyncio.create_task(self._take_replies(inbox))
         self._requests += 1
-        place = f"$reply/{self.name}/{self._requests}"
+        place = f"{self._reply_to}{self._requests}"
         answer = self._asked[place] = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(within):
@@ -428,10 +465,17 @@ class Client(Connection):
     # -- the end ---------------------------------------------------------------------------------------------------
 
     async def drain(self, within: float | None = None) -> None:
-        """Take no more in, and wait until all that was published is safe. What was queued can still be taken."""
-        for inbox in list(self._inboxes):
-            inbox.keep_all()
-            await inbox.aclose()
+        """Take no more in, and wait until all that was published is safe. What is queued can still be taken until this
+        node is closed, by its deadline as ever; replies still come."""
+        ending = [inbox for inbox in self._inboxes if inbox is not self._reply_inbox]
+        for inbox in ending:
+            inbox.drains = True
+            if not self.closed and self._frontier is None:
+                self.machine.application.stop(inbox.name)
+        if ending and not self.closed and self._frontier is None:
+            self.attach(self._filters())
+        for inbox in ending:
+            inbox.wake()
         await self.flush(within)
 
     async def aclose(self) -> None:
@@ -461,6 +505,10 @@ class Client(Connection):
         )
 
     def resumed(self) -> None:
+        for inbox in [one for one in self._inboxes if one.drains]:  # its queue went with the earlier machine
+            self._inboxes.remove(inbox)
+            inbox.closed = True
+            inbox.wake()
         for inbox in self._inboxes:
             self._open_queue(inbox)
         if self.attached:

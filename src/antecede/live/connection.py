@@ -12,6 +12,7 @@ import contextlib
 import logging
 import ssl
 from collections.abc import Callable, Iterator, Sequence
+from typing import ParamSpec
 
 from antecede.core.effects import Effect, Expelled
 from antecede.core.entries import Entries
@@ -36,6 +37,8 @@ from antecede.live.timing import CLIENT_SETTINGS, PROBING
 __all__ = ["Connection"]
 
 log = logging.getLogger("antecede.client")
+
+P = ParamSpec("P")
 
 FIRST_S = 5.0
 """How long the first broker is looked for before `connect` gives up."""
@@ -253,8 +256,15 @@ class Connection:
         self.state = state
         log.info("%s: %s%s", self.name, state, broker and f" ({broker})")
         if self._on_state is not None:
-            self._on_state(state, broker)
+            self.call_back(self._on_state, state, broker)
         self._changed.set()
+
+    def call_back(self, callback: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Tell the application. A mistake of its own ends neither this turn nor the connection."""
+        try:
+            callback(*args, **kwargs)
+        except Exception:
+            log.exception("%s: a callback of the application failed", self.name)
 
     def _places(self) -> Iterator[tuple[str, Address]]:
         """The brokers to call, the best first: the home, others that carry what this client wants, others, the

@@ -8,7 +8,7 @@ under its name. What a full queue does is the machine's to decide (`core/home/ha
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from antecede.core.home.queue import POLICIES
@@ -24,13 +24,18 @@ __all__ = ["Fate", "Inbox", "Waiters"]
 
 
 class Fate(NamedTuple):
-    """What became of a message that was not delivered here."""
+    """What became of a message that was not delivered here, or without all its causes; or of several messages, of which
+    nobody says which they are."""
 
     id: str
+    """Empty where there are several."""
     fate: str
-    """`late`, `superseded`, `expired`, `overflow` or `lost`."""
+    """`late`, `superseded`, `expired`, `overflow` or `lost`; or `delivered`, without some of its causes."""
     missing: tuple[str, ...] = ()
-    """With `late`: what it waited for. With `superseded`: what follows it and was delivered before."""
+    """With `late`: what it waited for. With `superseded`: what follows it and was delivered before. With `delivered`:
+    the causes that had not come."""
+    messages: int = 1
+    """How many messages: more than one only with `overflow` at the home broker."""
 
     @property
     def blocked_by(self) -> tuple[str, ...]:
@@ -86,8 +91,8 @@ class Inbox(Waiters):
         """What the machine calls its queue."""
         self.closed = False
         self._node = node
-        self._kept: deque[Message] = deque()
-        """Taken already, since the node drains."""
+        self.drains = False
+        """Whether nothing more is let in: what waits can be taken, then it closes."""
         self.counts: Counter[str] = Counter()
 
     @property
@@ -110,10 +115,6 @@ class Inbox(Waiters):
             self._node.close_inbox(self)
             self.wake()
 
-    def keep_all(self) -> None:
-        """Take all that is ready now, for the application to come and get after the queue is closed."""
-        self._kept.extend(self._node.take(self, len(self)))
-
     def __aiter__(self) -> Inbox:
         return self
 
@@ -122,9 +123,6 @@ class Inbox(Waiters):
             raise InputError("Nothing is subscribed yet: use it inside `async with node.subscribe(...) as inbox`.")
         while True:
             node = self._node
-            if self._kept:
-                self.counts["delivered"] += 1
-                return self._kept.popleft()
             if node.closed or self.closed:
                 if node.refusal and not self.closed:
                     raise EnvironmentFault(node.refusal)
@@ -133,6 +131,9 @@ class Inbox(Waiters):
             if taken:
                 self.counts["delivered"] += 1
                 return taken[0]
+            if self.drains:
+                await self.aclose()
+                continue
             await self.woken()
 
     async def get(self, within: float | None = None) -> Message:
@@ -149,7 +150,7 @@ class Inbox(Waiters):
 
     def __len__(self) -> int:
         """Messages that wait to be taken."""
-        return len(self._kept) + (0 if self.closed or self._node.closed else self._node.ready(self))
+        return 0 if self.closed or self._node.closed else self._node.ready(self)
 
     @property
     def frontier(self) -> bytes:
@@ -158,6 +159,8 @@ class Inbox(Waiters):
         return save(self._node.machine.application.frontier())
 
     def fates(self) -> dict[str, int]:
-        """How many messages had which fate: `delivered`, `late` and `overflow` in this inbox; `superseded`, `expired`
-        and `lost` at the whole node, for what never came is not known by its topic; `queued` wait here."""
-        return {**self._node.fates(), **self.counts, "queued": len(self)}
+        """How many messages had which fate. In this inbox: `delivered`; `overflow` and `late` of what it had and let go
+        of; `queued` wait here. And, the same in every inbox of this node, what was in none of them, for of what never
+        came the topic is not known: `superseded`, `expired`, `lost`, `overflow` at its home, and what was
+        `late` when it came or while it waited for its causes. `node.fates()` has each message once."""
+        return {**self._node.fates_of(self), "queued": len(self)}

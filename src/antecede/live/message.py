@@ -72,9 +72,12 @@ class Message(msgspec.Struct, frozen=True, eq=False, gc=False):
     deadline_us: int | None
     headers: Mapping[str, Value] = msgspec.field(default_factory=dict)
     _causes: Callable[[str], tuple[str, ...]] = _no_causes
+    missing: tuple[str, ...] = ()
+    """The causes that it was delivered without, as far as that can be told: usually none."""
 
     def __repr__(self) -> str:
-        shown = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name != "_causes"]
+        hidden = ("_causes",) if self.missing else ("_causes", "missing")
+        shown = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in hidden]
         return f"Message({', '.join(shown)})"
 
     @property
@@ -162,12 +165,14 @@ def read_content(payload: bytes) -> Shown:
     return Shown(content.headers or {}, content.body, content.sent_us)
 
 
-def read_message(message: CoreMessage, causes: Callable[[str], tuple[str, ...]] = _no_causes) -> Message:
+def read_message(
+    message: CoreMessage, causes: Callable[[str], tuple[str, ...]] = _no_causes, missing: tuple[str, ...] = ()
+) -> Message:
     """A message as an application gets it."""
     content = content_of(message)
     return Message(
         message.id, message.topics[0], content.body, message.sender, content.sent_us or None, message.deadline_us,
-        content.headers or {}, causes,
+        content.headers or {}, causes, missing,
     )  # fmt: skip
 
 

@@ -82,8 +82,8 @@ class Node:
         clock: Clock | None = None,
     ) -> None:
         """`records`: without it nothing is noted. `on_deliver`: called once per delivered message, may publish.
-        `on_effect`: called with whatever else the machine says that is no frame, at the same time. `on_turn`: called
-        when a turn is over and its frames have left."""
+        `on_effect`: called with whatever else the machine says that is no frame, and with deliveries that lack a cause,
+        at the same time. `on_turn`: called when a turn is over and its frames have left."""
         self.machine = machine
         self.transport = transport
         self.run = run
@@ -216,6 +216,8 @@ class Node:
                     )
                 if self.on_deliver is not None:
                     self._delivered.append(message)
+                if effect.missing and self.on_effect is not None:
+                    self._said.append(effect)
             else:
                 if recording:
                     for fact in facts(effect):

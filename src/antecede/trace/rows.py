@@ -22,6 +22,7 @@ from antecede.core.effects import (
     Leave,
     Move,
     Send,
+    Shed,
 )
 from antecede.core.topics import split_filter
 
@@ -67,6 +68,7 @@ _LAID_OUT: dict[type, Callable[[Any], list[Fact]]] = {
     Send: _nothing,
     Expelled: _nothing,
     Dropped: _nothing,
+    Shed: _nothing,
     Deliver: lambda effect: [{"kind": "deliver", "message": effect.message.id, "reason": effect.reason}],
     Discard: lambda effect: [
         {"kind": "discard", "message": effect.message, "reason": effect.reason, "peer": effect.peer}

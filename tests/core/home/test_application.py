@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
 
 from antecede.core.effects import Deliver, Discard
+from antecede.core.entries import Entries
 from antecede.core.frames import Attach, Attached, Grown, Items, Publish
 from antecede.core.home.frontier import Frontier
-from antecede.core.message import Publication
+from antecede.core.machine import Settings
+from antecede.core.message import Envelope, Message, Publication, Stamp
+from antecede.core.recipes import build
 from antecede.errors import InputError
 from tests.core.home.test_client import client, item, items
+from tests.core.home.test_handover import come, reader
 from tests.core.kit import frame_to, grouped, machine, told, view_of
 
 SAVED = Frontier("S", {"X@G1": 2, "S@G1": 1}, {"Y@G1": 4}, {"X~@G1": (3, ((5, 4),))}, rank=6)
@@ -122,3 +127,38 @@ def test_causes_that_its_earlier_life_had_widen_and_others_are_refused() -> None
     for never in ("X:3", "X~:6", "Y:1"):
         with pytest.raises(InputError, match=r"^S\.1 never had"):
             one.publish(Publication(("G1",), b"", after=[never]), 2)
+
+
+def test_what_never_came_before_a_message_is_told_where_all_of_its_group_is_owed() -> None:
+    one = reader(("inbox", "G1"))
+    for filters in (("G1",), ("G1", "G2#?x > 1")):
+        one.subscribe(filters, ("H",), 2)
+    one.receive(Grown(1, 2, 1, ("Z:3",), ()), "H", 2)
+    needs = (("Y@G1", 4), ("Z@G1", 3), ("Y@G2", 5), ("Q@G3", 1))
+    first, own = grouped("X:2", needs=needs, covers={**dict(needs), "X@G1": 1}), grouped("X:3", needs=(("X@G1", 2),))
+    one.receive(Items(1, (item(1, first), item(2, own, 1))), "H", 3)
+    _, effects = one.application.hand_over("inbox", 2, 4)
+    delivered = [effect for effect in effects if isinstance(effect, Deliver)]
+    assert [(effect.message.id, effect.missing) for effect in delivered] == [("X:2", ("Y:4", "X:1")), ("X:3", ())]
+
+
+def test_what_came_and_was_let_go_of_is_not_missing() -> None:
+    one = reader(size=1)
+    come(one, grouped("Y:1"), grouped("X:1", needs=(("Y@G1", 1),)))
+    _, effects = one.application.hand_over("inbox", 1, 4)
+    assert [effect.missing for effect in effects if isinstance(effect, Deliver)] == [()]
+
+
+def test_what_a_late_message_waited_for_is_told_under_a_table_too() -> None:
+    table = Entries({"hall/#": (), "room/#": ()})
+    one: Any = build(
+        "home", "repaired", name="S", role="subscriber", groups=(), settings=Settings(), dice=Random(1), table=table
+    )
+    one.view(view_of({"H": "0 1"}, "S"), 0)
+    one.application.open("inbox", ("room/1",), size=10, policy="drop_oldest")
+    one.subscribe(("room/1",), ("H",), 0)
+    one.receive(Attached(1, {}, ()), "H", 1)
+    stamp = Stamp((("X@1", 2),), (("Y@1", 4), ("Y@0", 3)), {"Y@1": 4, "Y@0": 3})
+    late = Envelope(Message("X", 2, ("room/1",), b"", 5), stamp)
+    said = one.receive(Items(1, (item(1, late),)), "H", 6)
+    assert [(effect.reason, effect.missing) for effect in said if isinstance(effect, Discard)] == [("late", ("Y:4",))]

@@ -314,12 +314,14 @@ def test_a_place_is_taken_only_where_there_is_room() -> None:
 def test_what_was_missing_when_its_successor_was_forced_out_is_taken_until_that_is() -> None:
     for taken_before in (False, True):
         one = reader(guard_us=10)
-        late = grouped("X:2", deadline_us=50, covers={"X@G1": 1})
+        late = grouped("X:2", deadline_us=50, needs=(("X@G1", 1),))
         one.receive(Items(1, (item(2, late, 1),)), "H", 2)
         one.wake(40)
         assert one.application.ready("inbox") == 1
         if taken_before:
-            assert taken(one, now=41) == (["X:2"], ["deliver X:2 deadline"])
+            _, effects = one.application.hand_over("inbox", 1, 41)
+            assert lines(effects) == ["deliver X:2 deadline"] and effects[0].missing == ("X:1",)
+            assert one.handover.without == {"X:2": ("X:1",)}
         said = lines(one.receive(Items(1, (item(1, grouped("X:1")),)), "H", 42))
         assert said == (["discard X:1 superseded"] if taken_before else [])
         assert taken(one, now=43)[0] == ([] if taken_before else ["X:1", "X:2"])
@@ -330,7 +332,20 @@ def test_numbers_that_cannot_be_had_are_passed_in_order() -> None:
     given = item(4, grouped("X:4"), 3, 1), item(3, grouped("X:3"), 1), item(7, grouped("X:7"), 6)
     one.receive(Items(1, given), "H", 2)
     assert one.application.ready("inbox") == 0
-    one.receive(Top(1, 7, 5), "H", 3)
+    assert lines(one.receive(Top(1, 7, 5), "H", 3))[0] == "H shed 3", "numbers 1, 2 and 5 never came"
+    assert not [line for line in lines(one.receive(Top(1, 7, 5), "H", 3)) if "shed" in line]
     assert taken(one, now=4)[0] == ["X:3", "X:4"] and one.behind() == 5
     assert lines(one.receive(Items(1, (item(2, grouped("X:2")),)), "H", 5)) == ["discard X:2 overflow"]
     assert lines(one.receive(Items(1, (item(2, grouped("X:2")),)), "H", 6)) == ["discard X:2 duplicate"]
+
+
+def test_a_queue_that_stopped_keeps_what_waits_though_its_filters_are_given_up() -> None:
+    one = reader(("a", "G1"), ("b", "G2"))
+    come(one, grouped("X:1", "G1"), grouped("X:2", "G1", deadline_us=50), grouped("Y:1", "G2"))
+    one.application.stop("a")
+    assert lines(one.subscribe((), ("H",), 3)) == ["leave G1,G2", "discard Y:1 foreign"]
+    assert one.application.ready("a") == 2 and one.application.ready("b") == 0
+    assert one.application.frontier().marks == {}
+    one.publish(Publication(("G1",)), 4)
+    assert taken(one, "a", now=51) == (["X:1"], ["a drops X:2 late", "discard X:2 late", "deliver X:1 causes"])
+    assert one.application.frontier().marks == {"X@G1": 1, "S@G1": 1}

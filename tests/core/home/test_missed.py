@@ -11,6 +11,9 @@ def test_for_as_long_as_a_home_may_have_it() -> None:
     missed.note("p:1", 10)
     missed.note("p:2", 50)
     assert missed.ids(110) == ("p:1", "p:2") and missed.ids(111) == ("p:2",) and missed.ids(151) == ()
+    assert "p:1" not in missed
+    missed.note("p:3", 200)
+    assert "p:3" in missed
 
 
 def test_since_it_came_last() -> None:

@@ -20,6 +20,8 @@ def test_it_wants_what_matches_and_its_own_if_asked() -> None:
         queue = Queue("q", ("G1",), 1, "block", own)
         assert queue.wants(ready("X:1", "G1")) and not queue.wants(ready("X:1", "G2"))
         assert queue.wants(ready("X:1", "G1", reason="own")) is own
+        queue.stopped = True
+        assert not queue.wants(ready("X:1", "G1")) and not queue.wants(ready("X:1", "G1", reason="own"))
 
 
 def test_it_is_full_when_so_many_wait() -> None:

@@ -150,6 +150,13 @@ def test_missing_causes_that_are_reached_by_force_free_who_waited_for_them() -> 
     assert reader.freed == ["waits"]
 
 
+def test_how_many_numbers_have_not_come() -> None:
+    reader = IndexReader()
+    for n in (1, 2, 5, 7):
+        reader.skipped(((INDEX, n),), None)
+    assert [reader.lacking(n) for n in (0, 2, 4, 6, 9)] == [0, 0, 2, 3, 5]
+
+
 def test_a_new_attachment_begins_at_one() -> None:
     reader = IndexReader()
     reader.watch((INDEX, 7), "waits")

@@ -26,7 +26,9 @@ def test_names_belong_to_their_token() -> None:
 
 def test_replies_go_to_whoever_asked_and_come_from_whoever_may_publish() -> None:
     assert ANN.may_subscribe("$reply/ann/+", "ann") and not ANN.may_subscribe("$reply/bob/+", "ann")
-    assert not ANN.may_subscribe("$reply/#", "ann")
+    assert not ANN.may_subscribe("$reply/#", "ann") and not ANN.may_subscribe("$reply/+/1", "ann")
+    assert ANN.may_subscribe("$reply/ann/+", "ann.2") and ANN.may_subscribe("$reply/ann.1/+", "ann.2")
+    assert not ANN.may_subscribe("$reply/ann.3/+", "ann.2") and not ANN.may_subscribe("$reply/ann-7/+", "ann.2")
     assert ANN.may_publish("$reply/bob/1")
     assert not Rights(id="2", name="mute", subscribe=("#",), expires_s=9).may_publish("$reply/bob/1")
 

@@ -81,9 +81,14 @@ def test_what_could_not_be_delivered_is_a_row_too(tmp_path: Path, monkeypatch: p
         assert rows["ann:2"]["payload"] is None and rows["ann:2"]["sender"] == "ann"
 
 
-def test_of_what_is_lost_only_its_name_is_known() -> None:
+def test_of_what_is_lost_only_its_name_is_known_and_what_has_none_is_no_row(tmp_path: Path) -> None:
     row = undelivered(Fate("ann~:3", "lost"))
     assert row == {"id": "ann~:3", "sender": "ann", "fate": "lost", "missing": []}
+    with brokers("A") as there:
+        feed = feed_of(there, tmp_path)
+        for fate in (Fate("", "overflow", (), 3), Fate("ann:3", "delivered", ("bob:1",)), Fate("ann:4", "lost")):
+            feed.note(fate)
+        assert [fate.id for fate in feed._fates] == ["ann:4"]
 
 
 def test_a_full_spool_stops_the_taking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ each message as soon as it is ready, and nothing here has an effect:
     app.ready(queue)                how many messages may be handed over now
     messages, effects = app.hand_over(queue, limit, now_us)         they are delivered: each is a Deliver effect, which
                                     is its row; carry out the effects, then give them to the application
+    app.stop(queue)                 nothing more is let in; then client.subscribe(the filters of the others, at, now_us)
     app.close(queue, now_us)        then client.subscribe(the filters that are left, at, now_us)
     app.frontier()                  what was handed over, as a small value to save (`wire.save`)
 
@@ -58,6 +59,10 @@ class Application:
         if self.had is None:
             self.had = LooseReader()
             self.had.take_over(self.heard.unordered())
+
+    def stop(self, queue: str) -> None:
+        """A queue lets nothing in from now on; what waits there can still be taken, after its filters are given up."""
+        self.handover.stop(queue)
 
     def close(self, queue: str, now_us: int) -> list[Effect]:
         self.handover.close(queue, now_us)
@@ -144,7 +149,7 @@ class Application:
             return self.causes.recent_after(stamp)
         past, began = self.upper.past(), client.start_marks
         marks = [(s, n) for s, n in stamp.needs if n > max(past.get(s, 0), began.get(s, 0))]
-        return tuple(dict.fromkeys(id_of_mark(mark) for mark in marks if client.interest.concerns(mark[0])))
+        return tuple(dict.fromkeys(id_of_mark(mark) for mark in marks if client.may_want(mark[0])))
 
     def admitted(self, envelope: Envelope) -> None:
         """A message has entered its queues: it need not be sent again."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from antecede.core.effects import Deliver, Discard, Effect, Move, Send
+from antecede.core.effects import Deliver, Discard, Effect, Move, Send, Shed
 from antecede.core.frames import (
     Ack,
     Attach,
@@ -35,14 +35,15 @@ from antecede.core.home.handover import QueuedInbox
 from antecede.core.home.missed import Missed
 from antecede.core.home.outbox import Outbox
 from antecede.core.home.retiring import Naming
-from antecede.core.interest import Interest
-from antecede.core.marks import beyond, cut_of, loose_of, newest_of, put
-from antecede.core.message import Envelope, Mark, Message, Publication
+from antecede.core.interest import Interest, group_of
+from antecede.core.marks import beyond, cut_of, join, loose_of, newest_of, put, tops_of, waited_for
+from antecede.core.message import Envelope, Mark, Message, Publication, id_of_mark, series_of
 from antecede.core.order.numbered import INDEX, WINDOW, IndexReader, item_stamp
 from antecede.core.order.unordered import LooseReader, LooseWriter
 from antecede.core.order.vector import VectorWriter
 from antecede.core.publishing import accepted
 from antecede.core.roles.receiver import Parts, Receiver, Timer
+from antecede.core.topics import covers
 from antecede.errors import InputError
 
 __all__ = ["Client"]
@@ -228,6 +229,35 @@ class Client(Receiver):
         self.causes.remember_cut(name, cut, marks, rank)
         self.upper.rank = max(self.upper.rank, rank)
 
+    def may_want(self, stream: str) -> bool:
+        """Whether a stream may hold what this client wants."""
+        return self.groups.wanted(self.interest.filters).concerns(stream)
+
+    def never_came(self, envelope: Envelope) -> tuple[str, ...]:
+        """The causes, in ids, that were owed to this client and have not come although a message that follows them is
+        delivered now: its home had to let it go without them. Only where this client wants a whole group can it be told
+        that what is missing is owed. Example: Bob wants `room/#`, an entry of the table, and `hall/1`, part of another:
+        that ann:1 in `room/2` never came he hears, of ann:2 in `hall/1` he does not."""
+        tops, marks = self.tops, list[Mark]()
+        for stamp in waited_for((self.naming.learned(envelope).stamp,)):
+            before = [(stream, stamp.covers[stream]) for stream, _ in stamp.own if stream in stamp.covers]
+            marks = [mark for mark in (*stamp.needs, *before) if mark[1] > tops.get(series_of(mark[0]), 0)]
+        if not marks:
+            return ()
+        past, began, cuts = self.upper.past(), self.start_marks, dict[str, int]()
+        for cut in self.growing.began():
+            join(cuts, tops_of(cut))
+        beyond_all = [
+            (s, n) for s, n in marks if n > max(past.get(s, 0), began.get(s, 0), cuts.get(series_of(s), 0))
+        ]  # fmt: skip
+        ids = {id_of_mark(mark): None for mark in beyond_all if self._wants_all_of(group_of(mark[0]))}
+        return tuple(one for one in ids if one not in self.inbox.seen and one not in self.missed)
+
+    def _wants_all_of(self, group: str) -> bool:
+        """Whether each message of a group is owed."""
+        groups = self.groups
+        return any(groups.meets(f, group) and covers(f, groups.filters((group,))[0]) for f in self.growing.filters)
+
     def say_home(self, frame: Frame) -> None:
         assert self.home is not None
         self.out.append(Send((self.home,), frame))
@@ -400,6 +430,10 @@ class Client(Receiver):
     def _on_top(self, frame: Top, now_us: int) -> None:
         if frame.low > self.behind():
             self._low = frame.low
+            never = self.inbox.never_came(frame.low)
+            if never:
+                assert self.home is not None
+                self.out.append(Shed(self.home, never))
             self.inbox.pass_to(frame.low, now_us)
             self.acknowledge_some(now_us)
         self._top = max(self._top, min(frame.top, self._reach()))

@@ -69,11 +69,19 @@ class QueuedInbox(Inbox):
     def _missing(self, envelope: Envelope, reason: str) -> tuple[str, ...]:
         return self.application.missing(as_published(envelope), reason)
 
+    def never_came(self, index: int) -> int:
+        """How many of the numbers up to here have not come."""
+        assert isinstance(self.reader, IndexReader)
+        return self.reader.lacking(index) - len(self._held_up_to(index))
+
+    def _held_up_to(self, index: int) -> list[Held]:
+        return [one for one in self.held.values() if one.envelope.stamp.own[0][1] <= index]
+
     def pass_to(self, index: int, now_us: int) -> None:
         """No number up to here can be had any more. What is held of them waits for nothing else, so it is ready, in
         the order of the numbers, before whatever else this frees."""
         assert isinstance(self.reader, IndexReader)
-        held = [one for one in self.held.values() if one.envelope.stamp.own[0][1] <= index]
+        held = self._held_up_to(index)
         self.reader.pass_to(index)
         for one in sorted(held, key=by_rank):
             self._take(one)
@@ -105,6 +113,8 @@ class Handover:
         """What waited when this attachment began: the home may not know it, and send what goes before it."""
         self._due: list[tuple[int, int, Ready]] = []
         self._tick = 0
+        self.without: dict[str, tuple[str, ...]] = {}
+        """Of the messages taken last: what they were delivered without, where that is something."""
 
     # -- queues ----------------------------------------------------------------------------------------------------
 
@@ -112,6 +122,10 @@ class Handover:
         if name in self.queues:
             raise InputError(f"There is a queue {name!r} already: choose another name, or close it first.")
         self.queues[name] = Queue(name, filters, size, policy, own, self.seen)
+
+    def stop(self, name: str) -> None:
+        """A queue lets nothing in from now on; what waits there stays, also when its filters are given up."""
+        self.queues[name].stopped = True
 
     def close(self, name: str, now_us: int) -> None:
         """What still waited there is dropped: its application wanted no more."""
@@ -249,6 +263,7 @@ class Handover:
     def take(self, name: str, limit: int, now_us: int) -> list[Message]:
         """The next messages of one queue, at most `limit`: they are delivered."""
         self.wake(now_us)
+        self.without.clear()
         queue, taken = self.queues[name], list[Message]()
         while queue.waiting and len(taken) < limit:
             ready = queue.entries.popleft()
@@ -257,6 +272,8 @@ class Handover:
                 if not ready.settled:
                     self._hand(ready, now_us)
                 taken.append(ready.envelope.message)
+                if ready.missing:
+                    self.without[ready.envelope.message.id] = ready.missing
         self._let_in(now_us)
         return taken
 
@@ -285,12 +302,17 @@ class Handover:
         if ready.reason == "own":
             self.out.append(Deliver(ready.envelope.message, "own"))
         else:
-            self._say(ready.envelope, ready.reason, now_us)
+            ready.missing = self._say(ready.envelope, ready.reason, now_us)
 
-    def _say(self, envelope: Envelope, reason: str, now_us: int) -> None:
-        missing = self.application.missing(envelope, reason) if reason == "deadline" else ()
+    def _say(self, envelope: Envelope, reason: str, now_us: int) -> tuple[str, ...]:
+        """Deliver it; returns what it is delivered without."""
+        if reason == "deadline":
+            missing = self.application.missing(envelope, reason)
+        else:
+            missing = self.application.client.never_came(envelope) if self.queues else ()
         self.out.append(Deliver(envelope.message, reason, missing))
         self.application.delivered(envelope, now_us)
+        return missing
 
     def _drop(self, ready: Ready, queue: Queue, reason: str, now_us: int) -> None:
         ready.leave(queue)
@@ -361,13 +383,16 @@ class Handover:
         return self._carried[-WINDOW:], self._carried[:-WINDOW]
 
     def dismiss(self, wants: Callable[[Message], bool], now_us: int) -> list[Ready]:
-        """The client left some groups: what waits and is no longer wanted is dropped, and may come again some day."""
-        unwanted = []
+        """The client left some groups: what waits and is no longer wanted is dropped, and may come again some day; what
+        waits in a queue that stopped stays."""
+        unwanted, queues = [], self.queues
         for ready in (*self._order, *self._door):
-            if not ready.settled and ready.reason != "own" and not wants(ready.envelope.message):
+            if ready.settled or ready.reason == "own" or any(queues[name].stopped for name in ready.queues):
+                continue
+            if not wants(ready.envelope.message):
                 ready.settled = True
                 for name in ready.queues:
-                    ready.leave(self.queues[name])
+                    ready.leave(queues[name])
                 self.out.append(Discard(ready.envelope.message.id, "foreign"))
                 unwanted.append(ready)
         self._let_in(now_us)

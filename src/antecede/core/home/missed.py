@@ -24,6 +24,9 @@ class Missed:
         self._forget(now_us, WINDOW - 1)
         self._at_us[message_id] = now_us
 
+    def __contains__(self, message_id: str) -> bool:
+        return message_id in self._at_us
+
     def ids(self, now_us: int) -> tuple[str, ...]:
         self._forget(now_us, WINDOW)
         return tuple(self._at_us)

@@ -22,7 +22,7 @@ POLICIES = ("drop_oldest", "drop_newest", "block")
 class Ready:
     """One message that waits to be taken."""
 
-    __slots__ = ("delivered", "envelope", "index", "put_us", "queues", "reason", "settled")
+    __slots__ = ("delivered", "envelope", "index", "missing", "put_us", "queues", "reason", "settled")
 
     def __init__(self, envelope: Envelope, reason: str, now_us: int, index: int = 0) -> None:
         self.envelope = envelope
@@ -36,6 +36,8 @@ class Ready:
         self.settled = False
         """Whether its fate is known: it is delivered, or no queue has it any more."""
         self.delivered = False
+        self.missing: tuple[str, ...] = ()
+        """What it was delivered without."""
 
     def enter(self, queue: Queue) -> None:
         queue.entries.append(self)
@@ -60,7 +62,7 @@ class Ready:
 class Queue:
     """One inbox of the application."""
 
-    __slots__ = ("alone", "entries", "interest", "name", "own", "policy", "seen", "size", "waiting")
+    __slots__ = ("alone", "entries", "interest", "name", "own", "policy", "seen", "size", "stopped", "waiting")
 
     def __init__(
         self, name: str, filters: Sequence[str], size: int, policy: str, own: bool, seen: Seen | None = None
@@ -80,9 +82,13 @@ class Queue:
         self.entries: deque[Ready] = deque()
         """In the machine's order; some wait here no more."""
         self.waiting = 0
+        self.stopped = False
+        """Whether it lets nothing in any more; what waits in it can still be taken."""
 
     def wants(self, ready: Ready) -> bool:
-        return (self.own or ready.reason != "own") and self.interest.takes(ready.envelope.message, self.seen)
+        if self.stopped or (ready.reason == "own" and not self.own):
+            return False
+        return self.interest.takes(ready.envelope.message, self.seen)
 
     @property
     def full(self) -> bool:

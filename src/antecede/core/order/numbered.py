@@ -56,6 +56,11 @@ class IndexReader(Reader):
             self._compact(stream)
             self._free(stream, n, n)
 
+    def lacking(self, index: int) -> int:
+        """How many numbers up to this one do not lie behind."""
+        front = self.front.get(INDEX, 0)
+        return max(0, index - front) - sum(n <= index for n in self.above.get(INDEX, ()))
+
     def pass_to(self, index: int) -> None:
         """None up to here can be had any more. (Whoever holds some of them sees to it that they do not wait for each
         other.)"""

@@ -3,7 +3,7 @@
 Decided here: rights are filters of topics, as in MQTT: a topic may be published to if one filter matches it, a filter
 may be subscribed to if one filter covers it. A token also says what its bearer may be called, NAME or NAME-anything, so
 that nobody can take the place of another's client, at whichever broker. Whoever may publish at all may reply to
-requests, and everybody may read the replies to its own.
+requests, and everybody may read the replies to its own, also those to an earlier life of its name.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ class Rights(msgspec.Struct, frozen=True, kw_only=True):
     def may_subscribe(self, filter: str, name: str) -> bool:
         """`name`: what the bearer is called."""
         if filter.startswith(REPLIES):
-            return covers(f"{REPLIES}{name}/#", filter)
+            (base, life), whose = split_name(name), filter.split("/")[1]
+            earlier, its_life = split_name(whose)
+            return earlier == base and its_life <= life and covers(f"{REPLIES}{whose}/#", filter)
         return any(covers(wide, filter) for wide in self.subscribe)
 
     def may_be_called(self, name: str) -> bool:

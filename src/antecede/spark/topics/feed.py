@@ -3,7 +3,8 @@
 Decided in this file: rows are taken as they come, not when Spark asks, since a message counts as delivered when it is
 taken and one with a deadline must not wait for a trigger; a spool that is full stops the taking, so that the brokers
 hold what comes (65,536 messages, then `overflow`); and every message that the brokers could not deliver is a row too,
-with its fate and without a payload. The client ends without a good-bye: its brokers keep for a while what it misses.
+with its fate and without a payload, unless its home had no room for it, since nobody says which those are. The client
+ends without a good-bye: its brokers keep for a while what it misses.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import logging
 import threading
 from typing import Any
 
-from antecede.core.effects import Deliver, Effect
 from antecede.errors import AntecedeError, EnvironmentFault
 from antecede.live.client import Client
 from antecede.live.inbox import Fate, Inbox
@@ -35,17 +35,6 @@ FULL = 500_000
 """Rows in the spool that Spark has not finished: then no more are taken. Raising it costs disk."""
 OPEN_S = 15.0
 """How long a broker is looked for that carries the topics."""
-
-
-class Reading(Client):
-    """A client that remembers what a message was delivered without."""
-
-    missing: dict[str, tuple[str, ...]]
-
-    def said(self, effect: Effect) -> None:
-        if isinstance(effect, Deliver) and effect.missing:
-            self.missing[effect.message.id] = effect.missing
-        super().said(effect)
 
 
 class Feed:
@@ -107,7 +96,7 @@ class Feed:
         self._tries = TRIES
         while not self._stopping.is_set():
             silent = AGAIN if self.after is not None else 1  # a query that went on for days outlasts a busy minute
-            client = await opened(lambda: Reading(how, name, None, None, self._fates.append, SocketNetwork()), silent)
+            client = await opened(lambda: Client(how, name, None, None, self.note, SocketNetwork()), silent)
             try:
                 await self._feed_by(client)
             except EnvironmentFault:
@@ -118,15 +107,20 @@ class Feed:
                 await client.stop()
                 await ended()
 
-    async def _feed_by(self, client: Reading) -> None:
+    def note(self, fate: Fate) -> None:
+        """What its home had no room for has no names, so no rows: the log of the client says how many. What was
+        delivered without some cause has its row as it is."""
+        if fate.id and fate.fate != "delivered":
+            self._fates.append(fate)
+
+    async def _feed_by(self, client: Client) -> None:
         """With one life of the client; all its lives but the first go on where the spool ends."""
-        client.missing = {}
         since = None if self.after is None else self.after.frontier
         inbox = client.subscribe(*self.topics, queue=CHUNK, overflow="block", since=since, where=self.where)
         await self._opened(client, inbox)
         await self._take_all(client, inbox)
 
-    async def _opened(self, client: Reading, inbox: Inbox) -> None:
+    async def _opened(self, client: Client, inbox: Inbox) -> None:
         try:
             async with asyncio.timeout(OPEN_S):
                 await client.open_inbox(inbox)
@@ -138,7 +132,7 @@ class Feed:
         self._came_us = self._clock.now_us()
         self._open.set()
 
-    async def _take_all(self, client: Reading, inbox: Inbox) -> None:
+    async def _take_all(self, client: Client, inbox: Inbox) -> None:
         while not self._stopping.is_set():
             if self.row - self.done_row >= FULL:
                 await asyncio.sleep(GATHER_S)
@@ -155,7 +149,7 @@ class Feed:
                 raise EnvironmentFault(client.refusal or f"the client {client.name} was closed")
             fates, self._fates[:] = self._fates[:], []
             if messages or fates:
-                rows = [_row(message, client.missing.pop(message.id, ())) for message in messages]
+                rows = list(map(_row, messages))
                 self._write([*rows, *map(undelivered, fates)], inbox)
                 self._came_us, self._tries = self._clock.now_us(), TRIES
                 if fates:
@@ -172,12 +166,12 @@ class Feed:
         self.after = self.spool.write(rows, row, pos, inbox.frontier)
 
 
-def _row(message: Message, missing: tuple[str, ...]) -> dict[str, Any]:
+def _row(message: Message) -> dict[str, Any]:
     return {
         "id": message.id, "topic": message.topic, "payload": message.payload,
         "headers": list(message.headers.items()), "sender": message.sender, "sent_us": message.sent_us,
         "deadline_us": message.deadline_us, "causes": list(message.causes), "causal_pos": None, "fate": "delivered",
-        "missing": list(missing),
+        "missing": list(message.missing),
     }  # fmt: skip
 
 
