@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -121,3 +123,58 @@ def test_a_broker_joins_a_cluster_with_a_full_store_page_by_page_and_the_others_
     assert len({row.message for row in arrived}) == 6_001
     assert max(Counter(row.at_us for row in arrived).values()) < 1_000, "so many were dealt with at once"
     assert check(tmp_path).clean
+
+
+async def slow_reader(cluster: LocalCluster, messages: int, pause_s: float) -> tuple[int, Broker]:
+    """The last broker that carries room/# stops while bob, who takes one message every `pause_s`, has most to read."""
+    taken, (a, *_) = 0, cluster.brokers.values()
+    async with cluster.connect("ann", at="A") as ann, cluster.connect("bob", at="A") as bob:
+        async with bob.subscribe("room/#", queue=10, overflow="block") as inbox:
+            for _ in range(messages):
+                ann.publish_nowait("room/1", b"")
+            await ann.flush(30)
+            stopping = asyncio.create_task(a.stop(5.0))
+            with contextlib.suppress(TimeoutError):
+                while await inbox.get(6):
+                    taken += 1
+                    await asyncio.sleep(pause_s)
+            await stopping
+    return taken, a
+
+
+@pytest.mark.parametrize("others", [[], ["B"]])
+def test_a_broker_that_stops_waits_for_clients_that_no_other_one_can_serve(
+    others: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Alone, or beside one that does not carry what they want."""
+    table = {"room/#": ["A"], "hall/#": []} if others else None
+    taken, _ = LocalCluster(1 + len(others), table=table).run(lambda cluster: slow_reader(cluster, 2_000, 0.002))
+    assert taken == 2_000 and "are lost" not in caplog.text
+
+
+def test_what_a_stopped_broker_could_not_hand_over_is_counted_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    taken, _ = LocalCluster().run(lambda cluster: slow_reader(cluster, 2_000, 0.01))
+    (left,) = map(int, re.findall(r"bob has not acknowledged (\d+) messages", caplog.text))
+    assert 2_000 - taken <= left < 2_000 and taken < 2_000, (taken, left)
+
+
+def test_the_only_broker_takes_nothing_more_once_it_is_told_to_stop() -> None:
+    """What ann publishes meanwhile is not called safe, and the broker that begins there next gets it."""
+
+    async def scenario(cluster: LocalCluster) -> bytes:
+        a = cluster.brokers["A"]
+        async with cluster.connect("ann") as ann, cluster.connect("bob") as bob:
+            async with bob.subscribe("room/#", queue=1, overflow="block") as slow:
+                for _ in range(600):
+                    ann.publish_nowait("room/1", b"")
+                await ann.flush(30)
+                stopping = asyncio.create_task(a.stop(1.0))
+                await asyncio.sleep(0.1)
+                ann.publish_nowait("hall/1", b"later")
+                await stopping
+                assert slow.fates()["queued"] and ann.pending == 1
+                await cluster.start("A")
+                await ann.flush(60)
+        return b"safe"
+
+    assert LocalCluster().run(scenario) == b"safe"
