@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from antecede.core.effects import Expelled
-from antecede.errors import InputError
+from antecede.errors import EnvironmentFault, InputError
 from antecede.live.broker import Broker
 from antecede.live.client import connect
 from antecede.testing import LocalCluster
@@ -178,3 +178,25 @@ def test_the_only_broker_takes_nothing_more_once_it_is_told_to_stop() -> None:
         return b"safe"
 
     assert LocalCluster().run(scenario) == b"safe"
+
+
+def test_a_broker_that_the_table_does_not_name_says_so_and_calls_nothing_safe(caplog: pytest.LogCaptureFixture) -> None:
+    """B carries nothing: what ann publishes there is safe once A, which carries it, has begun."""
+
+    async def scenario(cluster: LocalCluster) -> bool:
+        cluster.kill("A")
+        await asyncio.sleep(20)
+        async with cluster.connect("ann", at="B") as ann:
+            with pytest.raises(EnvironmentFault, match="not known to be safe"):
+                await ann.publish("room/1", b"", within=5)
+            kept = ann.publish_nowait("room/1", b"")
+            await asyncio.sleep(5)
+            assert ann.pending
+            a = await cluster.start("A")
+            await ann.flush(30)
+            return kept in a.machine.store
+
+    cluster = LocalCluster(2, table={"room/#": ["A"], "hall/#": ["A", "D"]})
+    assert cluster.run(scenario)
+    assert "B carries nothing: no entry of the table names it. The table names A, D" in caplog.text
+    assert "A carries nothing" not in caplog.text

@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -248,6 +249,11 @@ class Broker:
     ) -> None:
         """A new machine under this name, empty but for what its earlier incarnation had."""
         site, carried = text_of(self.address), self.entries.carried_by(name)
+        if not carried:
+            log.warning(
+                "%s carries nothing: no entry of the table names it. The table names %s: start it with --name, or add "
+                "it to an entry at every broker", name, ", ".join(sorted(set(chain(*self.entries.table.values())))),
+            )  # fmt: skip
         settings = self.settings if self.protection is None else self.protection.settings(self.settings)
         inner = build(
             "home", "repaired", name=name, role="broker", groups=carried, settings=settings, dice=self._dice,
