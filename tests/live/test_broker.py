@@ -200,3 +200,14 @@ def test_a_broker_that_the_table_does_not_name_says_so_and_calls_nothing_safe(ca
     assert cluster.run(scenario)
     assert "B carries nothing: no entry of the table names it. The table names A, D" in caplog.text
     assert "A carries nothing" not in caplog.text
+
+
+@pytest.mark.parametrize("table", [{"room/#": []}, {"room/#": ["B"], "hall/#": ["A", "B"]}, {"$#": ["A"]}])
+def test_clients_ask_and_reply_whatever_the_table_says(table: dict[str, list[str]]) -> None:
+    async def scenario(cluster: LocalCluster) -> bytes:
+        async with cluster.connect("ann") as ann, cluster.connect("bob") as bob, bob.subscribe("room/#") as inbox:
+            asking = asyncio.create_task(ann.request("room/1", b"where?", within=10))
+            await bob.reply(await inbox.get(10), b"at the usual place")
+            return (await asking).payload
+
+    assert LocalCluster(2, table=table).run(scenario) == b"at the usual place"

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Effect, Expelled
-from antecede.core.entries import Entries
+from antecede.core.entries import REPLIES, Entries, with_replies
 from antecede.core.frames import Snapshot
 from antecede.core.home.broker import HomeBroker
 from antecede.core.machine import Peer, Settings
@@ -82,14 +82,15 @@ class Broker:
         settings: Settings = SETTINGS,
     ) -> None:
         """Port 0: the system chooses. `start` binds it; `address` says which. `table`: filter -> the brokers that carry
-        it (none named: all of them), the same at every broker; left out, all carry every topic. `state`: a directory
-        where a broker at a fixed port remembers its lives. `keys`: a directory that `antecede keys` made; beyond the
-        loopback there must be one. `advertise`: how others call it, if not by the address it listens on. `limits`: of
-        each client, where there are keys. `settings`: of its machine, the same at every broker."""
+        it (none named: all of them), the same at every broker; left out, all carry every topic. All carry replies,
+        unless it says who does. `state`: a directory where a broker at a fixed port remembers its lives. `keys`: a
+        directory that `antecede keys` made; beyond the loopback there must be one. `advertise`: how others call it, if
+        not by the address it listens on. `limits`: of each client, where there are keys. `settings`: of its machine,
+        the same at every broker."""
         self.listen = parse_address(listen, beyond_loopback=True)
         self.advertise = parse_address(advertise, beyond_loopback=True) if advertise else None
         self.seeds = [parse_address(one, beyond_loopback=True) for one in join]
-        self.entries = Entries(table)
+        self.entries = Entries(with_replies(table))
         if name is not None:
             check_process(name)
             if split_name(name)[1]:
@@ -249,7 +250,7 @@ class Broker:
     ) -> None:
         """A new machine under this name, empty but for what its earlier incarnation had."""
         site, carried = text_of(self.address), self.entries.carried_by(name)
-        if not carried:
+        if set(self.entries.filters(carried)) <= {REPLIES}:
             log.warning(
                 "%s carries nothing: no entry of the table names it. The table names %s: start it with --name, or add "
                 "it to an entry at every broker", name, ", ".join(sorted(set(chain(*self.entries.table.values())))),
