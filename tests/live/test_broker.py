@@ -211,3 +211,22 @@ def test_clients_ask_and_reply_whatever_the_table_says(table: dict[str, list[str
             return (await asking).payload
 
     assert LocalCluster(2, table=table).run(scenario) == b"at the usual place"
+
+
+def test_brokers_that_began_alone_with_different_tables_say_why_they_do_not_join(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario(cluster: LocalCluster) -> None:
+        first = Broker("127.0.0.1:7501", name="X", join=["127.0.0.1:7502"], table={"room/#": []}, network=cluster.network)
+        second = Broker("127.0.0.1:7502", name="Y", table={"hall/#": []}, network=cluster.network)
+        await first.start()
+        await second.start()
+        second.seeds = [first.address]  # as SIGHUP sets them
+        await asyncio.sleep(60)
+        await first.stop()
+        await second.stop()
+
+    LocalCluster().run(scenario)
+    said = [line for line in caplog.messages if "cannot join" in line]
+    assert sorted(line.partition(":")[0] for line in said) == ["X cannot join 127.0.0.1", "Y cannot join 127.0.0.1"]
+    assert all("Brokers of one cluster have one table" in line for line in said)

@@ -118,6 +118,8 @@ class Broker:
         self._node: Node | None = None
         self._records: Records | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._refusals: dict[Address, str] = {}
+        """Why brokers to join refuse, as the log has said."""
         self._others: set[str] = set()
         """The other brokers that the log has told of."""
 
@@ -341,8 +343,12 @@ class Broker:
             for seed in [seed for seed in self.seeds if seed != self.address]:
                 try:
                     said = await self._visit(seed, self.name)
-                except (OSError, TimeoutError, Turned):
+                except (OSError, TimeoutError):
                     continue
+                except Turned as refusal:
+                    self._refused_by(seed, refusal)
+                    continue
+                self._refusals.pop(seed, None)
                 if said.broker != self.name:
                     names.append(said.broker)
                     site = said.brokers.get(said.broker)
@@ -351,6 +357,12 @@ class Broker:
                 managed.met(names)
                 if lonely:
                     self.node.tell(lambda now_us, names=tuple(names): self.managed.contact(names, now_us))  # type: ignore[misc]
+
+    def _refused_by(self, seed: Address, refusal: Turned) -> None:
+        """A broker to join has another table, or the like: said once, until it answers otherwise."""
+        if refusal.final and self._refusals.get(seed) != str(refusal):
+            self._refusals[seed] = str(refusal)
+            log.warning("%s cannot join %s: %s", self.name, text_of(seed), refusal)
 
     def _tell_of_others(self) -> None:
         """Log which other brokers came and went since the last look."""
