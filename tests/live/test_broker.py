@@ -7,6 +7,7 @@ import contextlib
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from antecede.core.effects import Expelled
 from antecede.errors import EnvironmentFault, InputError
 from antecede.live.broker import Broker
 from antecede.live.client import connect
+from antecede.live.status import status_of
 from antecede.testing import LocalCluster
 from antecede.trace.check import check
 from antecede.trace.parquet import read_rows
@@ -230,3 +232,23 @@ def test_brokers_that_began_alone_with_different_tables_say_why_they_do_not_join
     said = [line for line in caplog.messages if "cannot join" in line]
     assert sorted(line.partition(":")[0] for line in said) == ["X cannot join 127.0.0.1", "Y cannot join 127.0.0.1"]
     assert all("Brokers of one cluster have one table" in line for line in said)
+
+
+def test_the_log_warns_of_a_clock_that_is_further_off_than_deadlines_allow_for(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario(cluster: LocalCluster) -> dict[str, Any]:
+        clock = cluster.brokers["B"].clock
+        await asyncio.sleep(10)
+        clock.base_us += 900
+        await asyncio.sleep(10)
+        assert "the clock of" not in caplog.text
+        clock.base_us += 49_100
+        await asyncio.sleep(30)
+        return status_of(cluster.brokers["A"])
+
+    status = LocalCluster(2).run(scenario)
+    said = [line for line in caplog.messages if "the clock of" in line]
+    assert sorted(line[:14] for line in said) == ["the clock of A", "the clock of B"]
+    assert any(re.search(r"of B is (49|50)\.\d ms ahead of this one's, more than 1\.0 ms", line) for line in said), said
+    assert status["clock_bound_us"] == 1_000 and abs(status["clock_offsets"]["B"]["offset_us"] - 50_000) < 2_000

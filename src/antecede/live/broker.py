@@ -108,6 +108,8 @@ class Broker:
         self.strangers = Strangers()
         self.offsets: dict[str, tuple[int, int]] = {}
         """By how many microseconds the clocks of other brokers are ahead, and how wrong that may be."""
+        self._adrift: set[str] = set()
+        """The brokers whose clocks are further off than the bound, as the log has said."""
         self.http_port = http
         self.mqtt_port = mqtt
         self.door: Door | None = None if mqtt is None else _door(self)
@@ -244,7 +246,7 @@ class Broker:
             bound_us = answered.adopt_clock(self.clock)
             log.info("took over the clock of %s, within %d us", answered.welcome.broker, bound_us)
         elif answered.welcome.broker != self.name:
-            self.offsets[answered.welcome.broker] = answered.offset_us()
+            self._compared_clock(answered.welcome.broker, *answered.offset_us())
         return answered.welcome
 
     def _begin(
@@ -381,6 +383,19 @@ class Broker:
         if sites:
             with contextlib.suppress(OSError, TimeoutError, Turned):
                 await self._visit(self._parsed(sites[sorted(sites)[turn % len(sites)]]), self.name)
+
+    def _compared_clock(self, name: str, offset_us: int, error_us: int) -> None:
+        """Warn of a clock that is certainly further off than deadlines allow for, once, until it is within again."""
+        self.offsets[name] = offset_us, error_us
+        if abs(offset_us) - error_us <= self.settings.clock_bound_us:
+            self._adrift.discard(name)
+        elif name not in self._adrift:
+            self._adrift.add(name)
+            log.warning(
+                "the clock of %s is %.1f ms %s this one's, more than %.1f ms, with which deadlines are kept: restart the "
+                "broker whose clock is wrong, it takes over another's", name, abs(offset_us) / 1e3,
+                "ahead of" if offset_us > 0 else "behind", self.settings.clock_bound_us / 1e3,
+            )  # fmt: skip
 
     # -- the end ---------------------------------------------------------------------------------------------------
 
