@@ -52,6 +52,11 @@ def test_mistakes_are_one_sentence(text: str, words: str, tmp_path: Path) -> Non
         load(file)
 
 
+def test_commas_part_a_list_in_flags_as_in_the_environment() -> None:
+    assert load(flags={"carry": ["a/#, b/#", "c"]})["carry"] == ["a/#", "b/#", "c"]
+    assert load(flags={"join": ["127.0.0.1:1,127.0.0.1:2"]})["join"] == ["127.0.0.1:1", "127.0.0.1:2"]
+
+
 def test_of_carry_and_table_the_one_with_the_higher_source_counts(tmp_path: Path) -> None:
     file, table = tmp_path / "broker.toml", {"room/#": ["A"]}
     file.write_text("[table]\n'room/#' = ['A']\n", "utf-8")

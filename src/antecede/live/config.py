@@ -93,7 +93,7 @@ class BrokerConfig:
 def load(
     file: str | Path | None = None, environ: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None
 ) -> BrokerConfig:
-    """`flags`: what was given, None where it was not.
+    """`flags`: what was given, None where it was not. In flags and the environment commas part a list.
 
     >>> config = load(environ={"ANTECEDE_JOIN": "127.0.0.1:7400,127.0.0.1:7401"}, flags={"name": "B"})
     >>> config["join"], config.values["name"].source
@@ -106,7 +106,10 @@ def load(
     for one in SETTINGS:
         variable = _variable(one.key)
         if flags.get(one.key) is not None:
-            level, value = 3, Value(_checked(one, flags[one.key], "--" + one.key.replace("_", "-")), "flag")
+            given = flags[one.key]
+            if one.kind == "list":
+                given = [part for several in given for part in _split(several)]
+            level, value = 3, Value(_checked(one, given, "--" + one.key.replace("_", "-")), "flag")
         elif variable in environ:
             given = _parsed(one, environ[variable], variable)
             level, value = 2, Value(_checked(one, given, variable), f"environment {variable}")
