@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-
 from bench.metadata import findings
+
 from tests.house import rules
 
 SCRIPTS = [path for path in sorted((rules.ROOT / "bench").glob("*.py")) if "__main__" in path.read_text("utf-8")]

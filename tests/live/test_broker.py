@@ -130,17 +130,20 @@ def test_a_broker_joins_a_cluster_with_a_full_store_page_by_page_and_the_others_
 async def slow_reader(cluster: LocalCluster, messages: int, pause_s: float) -> tuple[int, Broker]:
     """The last broker that carries room/# stops while bob, who takes one message every `pause_s`, has most to read."""
     taken, (a, *_) = 0, cluster.brokers.values()
-    async with cluster.connect("ann", at="A") as ann, cluster.connect("bob", at="A") as bob:
-        async with bob.subscribe("room/#", queue=10, overflow="block") as inbox:
-            for _ in range(messages):
-                ann.publish_nowait("room/1", b"")
-            await ann.flush(30)
-            stopping = asyncio.create_task(a.stop(5.0))
-            with contextlib.suppress(TimeoutError):
-                while await inbox.get(6):
-                    taken += 1
-                    await asyncio.sleep(pause_s)
-            await stopping
+    async with (
+        cluster.connect("ann", at="A") as ann,
+        cluster.connect("bob", at="A") as bob,
+        bob.subscribe("room/#", queue=10, overflow="block") as inbox,
+    ):
+        for _ in range(messages):
+            ann.publish_nowait("room/1", b"")
+        await ann.flush(30)
+        stopping = asyncio.create_task(a.stop(5.0))
+        with contextlib.suppress(TimeoutError):
+            while await inbox.get(6):
+                taken += 1
+                await asyncio.sleep(pause_s)
+        await stopping
     return taken, a
 
 
@@ -165,18 +168,21 @@ def test_the_only_broker_takes_nothing_more_once_it_is_told_to_stop() -> None:
 
     async def scenario(cluster: LocalCluster) -> bytes:
         a = cluster.brokers["A"]
-        async with cluster.connect("ann") as ann, cluster.connect("bob") as bob:
-            async with bob.subscribe("room/#", queue=1, overflow="block") as slow:
-                for _ in range(600):
-                    ann.publish_nowait("room/1", b"")
-                await ann.flush(30)
-                stopping = asyncio.create_task(a.stop(1.0))
-                await asyncio.sleep(0.1)
-                ann.publish_nowait("hall/1", b"later")
-                await stopping
-                assert slow.fates()["queued"] and ann.pending == 1
-                await cluster.start("A")
-                await ann.flush(60)
+        async with (
+            cluster.connect("ann") as ann,
+            cluster.connect("bob") as bob,
+            bob.subscribe("room/#", queue=1, overflow="block") as slow,
+        ):
+            for _ in range(600):
+                ann.publish_nowait("room/1", b"")
+            await ann.flush(30)
+            stopping = asyncio.create_task(a.stop(1.0))
+            await asyncio.sleep(0.1)
+            ann.publish_nowait("hall/1", b"later")
+            await stopping
+            assert slow.fates()["queued"] and ann.pending == 1
+            await cluster.start("A")
+            await ann.flush(60)
         return b"safe"
 
     assert LocalCluster().run(scenario) == b"safe"
@@ -219,7 +225,9 @@ def test_brokers_that_began_alone_with_different_tables_say_why_they_do_not_join
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scenario(cluster: LocalCluster) -> None:
-        first = Broker("127.0.0.1:7501", name="X", join=["127.0.0.1:7502"], table={"room/#": []}, network=cluster.network)
+        first = Broker(
+            "127.0.0.1:7501", name="X", join=["127.0.0.1:7502"], table={"room/#": []}, network=cluster.network
+        )
         second = Broker("127.0.0.1:7502", name="Y", table={"hall/#": []}, network=cluster.network)
         await first.start()
         await second.start()

@@ -392,8 +392,8 @@ class Broker:
         elif name not in self._adrift:
             self._adrift.add(name)
             log.warning(
-                "the clock of %s is %.1f ms %s this one's, more than %.1f ms, with which deadlines are kept: restart the "
-                "broker whose clock is wrong, it takes over another's", name, abs(offset_us) / 1e3,
+                "the clock of %s is %.1f ms %s this one's, more than %.1f ms, with which deadlines are kept: restart "
+                "the broker whose clock is wrong, it takes over another's", name, abs(offset_us) / 1e3,
                 "ahead of" if offset_us > 0 else "behind", self.settings.clock_bound_us / 1e3,
             )  # fmt: skip
 
@@ -435,8 +435,8 @@ class Broker:
             log.warning("%d messages that only %s has are lost", len(self.machine.unsafe()), self.name)
         for client, count in self._waiting().items():
             log.warning(
-                "%s has not acknowledged %d messages, which no other broker can send it: those that have not reached it "
-                "are lost", client, count,
+                "%s has not acknowledged %d messages, which no other broker can send it: those that have not reached "
+                "it are lost", client, count,
             )  # fmt: skip
 
     def _goes_elsewhere(self, client: str) -> bool:

@@ -1,9 +1,10 @@
 """A broker's settings: which there are, what each means, and where a value came from.
 
 Decided here: flags win over the environment (`ANTECEDE_LISTEN` and so on), the environment over the file (TOML), the
-file over the defaults; of `carry` and `table`, which say the same, the one with the higher source counts (a `--carry`
-wins over a [table] in the file), and both in one source is a mistake; an unknown key or a value of the wrong kind is one sentence that names its source; and which
-settings can change while a broker runs (SIGHUP), for the others need a restart and say so.
+file over the defaults; of `carry` and `table`, which say the same, the one with the higher source counts (`--carry`
+wins over a [table] in the file), and both in one source are a mistake; an unknown key or a value of the wrong kind is
+one sentence that names its source; and which settings can change while a broker runs (SIGHUP), for the others need a
+restart and say so.
 """
 
 from __future__ import annotations
