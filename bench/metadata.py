@@ -7,12 +7,14 @@ inside a cluster on a virtual clock (`antecede.testing.LocalCluster`), so that w
 Counted are all bytes of ITEMS frames beyond payloads, topics and deadlines: `control` is the stamps with their index
 and bitmap, exactly as `wire.measure` tells. Printed for 4 and many brokers, 10 and 100,000 topics, and after so many
 clients published once and left: brokers retire senders (`core/home/retiring.py`), so the last row is as the first.
+Exit 1 where a row has more than 16 bytes a message, or two rows differ by more than 1 byte.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import sys
 from collections.abc import Sequence
 
@@ -23,8 +25,12 @@ from antecede.live.inbox import Inbox
 from antecede.live.testing import LocalCluster
 from antecede.wire import measure
 
-__all__ = ["measured"]
+__all__ = ["MOST", "SPREAD", "findings", "measured"]
 
+MOST = 16.0
+"""Bytes a message, in every row."""
+SPREAD = 1.0
+"""Bytes a message by which rows may differ: how many items share a frame differs by so much."""
 CLIENTS = 8
 BATCH = 20
 """Clients that come at the same time, publish once and leave, every PAUSE_S: five a second. Those of the last two
@@ -121,6 +127,14 @@ async def _drain(inbox: Inbox) -> None:
         pass
 
 
+def findings(costs: Sequence[float]) -> list[str]:
+    """What is wrong with these bytes a message, a sentence each."""
+    found = [f"{cost:.1f} bytes a message are more than {MOST:g}" for cost in costs if not cost <= MOST]
+    if max(costs) - min(costs) > SPREAD:
+        found.append(f"{min(costs):.1f} and {max(costs):.1f} bytes a message differ by more than {SPREAD:g}")
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--leavers", type=int, default=20_000)
@@ -128,15 +142,19 @@ def main() -> int:
     parser.add_argument("--brokers", type=int, default=64, help="the many (a cluster in memory has 64 at most)")
     given = parser.parse_args()
     rows = [(4, 10, 0), (given.brokers, 10, 0), (4, 100_000, 0), (4, 10, given.leavers)]
+    costs = []
     print("brokers   topics  leavers   bytes/message   frontier bytes   clock   members known")
     for brokers, topics, leavers in rows:
         found = measured(brokers, topics, leavers, given.messages)
+        costs.append(found["bytes"] if found["items"] else math.inf)
         print(
             f"{brokers:7}  {topics:7,}  {leavers:7,}   {found['bytes']:13.1f}   {found['frontier']:14.0f}   "
             f"{found['clock']:5.0f}   {found['table']:13.0f}",
             flush=True,
         )
-    return 0
+    wrong = findings(costs)
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

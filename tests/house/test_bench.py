@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
 import pytest
+from bench.metadata import findings
 
 from tests.house import rules
 
@@ -20,3 +22,10 @@ def test_the_checkout_is_on_the_path_before_something_of_it_is_imported(path: Pa
     local = LOCAL.search(text)
     assert local is None or "sys.path.insert(0" in text[: local.start()], f"{path.name}: python bench/{path.name} fails"
     assert f"bench/{path.name}" in text.split('"""')[1], f"{path.name}: its docstring does not say how to start it"
+
+
+def test_metadata_fails_where_a_row_costs_much_or_rows_differ() -> None:
+    assert findings([5.2, 5.1, 5.4]) == []
+    assert findings([5.2, 6.3]) == ["5.2 and 6.3 bytes a message differ by more than 1"]
+    assert findings([16.1, 16.1]) == ["16.1 bytes a message are more than 16"] * 2
+    assert findings([math.inf]) == ["inf bytes a message are more than 16"], "nothing came"

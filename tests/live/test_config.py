@@ -52,6 +52,41 @@ def test_mistakes_are_one_sentence(text: str, words: str, tmp_path: Path) -> Non
         load(file)
 
 
+def test_commas_part_a_list_in_flags_as_in_the_environment() -> None:
+    assert load(flags={"carry": ["a/#, b/#", "c"]})["carry"] == ["a/#", "b/#", "c"]
+    assert load(flags={"join": ["127.0.0.1:1,127.0.0.1:2"]})["join"] == ["127.0.0.1:1", "127.0.0.1:2"]
+
+
+def test_of_carry_and_table_the_one_with_the_higher_source_counts(tmp_path: Path) -> None:
+    file, table = tmp_path / "broker.toml", {"room/#": ["A"]}
+    file.write_text("[table]\n'room/#' = ['A']\n", "utf-8")
+    config = load(file, {}, {"carry": ["hall/#"]})
+    assert (config["carry"], config["table"]) == (["hall/#"], {})
+    assert config.values["table"].source == f"carry (flag) wins over {file}"
+    assert load(file, {"ANTECEDE_CARRY": "hall/#"})["table"] == {}
+    assert load(file, {"ANTECEDE_CARRY": ""})["table"] == table
+    carried = tmp_path / "carry.toml"
+    carried.write_text("carry = ['hall/#']\n", "utf-8")
+    assert load(environ={"ANTECEDE_TABLE": '{"a=b": []}'})["table"] == {"a=b": []}
+    for text in ('{"room/#" = ["A"]}', '{"room/#": ["A"]}'):
+        config = load(carried, {"ANTECEDE_TABLE": text})
+        assert (config["carry"], config["table"]) == ([], table)
+        assert config.values["table"].source == "environment ANTECEDE_TABLE"
+    assert load(file, {"ANTECEDE_TABLE": "{}"})["table"] == {}
+    with pytest.raises(InputError, match="the environment sets both carry and table: keep"):
+        load(environ={"ANTECEDE_CARRY": "a", "ANTECEDE_TABLE": '{"b": []}'})
+    file.write_text("carry = ['hall/#']\n[table]\n'room/#' = ['A']\n", "utf-8")
+    with pytest.raises(InputError, match=r"broker\.toml sets both carry and table"):
+        load(file)
+    assert load(file, {}, {"carry": ["a"]})["carry"] == ["a"], "a flag settles it"
+
+
+@pytest.mark.parametrize("text", ["room/#", '{"room/#" = [A]}', '{"room/#"', "3", '{"room/#" = "A"}'])
+def test_a_table_in_the_environment_that_is_none(text: str) -> None:
+    with pytest.raises(InputError, match="ANTECEDE_TABLE is a table such as"):
+        load(environ={"ANTECEDE_TABLE": text})
+
+
 def test_a_variable_that_is_nearly_a_setting_is_refused_and_others_are_not() -> None:
     for name, meant in (("LISTN", "LISTEN"), ("LOGLEVEL", "LOG_LEVEL"), ("RECORD", "RECORDS")):
         with pytest.raises(InputError, match=f"has ANTECEDE_{name}, .* is ANTECEDE_{meant} meant"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from antecede.core.frames import Ack, Data, Digest, Items, Out, Top
+from antecede.core.frames import Ack, Data, Digest, Items, Out, Publish, Top
 from antecede.live.hub import Hub
 from antecede.live.session import Leaving, Session
 from antecede.live.transport import Received
@@ -57,6 +57,9 @@ def test_only_what_clients_send_is_taken_and_only_from_the_newest_connection() -
         hub.from_client(second, [Ack(1, 2), Digest({}, {}), Data(()), Items(1, ())])
         assert [(sender, frame.index) for sender, frame in got if isinstance(frame, Ack)] == [("ann", 2)]
         assert len(got) == 1 and hub.counts.refused == 4
+        hub.takes_publications = False
+        hub.from_client(second, [Publish(()), Ack(1, 3)])
+        assert [type(frame) for _, frame in got] == [Ack, Ack]
         hub.lost(first)  # it was replaced: the newer one stays
         assert hub.sessions == {"ann": second}
         hub.lost(second)
@@ -70,7 +73,7 @@ def test_leaving_is_said_to_all_and_what_a_slow_client_misses_is_counted() -> No
     async def main() -> None:
         hub = Hub(UdpTransport("A"))
         (_, one), (_, two) = a_client(hub, "ann"), a_client(hub, "bob")
-        hub.say_leaving("it stops")
+        hub.say_leaving("it stops", ("ann", "bob"))
         heard: list[object] = []
         ear = Session(lambda session, said: heard.append(said), lambda *_: None, lambda *_: None)
         ear.data_received(bytes(one.data))

@@ -43,8 +43,38 @@ def test_a_signal_stops_it_and_another_reads_its_settings_again(
     asyncio.run(main())
     (broker,) = seen
     assert broker.stopping and broker.seeds == [("127.0.0.1", 1)]
-    assert "name: B (after a restart)" in caplog.text and "join: ['127.0.0.1:1']" in caplog.text
+    assert "name: B after a restart; until then A" in caplog.text and "join: ['127.0.0.1:1']" in caplog.text
     assert "settings not read again" in caplog.text
+
+
+def test_what_needs_a_restart_is_told_each_time_and_what_is_refused_changes_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels: list[str] = []
+    monkeypatch.setattr("antecede.live.serve.set_up", lambda form, level: levels.append(level))
+    caplog.set_level(logging.INFO, "antecede")
+    file, seen, faults = tmp_path / "broker.toml", list[Broker](), list[object]()
+    before = f'listen = "127.0.0.1:0"\nstate = "{tmp_path}"\n'
+    file.write_text(f'{before}name = "A"\n', "utf-8")
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: faults.append(context))
+
+        def ready(broker: Broker) -> None:
+            seen.append(broker)
+            texts = ['name = "B"\n', 'name = "B"\ndrain = 1\n', 'log_level = "debug"\njoin = ["192.0.2.1:7400"]\n']
+            for n, text in enumerate(texts):
+                loop = asyncio.get_running_loop()
+                loop.call_later(0.2 * n + 0.1, file.write_text, before + text, "utf-8")
+                loop.call_later(0.2 * n + 0.2, os.kill, os.getpid(), signal.SIGHUP)
+            loop.call_later(0.8, os.kill, os.getpid(), signal.SIGTERM)
+
+        await serve(load(file), on_ready=ready, again=lambda: load(file))
+
+    asyncio.run(main())
+    assert caplog.messages.count("name: B after a restart; until then A") == 2 and "drain: 1.0" in caplog.messages
+    assert not faults and seen[0].seeds == [] and levels == ["info", "info"]
+    assert "settings not read again" in caplog.text and "192.0.2.1" in caplog.text
 
 
 def test_garbage_is_looked_for_rarely_while_a_broker_runs_and_as_before_afterwards() -> None:

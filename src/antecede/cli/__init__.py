@@ -53,6 +53,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "explore": "Try every run of a small scenario: each order, loss, duplicate and crash.",
         "recipes": "List the protocols: what each promises, where it comes from, how its paper can be read.",
         "lab": "The papers' claims and figures, measured on Spark: each sentence and its verdict.",
+        "bench": "Run one of the measurements of this checkout, or list them.",
     },
 }
 """The commands under the headings of the help, by who needs them."""
@@ -61,6 +62,9 @@ COMMANDS: Mapping[str, str] = {name: line for section in SECTIONS.values() for n
 
 FOR_READERS = ("broker", "cluster", "demo", "sub", "top")
 """What they print as they go is all that they are for: they end when their reader has read enough."""
+
+PASSES_ON = ("bench",)
+"""What follows their first argument is for somebody else, options too."""
 
 MISTAKE_OF_OURS = 70
 
@@ -107,7 +111,8 @@ def build(wanted: str | None = None) -> typer.Typer:
     for name, line in COMMANDS.items():
         if exists(name):
             function = load(name) if name == wanted else placeholder
-            app.command(name, short_help=line, cls=Headed)(function)
+            settings = {"allow_interspersed_args": name not in PASSES_ON}
+            app.command(name, short_help=line, cls=Headed, context_settings=settings)(function)
     return app
 
 

@@ -23,7 +23,10 @@ from antecede.core.topics import EVERYTHING, covers, is_filter, matches, overlap
 from antecede.core.where import parse_where
 from antecede.errors import InputError, RemoteProtocolError
 
-__all__ = ["EACH", "Entries", "Groups", "Interests"]
+__all__ = ["EACH", "REPLIES", "Entries", "Groups", "Interests", "with_replies"]
+
+REPLIES = "$reply/#"
+"""Where clients get replies to what they ask."""
 
 INTERESTS = 1024
 """Filters of peers that are remembered with what they match. Raising it costs memory; lowering it, where many come and
@@ -181,6 +184,20 @@ class Entries(Groups):
         groups = self.of(message.topics)
         if [stream for stream, _ in envelope.stamp.own] != [stream_of(message.series, group) for group in groups]:
             raise RemoteProtocolError(f"{message.id} is marked by another table of entries than ours")
+
+
+def with_replies(table: Mapping[str, Sequence[str]] | None) -> Mapping[str, Sequence[str]] | None:
+    """A table by which every broker carries replies, unless an entry says who does: a client could ask nothing where no
+    broker carries both its own filters and the replies to it.
+
+    >>> with_replies({"room/#": ["A"]})
+    {'room/#': ['A'], '$reply/#': ()}
+    >>> with_replies({"$#": ["A"]}), with_replies(None)
+    ({'$#': ['A']}, None)
+    """
+    if not table or any(covers(filter, REPLIES) for filter in table):
+        return table
+    return {**table, REPLIES: ()}
 
 
 class Carried(Interest):

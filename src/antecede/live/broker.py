@@ -3,7 +3,10 @@
 Decided here: a broker asks the addresses it was told to join who is there, and takes over their execution's name and
 clock; a name that was used before comes back as its next incarnation, and a name that somebody else has is refused. A
 broker that others have declared dead begins again, empty, under its next name, behind the same port. One that is told
-to stop sends its clients elsewhere, waits until nothing that it accepted is only here, and says good-bye.
+to stop sends its clients elsewhere, waits until nothing that it accepted is only here, and says good-bye. Example: A is
+the only broker, and 2,000 messages wait there for Bob, who reads slowly. A takes no more publications, waits until Bob
+has what waits for him, at most `drain`, and warns of what is left; the next broker at this address gets from Ann what A
+did not take.
 """
 
 from __future__ import annotations
@@ -12,11 +15,12 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from antecede.core.effects import Effect, Expelled
-from antecede.core.entries import Entries
+from antecede.core.entries import REPLIES, Entries, with_replies
 from antecede.core.frames import Snapshot
 from antecede.core.home.broker import HomeBroker
 from antecede.core.machine import Peer, Settings
@@ -78,14 +82,15 @@ class Broker:
         settings: Settings = SETTINGS,
     ) -> None:
         """Port 0: the system chooses. `start` binds it; `address` says which. `table`: filter -> the brokers that carry
-        it (none named: all of them), the same at every broker; left out, all carry every topic. `state`: a directory
-        where a broker at a fixed port remembers its lives. `keys`: a directory that `antecede keys` made; beyond the
-        loopback there must be one. `advertise`: how others call it, if not by the address it listens on. `limits`: of
-        each client, where there are keys. `settings`: of its machine, the same at every broker."""
+        it (none named: all of them), the same at every broker; left out, all carry every topic. All carry replies,
+        unless it says who does. `state`: a directory where a broker at a fixed port remembers its lives. `keys`: a
+        directory that `antecede keys` made; beyond the loopback there must be one. `advertise`: how others call it, if
+        not by the address it listens on. `limits`: of each client, where there are keys. `settings`: of its machine,
+        the same at every broker."""
         self.listen = parse_address(listen, beyond_loopback=True)
         self.advertise = parse_address(advertise, beyond_loopback=True) if advertise else None
         self.seeds = [parse_address(one, beyond_loopback=True) for one in join]
-        self.entries = Entries(table)
+        self.entries = Entries(with_replies(table))
         if name is not None:
             check_process(name)
             if split_name(name)[1]:
@@ -103,6 +108,8 @@ class Broker:
         self.strangers = Strangers()
         self.offsets: dict[str, tuple[int, int]] = {}
         """By how many microseconds the clocks of other brokers are ahead, and how wrong that may be."""
+        self._adrift: set[str] = set()
+        """The brokers whose clocks are further off than the bound, as the log has said."""
         self.http_port = http
         self.mqtt_port = mqtt
         self.door: Door | None = None if mqtt is None else _door(self)
@@ -113,6 +120,8 @@ class Broker:
         self._node: Node | None = None
         self._records: Records | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._refusals: dict[Address, str] = {}
+        """Why brokers to join refuse, as the log has said."""
         self._others: set[str] = set()
         """The other brokers that the log has told of."""
 
@@ -237,7 +246,7 @@ class Broker:
             bound_us = answered.adopt_clock(self.clock)
             log.info("took over the clock of %s, within %d us", answered.welcome.broker, bound_us)
         elif answered.welcome.broker != self.name:
-            self.offsets[answered.welcome.broker] = answered.offset_us()
+            self._compared_clock(answered.welcome.broker, *answered.offset_us())
         return answered.welcome
 
     def _begin(
@@ -245,6 +254,11 @@ class Broker:
     ) -> None:
         """A new machine under this name, empty but for what its earlier incarnation had."""
         site, carried = text_of(self.address), self.entries.carried_by(name)
+        if set(self.entries.filters(carried)) <= {REPLIES}:
+            log.warning(
+                "%s carries nothing: no entry of the table names it. The table names %s: start it with --name, or add "
+                "it to an entry at every broker", name, ", ".join(sorted(set(chain(*self.entries.table.values())))),
+            )  # fmt: skip
         settings = self.settings if self.protection is None else self.protection.settings(self.settings)
         inner = build(
             "home", "repaired", name=name, role="broker", groups=carried, settings=settings, dice=self._dice,
@@ -331,8 +345,12 @@ class Broker:
             for seed in [seed for seed in self.seeds if seed != self.address]:
                 try:
                     said = await self._visit(seed, self.name)
-                except (OSError, TimeoutError, Turned):
+                except (OSError, TimeoutError):
                     continue
+                except Turned as refusal:
+                    self._refused_by(seed, refusal)
+                    continue
+                self._refusals.pop(seed, None)
                 if said.broker != self.name:
                     names.append(said.broker)
                     site = said.brokers.get(said.broker)
@@ -341,6 +359,12 @@ class Broker:
                 managed.met(names)
                 if lonely:
                     self.node.tell(lambda now_us, names=tuple(names): self.managed.contact(names, now_us))  # type: ignore[misc]
+
+    def _refused_by(self, seed: Address, refusal: Turned) -> None:
+        """A broker to join has another table, or the like: said once, until it answers otherwise."""
+        if refusal.final and self._refusals.get(seed) != str(refusal):
+            self._refusals[seed] = str(refusal)
+            log.warning("%s cannot join %s: %s", self.name, text_of(seed), refusal)
 
     def _tell_of_others(self) -> None:
         """Log which other brokers came and went since the last look."""
@@ -360,10 +384,24 @@ class Broker:
             with contextlib.suppress(OSError, TimeoutError, Turned):
                 await self._visit(self._parsed(sites[sorted(sites)[turn % len(sites)]]), self.name)
 
+    def _compared_clock(self, name: str, offset_us: int, error_us: int) -> None:
+        """Warn of a clock that is certainly further off than deadlines allow for, once, until it is within again."""
+        self.offsets[name] = offset_us, error_us
+        if abs(offset_us) - error_us <= self.settings.clock_bound_us:
+            self._adrift.discard(name)
+        elif name not in self._adrift:
+            self._adrift.add(name)
+            log.warning(
+                "the clock of %s is %.1f ms %s this one's, more than %.1f ms, with which deadlines are kept: restart "
+                "the broker whose clock is wrong, it takes over another's", name, abs(offset_us) / 1e3,
+                "ahead of" if offset_us > 0 else "behind", self.settings.clock_bound_us / 1e3,
+            )  # fmt: skip
+
     # -- the end ---------------------------------------------------------------------------------------------------
 
     async def stop(self, drain_s: float = DRAIN_S) -> None:
-        """Hand the clients to others, wait until others have what was accepted here, say good-bye."""
+        """Hand the clients to others, wait until others have what was accepted here, say good-bye. Clients for which
+        there is no other broker get what waits for them first."""
         if self._node is None or self.stopping:
             return
         if self.door is not None:
@@ -373,20 +411,51 @@ class Broker:
         assert self._place is not None and self._watching is not None
         self._watching.cancel()
         self._place.close()
-        if self.machine.all_brokers:
-            log.info("%s stops: %d clients are sent elsewhere", self.name, len(self.hub.sessions))
-            self.hub.say_leaving("it stops")
-            until_s = asyncio.get_running_loop().time() + drain_s
-            while (self.hub.sessions or self.machine.unsafe()) and asyncio.get_running_loop().time() < until_s:
-                await asyncio.sleep(0.02)
-            if self.machine.unsafe():
-                log.warning("%d messages that only %s has are lost", len(self.machine.unsafe()), self.name)
+        await self._drain(drain_s)
         self.node.tell(self.managed.leave)
         self.node.close("left", kind="crash")
         self._close_records()
         self.pages.close()
         self.hub.shut()
         log.info("%s has stopped", self.name)
+
+    async def _drain(self, drain_s: float) -> None:
+        """Wait until clients have gone elsewhere, or, where no other broker carries what a client wants, until that
+        client has what waits for it here; and until others have what was accepted."""
+        going = [client for client in self.hub.sessions if self._goes_elsewhere(client)]
+        if self.machine.all_brokers:
+            log.info("%s stops: %d clients are sent elsewhere", self.name, len(going))
+        else:
+            self.hub.takes_publications = False  # a publisher keeps them for whoever begins here next
+        self.hub.say_leaving("it stops", going)
+        until_s = asyncio.get_running_loop().time() + drain_s
+        while self._is_needed() and asyncio.get_running_loop().time() < until_s:
+            await asyncio.sleep(0.02)
+        if self.machine.unsafe():
+            log.warning("%d messages that only %s has are lost", len(self.machine.unsafe()), self.name)
+        for client, count in self._waiting().items():
+            log.warning(
+                "%s has not acknowledged %d messages, which no other broker can send it: those that have not reached "
+                "it are lost", client, count,
+            )  # fmt: skip
+
+    def _goes_elsewhere(self, client: str) -> bool:
+        """Whether another broker carries what a client wants."""
+        machine = self.machine
+        others = {name: machine.members[name].groups for name in machine.all_brokers}
+        known = machine.logs.get(client)
+        return bool(self.entries.carrying(others, () if known is None else known.interest.filters))
+
+    def _waiting(self) -> dict[str, int]:
+        """How many messages wait for each client that can go to no other broker."""
+        waiting = {client: one.top - one.acked for client, one in self.machine.logs.items() if one.acked < one.top}
+        return {client: count for client, count in waiting.items() if not self._goes_elsewhere(client)}
+
+    def _is_needed(self) -> bool:
+        sessions = self.hub.sessions
+        if self.machine.unsafe() or any(map(self._goes_elsewhere, sessions)):
+            return True
+        return any(client in sessions for client in self._waiting())
 
     def crash(self) -> None:
         """Stop at once and say nothing, as if the process had been killed: for tests."""

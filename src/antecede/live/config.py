@@ -1,13 +1,17 @@
 """A broker's settings: which there are, what each means, and where a value came from.
 
 Decided here: flags win over the environment (`ANTECEDE_LISTEN` and so on), the environment over the file (TOML), the
-file over the defaults; an unknown key or a value of the wrong kind is one sentence that names its source; and which
-settings can change while a broker runs (SIGHUP), for the others need a restart and say so.
+file over the defaults; of `carry` and `table`, which say the same, the one with the higher source counts (`--carry`
+wins over a [table] in the file), and both in one source are a mistake; an unknown key or a value of the wrong kind is
+one sentence that names its source; and which settings can change while a broker runs (SIGHUP), for the others need a
+restart and say so.
 """
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -90,7 +94,7 @@ class BrokerConfig:
 def load(
     file: str | Path | None = None, environ: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None
 ) -> BrokerConfig:
-    """`flags`: what was given, None where it was not.
+    """`flags`: what was given, None where it was not. In flags and the environment commas part a list.
 
     >>> config = load(environ={"ANTECEDE_JOIN": "127.0.0.1:7400,127.0.0.1:7401"}, flags={"name": "B"})
     >>> config["join"], config.values["name"].source
@@ -99,26 +103,66 @@ def load(
     environ, flags = environ or {}, flags or {}
     told = _read(Path(file)) if file else {}
     _refuse_misspelt(environ)
-    values = {}
+    values, levels = dict[str, Value](), dict[str, int]()
     for one in SETTINGS:
-        variable = f"ANTECEDE_{one.key.upper()}"
+        variable = _variable(one.key)
         if flags.get(one.key) is not None:
-            values[one.key] = Value(_checked(one, flags[one.key], "--" + one.key.replace("_", "-")), "flag")
-        elif variable in environ and one.kind != "table":
-            given: Any = environ[variable]
+            given = flags[one.key]
             if one.kind == "list":
-                given = [part.strip() for part in given.split(",") if part.strip()]
-            values[one.key] = Value(_checked(one, given, variable), f"environment {variable}")
+                given = [part for several in given for part in _split(several)]
+            level, value = 3, Value(_checked(one, given, "--" + one.key.replace("_", "-")), "flag")
+        elif variable in environ:
+            given = _parsed(one, environ[variable], variable)
+            level, value = 2, Value(_checked(one, given, variable), f"environment {variable}")
         elif one.key in told:
-            values[one.key] = Value(_checked(one, told[one.key], f"{file}: {one.key}"), str(file))
+            level, value = 1, Value(_checked(one, told[one.key], f"{file}: {one.key}"), str(file))
         else:
-            values[one.key] = Value(one.default, "default")
+            level, value = 0, Value(one.default, "default")
+        values[one.key], levels[one.key] = value, level
+    _choose(values, levels)
     return BrokerConfig(values)
+
+
+def _variable(key: str) -> str:
+    return f"ANTECEDE_{key.upper()}"
+
+
+def _parsed(one: Setting, given: str, variable: str) -> Any:
+    """A variable's text as the kind of value that the file would have."""
+    if one.kind == "list":
+        return _split(given)
+    if one.kind != "table":
+        return given
+    with contextlib.suppress(json.JSONDecodeError):
+        return json.loads(given or "{}")
+    try:
+        return tomllib.loads(f"table = {given}")["table"]
+    except tomllib.TOMLDecodeError:
+        like = '{"room/#" = ["A", "B"]}'
+        raise InputError(f"{variable} is a table such as {like}, or the same in JSON, not {given!r}.") from None
+
+
+def _split(given: str) -> list[str]:
+    return [part.strip() for part in given.split(",") if part.strip()]
+
+
+def _choose(values: dict[str, Value], levels: Mapping[str, int]) -> None:
+    """Of `carry` and `table`, where both are given, the one with the lower source gives way."""
+    if not values["carry"].value or not values["table"].value:
+        return
+    lower, higher = sorted(("carry", "table"), key=lambda key: levels[key])
+    if levels[lower] == levels[higher]:
+        where = "the environment" if levels[lower] == 2 else values[lower].source
+        raise InputError(
+            f"{where} sets both carry and table: keep table, with [] for what all brokers carry, or keep carry."
+        )
+    default = next(one.default for one in SETTINGS if one.key == lower)
+    values[lower] = Value(default, f"{higher} ({values[higher].source}) wins over {values[lower].source}")
 
 
 def _refuse_misspelt(environ: Mapping[str, str]) -> None:
     """A variable that is nearly a setting: what it was to set would stay as it is, and nobody would know."""
-    variables = [f"ANTECEDE_{one.key.upper()}" for one in SETTINGS]
+    variables = [_variable(one.key) for one in SETTINGS]
     for name in environ:
         near = difflib.get_close_matches(name, variables, 1, 0.9) if name.startswith("ANTECEDE_") else []
         if near and name not in variables:

@@ -7,7 +7,7 @@ place of the old one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from antecede.core.frames import (
@@ -63,6 +63,8 @@ class Hub:
         """Of connections that have ended."""
         self.guard: Guard | None = None
         """Looks at what clients send, where keys say what they may."""
+        self.takes_publications = True
+        """False: those of clients are dropped unseen, since nobody would have them in a moment."""
         self._on_batch: Callable[[Received], None] | None = None
         self._is_open = False
 
@@ -112,9 +114,9 @@ class Hub:
         if self.sessions.get(session.peer) is session:
             del self.sessions[session.peer]
 
-    def say_leaving(self, reason: str) -> None:
-        for session in list(self.sessions.values()):
-            session.say(Leaving(reason))
+    def say_leaving(self, reason: str, clients: Iterable[str]) -> None:
+        for client in clients:
+            self.sessions[client].say(Leaving(reason))
 
     def drop_clients(self) -> None:
         for session in list(self.sessions.values()):
@@ -128,6 +130,8 @@ class Hub:
             frames = self.guard.passed(session, frames)
         batch: Received = [(session.peer, frame) for frame in frames if isinstance(frame, FROM_CLIENTS)]
         self.counts.refused += len(frames) - len(batch)
+        if not self.takes_publications:
+            batch = [(client, frame) for client, frame in batch if not isinstance(frame, Publish)]
         self._arrived(batch)
 
     def _arrived(self, batch: Received) -> None:

@@ -1,9 +1,9 @@
 """A broker as a process: until it is told to stop, with its settings read again when it is told to (SIGHUP).
 
 Decided here: SIGTERM and ctrl-C drain, a second one does not wait; SIGHUP changes what can change in a running broker
-and says of the rest that it needs a restart, unless it came because the broker's terminal was closed: then the broker
-drains too, or nobody would know that it still has the port. And how often Python looks for garbage: a broker keeps many
-objects and leaves no cycles behind, so it looks rarely.
+and says of the rest, each time, that it needs a restart, unless it came because the broker's terminal was closed: then
+the broker drains too, or nobody would know that it still has the port. And how often Python looks for garbage: a broker
+keeps many objects and leaves no cycles behind, so it looks rarely.
 """
 
 from __future__ import annotations
@@ -120,13 +120,19 @@ async def serve(
             return
         try:
             new = again()
+            seeds = [parse_address(seed, beyond_loopback=broker.protection is not None) for seed in new["join"]]
         except AntecedeError as fault:
             log.error("settings not read again: %s", fault)
             return
         for one in current.changed(new):
-            log.info("%s: %s%s", one.key, new[one.key], "" if one.reloads else " (after a restart)")
+            if one.reloads:
+                log.info("%s: %s", one.key, new[one.key])
+        for one in config.changed(new):
+            if not one.reloads:
+                later, now = new[one.key] or "-", config[one.key] or "-"
+                log.warning("%s: %s after a restart; until then %s", one.key, later, now)
         set_up(new["log"], new["log_level"])
-        broker.seeds = [parse_address(seed, beyond_loopback=broker.protection is not None) for seed in new["join"]]
+        broker.seeds = seeds
         current = new
 
     try:

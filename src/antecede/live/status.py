@@ -27,6 +27,7 @@ def status_of(broker: Broker) -> dict[str, Any]:
         "ready": broker.ready,
         "begun": machine.joined,
         "clock_us": broker.clock.now_us(),
+        "clock_bound_us": broker.settings.clock_bound_us,
         "clock_offsets": {
             name: {"offset_us": offset_us, "bound_us": bound_us}
             for name, (offset_us, bound_us) in sorted(broker.offsets.items())

@@ -135,3 +135,21 @@ def test_a_digest_costs_no_more_where_thousands_are_not_safe_yet() -> None:
 
     assert home.offers(Counted(("G1",)))["S1@G1"] == 2_000
     assert asked == [1]
+
+
+def test_what_nobody_carries_is_safe_only_when_somebody_has_come_that_does() -> None:
+    home = broker("H")
+    effects = home.receive(Publish((grouped("S1:1", "G3"),)), "S1", 0)
+    assert sent(effects, Published) == [] and len(home.confirming.unsafe()) == 1
+    assert sent(home.view(view_of({"H": "G1", "B": "G1"}, "S1"), 1), Published) == [], "another one that does not"
+    home.view(view_of({"H": "G1", "D": "G3"}, "S1"), 2)
+    assert frame_to(home.wake(home.rounds.at_us), "D", Digest).offer == {"S1@G3": 1}
+    assert frame_to(home.receive(Kept(("S1:1",)), "D", 4), "S1", Published).ids == ("S1:1",)
+
+
+def test_what_nobody_carries_any_more_is_not_safe_and_what_the_home_carries_is() -> None:
+    home = broker("H")
+    home.receive(Publish((grouped("S1:1", "G1"), grouped("S2:1", "G2"))), "S1", 0)
+    effects = home.view(view_of({"H": "G1"}, "S1"), 1)
+    assert frame_to(effects, "S1", Published).ids == ("S1:1",)
+    assert [one.message.id for one in home.confirming.unsafe()] == ["S2:1"]

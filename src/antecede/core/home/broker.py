@@ -2,7 +2,8 @@
 
 Among brokers it delivers in causal order like any other. A client's publication is relayed at once and otherwise
 treated like a message from another broker. If the home carries none of its groups, the home only keeps and relays it.
-The publication is acknowledged when another broker of its groups has it. Every message that the home delivers goes into
+The publication is acknowledged when another broker of its groups has it, or when there is no other and the home itself
+carries it. Every message that the home delivers goes into
 the log of each attachment that wants it. Example: Ann publishes m at A; A sends m to B and delivers it; B says that it
 has m, and A acknowledges m to Ann; Bob, attached at B, gets m as the next number of his log.
 """
@@ -128,7 +129,7 @@ class HomeBroker(BrokerBase):
                     self.out.append(Discard(message_id, "foreign"))
                     self.store.add(envelope)  # kept for others, never delivered here
                     self.retiring.note(envelope.stamp.own)
-            if not self.confirming.publish(envelope, client, alone=not others):
+            if not self.confirming.publish(envelope, client, alone=not others and self.interest.wants(topics)):
                 unsafe.append(message_id)
         if unsafe:
             self.out.append(Send((client,), Received(tuple(unsafe))))

@@ -1,4 +1,5 @@
-"""When a publication is safe (PROTOCOLS s3.6, PUBACK): another broker that carries it has it; alone, at once.
+"""When a publication is safe (PROTOCOLS s3.6, PUBACK): another broker that carries it has it; at once, if the home
+is the only one that carries it. What nobody carries now is not safe until a broker has come that does.
 
 A broker that takes a relayed publication from its home says at once that it keeps it: one frame for each home and turn
 (KEPT). Digests say the same, later, in case that frame was lost. The home acknowledges what is safe in one frame for
@@ -46,7 +47,7 @@ class Confirming:
     # -- at the home -----------------------------------------------------------------------------------------------
 
     def publish(self, envelope: Envelope, client: str, *, alone: bool) -> bool:
-        """A client's publication is here; whether it is safe. `alone`: no other broker carries it."""
+        """A client's publication is here; whether it is safe. `alone`: this broker carries it, and no other."""
         message_id = envelope.message.id
         if message_id in self._unsafe:  # a repeat, which a client might stamp anew
             self._forget_numbers(message_id)
@@ -89,9 +90,10 @@ class Confirming:
             self._acknowledge(message_id)
 
     def viewed(self) -> None:
-        """The view changed: a publication that no other broker carries any more is as safe as it can be."""
+        """The view changed: a publication that this broker carries, and no other any more, is as safe as it can be."""
         for message_id, (_, envelope) in list(self._unsafe.items()):
-            if not self.broker.carriers_of(envelope.message.topics):
+            topics = envelope.message.topics
+            if self.broker.interest.wants(topics) and not self.broker.carriers_of(topics):
                 self._acknowledge(message_id)
 
     def rounded(self, now_us: int) -> bool:
