@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from antecede.core.frames import Data, Digest, Snapshot, SnapshotRequest
+from antecede.core.frames import Data, Digest, Publish, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest
 from antecede.core.message import Publication
 from antecede.core.state.freeze import freeze, thaw
@@ -373,3 +373,30 @@ def test_an_expelled_broker_that_finds_nobody_goes_on_with_what_it_had() -> None
     again.joining.inherit(a.joining.bequeath(), "A")
     assert told(again.start(1, joining=True)) == ["join at A cut ", "deliver A:1 causes"]
     assert [e.message.id for e in again.store] == ["A:1"] and again.joining.bequeath().messages()
+
+
+def inherited(a: Any, view: dict[str, str]) -> list[str]:
+    """What A.1 says when it begins with what A had, and B, which carries all groups, has nothing."""
+    everybody = brokers("home", {"A.1": "G1", **view}, "A.1")
+    again, b = everybody["A.1"], everybody["B"]
+    again.joining.inherit(a.joining.bequeath(), "A")
+    again.start(9, joining=True)
+    snapshot = frame_to(b.receive(SnapshotRequest(whole=True), "A.1", 9), "A.1", Snapshot)
+    said = again.receive(snapshot, "B", 10)
+    return carry(said, "A.1", everybody, 10)
+
+
+def test_what_an_expelled_broker_kept_for_others_goes_to_them() -> None:
+    """Ann was told that it is safe, since no broker that carries G2 was in view."""
+    a = brokers("home", {"A": "G1"}, "")["A"]
+    a.receive(Publish((grouped("Ann:1", "G2"),)), "Ann", 1)
+    assert inherited(a, {"B": "G1 G2", "C": "G2"}) == [
+        "A.1: join at B cut ", "A.1: discard Ann:1 foreign", "B: deliver Ann:1 causes", "C: deliver Ann:1 causes",
+    ]  # fmt: skip
+
+
+def test_what_an_expelled_broker_held_is_taken_over_too() -> None:
+    a = brokers("home", {"A": "G1"}, "")["A"]
+    a.receive(Publish((grouped("Ann:1", "G1", needs=[("Bob@G1", 1)]),)), "Ann", 1)
+    assert a.joining.bequeath().messages() == (a.inbox.envelopes()[0].message,)
+    assert inherited(a, {"B": "G1"})[0] == "A.1: join at B cut "

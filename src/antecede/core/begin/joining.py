@@ -8,8 +8,9 @@ graph, since nobody could tell any more what follows those. Example: A began beh
 that A gives a snapshot begins behind p:4 and delivers p:5.
 
 A broker that was declared dead though it lives begins again under its next name, and its earlier incarnation is one
-more donor: what only that one had is not lost. Example: A stood still for some seconds; A.1 begins from B's snapshot,
-and takes p:9 over from A, which only A had.
+more donor: what only that one had is not lost, whether A had delivered it, held it, or kept it for others. Example: A
+carries `room`, B carries `room` and `alerts`, and A was cut off for a minute; A.1 begins from B's snapshot, takes p:9
+of `room` over from A, which only A had, and passes on p:10 of `alerts` to B.
 
 A group that no broker in view carries has lost the messages that only its brokers had. If no deadline ends the wait for
 them, or some of them were dropped already, the newcomer begins behind the past of whatever a surviving broker has
@@ -53,7 +54,9 @@ class Joining:
         self._again = False
         """Whether brokers that are joining too were asked a second time."""
         self._legacy: Snapshot | None = None
-        """What the earlier incarnation of this broker had."""
+        """What the earlier incarnation of this broker had,"""
+        self._earlier = ""
+        """and the name of that incarnation."""
         self.origins: dict[str, tuple[str, tuple[str, ...]]] = {}
         """Groups in which this broker began behind a cut: a broker that has had all of that cut, and the cut."""
 
@@ -146,11 +149,17 @@ class Joining:
 
     def bequeath(self) -> Snapshot | None:
         """What the next incarnation of this broker takes over, which begins now in its place."""
-        return self._snapshot_for(self.broker.name) if self.broker.joined else self._legacy
+        if not self.broker.joined:
+            return self._legacy
+        snapshot = self._snapshot_for(self.broker.name)
+        bare, kept = self.writer.bare, self.store.by_id
+        held = [bare(e) for e in self.inbox.envelopes() if e.message.id not in kept]
+        snapshot.envelopes = (*snapshot.envelopes, *held)
+        return snapshot
 
     def inherit(self, legacy: Snapshot, earlier: str) -> None:
         """Before this broker begins: what its earlier incarnation had."""
-        self._legacy = legacy
+        self._legacy, self._earlier = legacy, earlier
         self._donations.append(Donation(earlier, self.broker.interest.filters, (), legacy))
 
     def viewed(self) -> None:
@@ -252,6 +261,8 @@ class Joining:
                         broker.skip_expired(broker.arrived(header), donation.donor, now_us)
         for donation in self._donations:
             broker.take_wanted(donation.snapshot.envelopes, donation.donor, now_us)
+            if donation.donor == self._earlier:
+                broker.pass_on(donation.snapshot.envelopes, now_us)
         self._donations, self._legacy = [], None
         self.early.take(now_us)
 
