@@ -241,6 +241,41 @@ def test_what_one_sends_beyond_its_share_is_left_in_its_socket() -> None:
     asyncio.run(main())
 
 
+class Faulty(Broker):
+    """Whoever is told of the second share raises."""
+
+    def took(self, session: Session, frames: list[Frame]) -> None:
+        super().took(session, frames)
+        if len(self.turns) == 2:
+            raise OSError("no space left on the device")
+
+
+def test_a_fault_on_this_side_ends_the_connection() -> None:
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+        eve = Faulty()
+        for _ in range(4):
+            eve.session.data_received(written(publish(SHARE, bytes(PLENTY // 16))))
+        assert eve.pipe.held
+        await until(lambda: eve.pipe.closed)
+
+    asyncio.run(main())
+
+
+def test_a_connection_that_was_lost_is_told_of_after_a_fault_on_this_side_too() -> None:
+    async def main() -> None:
+        faults: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: faults.append(context["exception"]))
+        eve = Faulty()
+        eve.session.data_received(written(publish(4 * SHARE)))
+        eve.session.connection_lost(None)
+        await until(lambda: eve.lost)
+        assert [len(turn) for turn in eve.turns] == [SHARE] * 4 and eve.lost == 1, "what had come still counts"
+        assert [str(fault) for fault in faults] == ["no space left on the device"]
+
+    asyncio.run(main())
+
+
 def test_who_is_over_its_rate_is_heard_again_later_and_loses_nothing() -> None:
     async def main() -> None:
         eve = Broker()
