@@ -226,7 +226,7 @@ class Client(Receiver):
     def took_result(self, name: str, cut: tuple[str, ...], marks: Mapping[str, int], rank: int) -> None:
         """A result that was fused for it: what it publishes after that follows its cut."""
         self.causes.remember_cut(name, cut, marks, rank)
-        self.upper.rank = max(self.upper.rank, rank)
+        self.upper.follow(rank)
 
     def say_home(self, frame: Frame) -> None:
         assert self.home is not None
