@@ -213,6 +213,26 @@ def test_a_newcomer_among_the_brokers_is_told_what_has_retired() -> None:
     assert town.delivered["S"].count("P:1") == 1
 
 
+def test_two_newcomers_among_the_brokers_are_told_by_one_that_was_there_before() -> None:
+    """Each of them has a smaller name than C, and has nothing to tell."""
+    town = visited(brokers="ABC")
+    town.chat("T", 20)
+    for name in "AB":
+        del town.brokers[name], town.all[name]
+    town.look()
+    town.run(3_000)
+    for name in ("A.1", "B.1"):
+        town.brokers[name] = "G1"
+        town.add(name, "broker", "G1")
+    town.look()
+    for name in ("A.1", "B.1"):
+        town.told(name, town.all[name].start(town.now_us, joining=True))
+    town.client("V", "C")
+    town.chat("V", 10)
+    for name in ("A.1", "B.1"):
+        assert town.all[name].retiring.retired == town.all["C"].retiring.retired
+
+
 def test_a_client_that_attaches_and_still_names_it_is_told() -> None:
     town = visited()
     town.chat("T", 20)

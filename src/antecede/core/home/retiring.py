@@ -258,10 +258,12 @@ class Retiring:
         broker.retire(news, now_us)
 
     def _tell(self, now_us: int) -> None:
-        """Tell brokers and clients what retired. A broker that came into view is told by the first of the others."""
+        """Tell brokers and clients what retired. A broker that came into view is told by the first of those that were
+        there before and have heard it all. Example: A.1 and B.1 come back at once: C tells both, for neither knows."""
         broker, peers = self.broker, frozenset(self.broker.all_brokers)
+        first = min({broker.name, *(peers & self._peers - self._untold.keys())})
         for name in peers - self._peers:
-            if self.retired and broker.name == min({broker.name, *peers} - {name}):
+            if self.retired and broker.name == first:
                 self._untold[name] = dict(self.retired)
         self._peers = peers
         for name in [name for name in self._untold if name not in peers and name not in broker.logs]:
