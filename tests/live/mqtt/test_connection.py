@@ -168,6 +168,9 @@ class Taken:
     def flow(self) -> None: ...
     def write(self, data: bytes) -> None: ...
 
+    def can_write_eof(self) -> bool:
+        return False
+
     def abort(self) -> None:
         self.aborted = True
 
@@ -211,6 +214,30 @@ def test_while_it_is_paused_nothing_is_taken_of_what_was_read() -> None:
         taken.connection.resume()
         await taken.turn()
         assert not taken.paused and len(taken.packets) == 3
+
+    asyncio.run(main())
+
+
+def test_who_waits_for_the_broker_to_read_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        taken = Taken()
+        data = mqtt5.ConnectPacket("eve").write() + mqtt5.PublishPacket("t", b"x" * 3_000).write() * (10 * SHARE)
+
+        def connect(one: connection.MqttConnection, packet: mqtt5.ConnectPacket) -> None:
+            one.admit(cast(Any, taken), packet, cast(int, 0.1))
+            one.welcome(b"")
+
+        monkeypatch.setattr(taken, "connect", connect)
+        monkeypatch.setattr(taken, "packet", lambda packet: time.sleep(0.001))
+        taken.connection.data_received(data)
+        while taken.paused:
+            await taken.turn()
+            assert not taken.connection.over
+        for _ in range(500):
+            await asyncio.sleep(0.01)
+            if taken.connection.over:
+                break
+        assert taken.counts["silent"] == 1, "now it could speak"
 
     asyncio.run(main())
 

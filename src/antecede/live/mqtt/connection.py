@@ -110,6 +110,8 @@ class MqttConnection(asyncio.Protocol):
             raise
         finally:
             packets.close()
+            if left < SHARE:
+                self._heard_s = self._loop.time()  # what it said meanwhile is in its socket
             self._go_on(more=not left)
 
     def _waits(self) -> bool:
