@@ -115,8 +115,9 @@ def test_what_is_said_is_what_is_heard() -> None:
         b"\2\0\0\0\0\xc1",
         b"\3\0\0\0\x01\x7f\x00",
         written(Top(1, 1)),  # before HELLO
+        (50_005).to_bytes(4, "little") + b"\0\x93\x04\xa0" + b"\x91" * 50_000 + b"\xc0",
     ],
-    ids=["huge", "large", "short", "no greeting", "no frame", "too early"],
+    ids=["huge", "large", "short", "no greeting", "no frame", "too early", "too deep"],
 )
 def test_one_malformed_record_ends_the_connection(bad: bytes) -> None:
     ear = Ear()

@@ -301,7 +301,7 @@ class Session(asyncio.Protocol):
         try:
             said: Control = _decoder.decode(memoryview(record)[1:])
             return said
-        except msgspec.MsgspecError as fault:
+        except (msgspec.MsgspecError, RecursionError) as fault:
             raise RemoteProtocolError(f"neither frame nor greeting: {fault}") from None
 
     # -- out -------------------------------------------------------------------------------------------------------

@@ -107,9 +107,9 @@ NEXT = -1
 _FOUR = pack((None,) * 4)[:1]
 """How an array of four begins."""
 
-_MALFORMED = (MsgspecError, ValueError, IndexError, StopIteration)
+_MALFORMED = (MsgspecError, ValueError, IndexError, StopIteration, RecursionError)
 """What reading fails with. ValueError: bytes that are not UTF-8, columns of different lengths. IndexError: a reference
-to nothing."""
+to nothing. RecursionError: lists within lists, where something is skipped or kept as it came."""
 
 
 def encode(frame: Frame) -> bytes:
