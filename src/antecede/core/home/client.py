@@ -251,7 +251,7 @@ class Client(Receiver):
             self.fusing.on_fused(frame, sender, now_us)
         elif isinstance(frame, Retired):
             if sender == self.home:
-                self.naming.on_retired(frame)
+                self.naming.on_retired(frame, now_us)
             else:
                 self.out.append(Send((sender,), Detach(self.attachment)))
         elif isinstance(frame, (Items, Grown, Top)):
