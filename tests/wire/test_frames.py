@@ -47,7 +47,7 @@ FIELDS = {
     f.Retired: "marks heard",
     f.Rumours: "envelopes digest names",
     f.SnapshotRequest: "whole",
-    f.Snapshot: "past cut envelopes headers nodes origins retired blank",
+    f.Snapshot: "past cut envelopes headers nodes origins dropped blank",
     f.SnapshotPage: "number index count snapshot",
     f.PageRequest: "number first",
     f.Ping: "number news",

@@ -176,8 +176,8 @@ class Joining:
         headers = tuple(header_of(broker.answer_for(self.writer.bare(e), to)) for e in kept)
         nodes = {node[:2]: node for node in (*self.writer.nodes(), *(node for e in envelopes for node in _nodes(e)))}
         origins = tuple(self._origins())
-        retired = dict(self.writer.retired)
-        return Snapshot(past, broker.cut(), envelopes, headers, tuple(nodes.values()), origins, retired)
+        dropped = dict(self.writer.dropped)
+        return Snapshot(past, broker.cut(), envelopes, headers, tuple(nodes.values()), origins, dropped)
 
     def _origins(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         """Per group, the cut at which a broker begins that takes a snapshot from here, and a witness to that cut."""
@@ -238,19 +238,19 @@ class Joining:
         fresh = tuple(g for g in broker.interest.filters if g not in begun)
         if fresh:
             broker.say(Join(self.groups.filters(fresh), None, (), self.inbox.guard_us))
-        retired: dict[str, int] = {}
+        dropped: dict[str, int] = {}
         for donation in self._donations:
-            join(retired, donation.snapshot.retired)
-        forgotten = by_group(retired)
+            join(dropped, donation.snapshot.dropped)
+        forgotten = by_group(dropped)
         carried = {group: donation for donation in reversed(self._donations) for group in donation.carries}
         for donation in self._donations:
             for group in donation.covered:
                 source = donation if group in donation.carries else carried.get(group, donation)
                 self._begin_behind(group, source, forgotten.get(group, {}))
-        front, concerned = self.reader.front, broker.interest.among(retired)
+        front, concerned = self.reader.front, broker.interest.among(dropped)
         if any(n > front.get(stream, 0) for stream, n in concerned.items()):  # it is owed, and may precede the others
-            retired = {stream: n for stream, n in concerned.items() if n <= front.get(stream, 0)}
-        self.writer.adopt([node for donation in self._donations for node in donation.snapshot.nodes], retired)
+            dropped = {stream: n for stream, n in concerned.items() if n <= front.get(stream, 0)}
+        self.writer.adopt([node for donation in self._donations for node in donation.snapshot.nodes], dropped)
         self.writer.start_at(self.reader.cut)
         for donation in self._donations:
             for header in donation.snapshot.headers:
@@ -266,24 +266,24 @@ class Joining:
         self._donations, self._legacy = [], None
         self.early.take(now_us)
 
-    def _begin_behind(self, group: str, donation: Donation, retired: Mapping[str, int]) -> None:
+    def _begin_behind(self, group: str, donation: Donation, dropped: Mapping[str, int]) -> None:
         """Where this broker begins in a group that a donor covers: behind the donor's own beginning, and behind every
-        message that any donor has retired, as far as one donor has had all of those.
+        message that any donor has dropped, as far as one donor has had all of those.
 
-        Messages that followed a retired one may no longer name it. Taken in without this cut, they would be delivered,
-        and nothing would hold back the retired message when another donor gives it. Example: A has retired p:4, B still
+        Messages that followed a dropped one may no longer name it. Taken in without this cut, they would be delivered,
+        and nothing would hold back the dropped message when another donor gives it. Example: A has dropped p:4, B still
         keeps it. A newcomer begins behind p:4 if A or B has had all up to p:4; then B's copy lies behind."""
         broker = self.broker
         known = donation.past.get(group, {})
-        if group not in donation.carries and (retired or not broker.settings.deadlines):
+        if group not in donation.carries and (dropped or not broker.settings.deadlines):
             self.origins[group] = (donation.donor, cut_of(newest_of(known)))
         elif group in donation.origins:
             self.origins[group] = donation.origins[group]
         peer, begun = self.origins.get(group, (donation.donor, ()))
         tops = tops_of(begun)
-        join(tops, newest_of(retired))
+        join(tops, newest_of(dropped))
         one = witness((donation, *self._donations), tops)
-        past = {stream: min(n, one.had.get(sender_of(stream), 0)) for stream, n in retired.items()}
+        past = {stream: min(n, one.had.get(sender_of(stream), 0)) for stream, n in dropped.items()}
         tops = tops_of(begun)
         join(tops, newest_of(past))
         cut = cut_of(tops)
