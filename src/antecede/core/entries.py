@@ -75,8 +75,8 @@ class Groups:
         return False
 
     def check_own(self, envelope: Envelope) -> None:
-        """Refuse a publication whose streams are not those of its topics (its sender has another table), or whose number
-        there is not its own."""
+        """Refuse a publication whose streams are not those of its topics (its sender has another table), or that has
+        another number there than its own."""
 
 
 EACH = Groups()

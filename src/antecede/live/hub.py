@@ -63,6 +63,8 @@ class Hub:
         """Of connections that have ended."""
         self.guard: Guard | None = None
         """Looks at what clients send, where keys say what they may."""
+        self.on_brokers: Callable[[], None] = _nothing
+        """Called when frames of other brokers have come, before they are handed on."""
         self._on_batch: Callable[[Received], None] | None = None
         self._is_open = False
 
@@ -71,7 +73,7 @@ class Hub:
         self._on_batch = on_batch
         if not self._is_open:
             self._is_open = True
-            self.datagrams.open(self._arrived)
+            self.datagrams.open(self._from_brokers)
         else:  # it was for the last one: told that it is dead, the next one would believe that of itself
             self.datagrams.skip()
 
@@ -130,6 +132,10 @@ class Hub:
         self.counts.refused += len(frames) - len(batch)
         self._arrived(batch)
 
+    def _from_brokers(self, batch: Received) -> None:
+        self.on_brokers()
+        self._arrived(batch)
+
     def _arrived(self, batch: Received) -> None:
         if self._on_batch is not None and batch:
             self._on_batch(batch)
@@ -155,3 +161,7 @@ class Hub:
         for name, records in to_clients.items():
             if not sessions[name].send(records):
                 self.counts.unsent += len(records)
+
+
+def _nothing() -> None:
+    """Nobody asked to be called."""

@@ -321,7 +321,7 @@ class Naming:
         """Marks that retired while a message waits here that may still name them, for as long as brokers know them, and
         at most as long again."""
         self._lately: dict[str, int] = {}
-        """Those of them that retired since"""
+        """The marks that retired since `_since_us`: they stay when the others are forgotten."""
         self._since_us = 0
 
     def learned(self, envelope: Envelope) -> Envelope:

@@ -180,8 +180,8 @@ class Sharing:
     # -- what they have --------------------------------------------------------------------------------------------
 
     def acknowledged(self, client: str) -> None:
-        """A client has acknowledged something. If that was all, it may share a channel; if it shares one, the channel may
-        let go of what all its clients have now."""
+        """A client has acknowledged something. If that was all, it may share a channel; if it shares one, the channel
+        may let go of what all its clients have now."""
         audience = self._homes.get(client)
         if audience is None:
             self.share(client)

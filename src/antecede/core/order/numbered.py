@@ -96,9 +96,9 @@ class Log:
 
     The channel is its own, or shared with others that are sent the same (`home/sharing.py`); then everything is sent in
     the turn in which it came. All numbers here are the client's indexes (`sent`, `acked`, `low`, `top`); the channel
-    counts in places, which are more by `offset` where it is shared, since it was there before. Example: Bob, whose last
-    index was 40, joined the channel when that had come to place 100: his offset is 60. When he has acknowledged index 45,
-    `low` is 45 here; in the channel `low` is the place up to which all its clients have, perhaps 103.
+    counts in places, which are more by `offset` where it is shared, since it was there before. Example: Bob, whose
+    last index was 40, joined the channel when that had come to place 100: his offset is 60. When he has acknowledged
+    index 45, `low` is 45 here; in the channel `low` is the place up to which all its clients have, perhaps 103.
     """
 
     def __init__(
@@ -113,8 +113,8 @@ class Log:
         """Marks of all messages in the client's past when it attached. A message is not sent if any one of its own
         marks lies at or below the frontier of that stream."""
         self.began: Mapping[str, int] = {}
-        """Where the client began. A group may have begun later than others, having lost everything: nothing is sent that
-        lies behind in all groups the client wants."""
+        """Where the client began. A group may have begun later than others, having lost everything: nothing is sent
+        that lies behind in all groups the client wants."""
         self.hidden: dict[str, int] = {}
         """The newest of each sender that was said to lie behind where some of its groups began: it was not sent."""
         self.missed: frozenset[str] = frozenset()

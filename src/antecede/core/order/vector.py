@@ -105,10 +105,10 @@ class VectorWriter(Writer):
             unread[streams] = stamp
 
     def follow(self, rank: int) -> None:
-        """What is published next comes after a message of this rank. Where nobody can have counted so far, the rank is a
+        """The next publication comes after a message of this rank. Where nobody can have counted so far, the rank is a
         lie, and only the liar's own message is sorted wrongly at a deadline. Example: Eve stamps a message with 2^62;
-        Ann delivers it, and stamps her next one with her own rank and one more. Followed, Eve's rank would leave Ann
-        none that her home takes."""
+        Ann delivers it, and stamps her next one with her own rank and one more. Had she followed Eve's rank, her home
+        would refuse hers."""
         if self.rank < rank <= min(self.rank + LEAP, HIGHEST):
             self.rank = rank
 
