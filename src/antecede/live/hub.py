@@ -63,10 +63,10 @@ class Hub:
         """Of connections that have ended."""
         self.guard: Guard | None = None
         """Looks at what clients send, where keys say what they may."""
-        self.on_brokers: Callable[[], None] = _nothing
-        """Called when frames of other brokers have come, before they are handed on."""
         self._on_batch: Callable[[Received], None] | None = None
         self._is_open = False
+        self.on_brokers: Callable[[], None] = _nothing
+        """Called when frames of other brokers have come, before they are handed on."""
 
     def open(self, on_batch: Callable[[Received], None]) -> None:
         """A machine begins, perhaps after another one."""

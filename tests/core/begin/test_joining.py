@@ -387,7 +387,7 @@ def inherited(a: Any, view: dict[str, str]) -> list[str]:
 
 
 def test_what_an_expelled_broker_kept_for_others_goes_to_them() -> None:
-    """Ann was told that it is safe, since no broker that carries G2 was in view."""
+    """No broker that carries G2 was in view when Ann published it."""
     a = brokers("home", {"A": "G1"}, "")["A"]
     a.receive(Publish((grouped("Ann:1", "G2"),)), "Ann", 1)
     assert inherited(a, {"B": "G1 G2", "C": "G2"}) == [

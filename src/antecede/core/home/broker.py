@@ -124,27 +124,25 @@ class HomeBroker(BrokerBase):
                 if self.interest.wants(topics):
                     self.take((envelope,), client, now_us)
                 else:
+                    self.inbox.seen[message_id] = now_us
                     self.out.append(Discard(message_id, "foreign"))
-                    self._keep_for_others(envelope, now_us)
+                    self.store.add(envelope)  # kept for others, never delivered here
+                    self.retiring.note(envelope.stamp.own)
             if not self.confirming.publish(envelope, client, alone=not others):
                 unsafe.append(message_id)
         if unsafe:
             self.out.append(Send((client,), Received(tuple(unsafe))))
             self.rounds.compare_again(now_us)
 
-    def _keep_for_others(self, envelope: Envelope, now_us: int) -> None:
-        """A message that is never delivered here."""
-        self.inbox.seen[envelope.message.id] = now_us
-        self.store.add(envelope)
-        self.retiring.note(envelope.stamp.own)
-
     def pass_on(self, envelopes: Sequence[Envelope], now_us: int) -> None:
-        """The earlier incarnation told its clients that these are safe if no broker that carries them was in view: now
-        they go there, and are kept here until all have them."""
+        """The earlier incarnation kept messages for brokers that may have been out of its view: now they go there, and
+        are kept here until all have them."""
         for envelope in envelopes:
-            topics = envelope.message.topics
+            message_id, topics = envelope.message.id, envelope.message.topics
             if not self.interest.wants(topics) and in_time(envelope, now_us):
-                self._keep_for_others(envelope, now_us)
+                self.inbox.seen[message_id] = now_us
+                self.store.add(envelope)
+                self.retiring.note(envelope.stamp.own)
                 others = self.carriers_of(topics)
                 if others:
                     self.out.append(Send(others, Data((envelope,), answer=True)))
