@@ -71,7 +71,7 @@ MUTANTS: tuple[Mutant, ...] = (
     # -- numbered streams
     Mutant("item_stamp", "index - 1 - bit", "index - bit", "the bitmap counts from one below"),
     Mutant("Channel.name_causes", "newest(after, window)", "after", "what is acknowledged is not named"),
-    Mutant("Channel.name_causes", "chains[stream].up_to(covers[stream], index)", "chains[stream].up_to(covers[stream], index) & 1", "all causes are named, not the nearest"),
+    Mutant("Channel.name_causes", "chains[stream].up_to(covers[stream], place)", "chains[stream].up_to(covers[stream], place) & 1", "all causes are named, not the nearest"),
     Mutant("Log.takes", "n <= self.frontier.get(stream, 0)", "False", "replay leaves out the client's past"),
     Mutant("IndexReader.delivered", "if forced:", "if False:", "missing causes of a forced item are past"),
     Mutant("IndexReader.precedes", "a.own[0] in b.needs", "a.own[0] < b.own[0]", "a lower index is no cause"),
@@ -79,7 +79,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("Log.acknowledge", "min(index, self.sent)", "min(index, self.top)", "what was not sent is not acknowledged"),
     Mutant("Log.takes", "all((n <= began.get(stream, 0) for stream, n in own if concerns(stream)))", "any((n <= began.get(stream, 0) for stream, n in own))", "what a client began behind in one group is owed in another"),
     Mutant("Log.unknown", "self.acked < self.grown.first", "False", "a change may be unknown for a while"),
-    Mutant("as_sent", "item.index - 1 - acked", "item.index", "who has acknowledged more is told of fewer causes"),
+    Mutant("as_sent", "item.index - 1 - acked_place", "item.index", "who has acknowledged more is told of fewer causes"),
     Mutant("Audience.others", "n <= began.get(stream, 0)", "False", "who does not take a message does not share it"),
     Mutant("Sharing.give", "self.set_apart(message.sender)", "pass", "a client that shares is not sent its own messages"),
     # -- store

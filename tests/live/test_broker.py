@@ -90,6 +90,27 @@ def test_a_broker_that_was_expelled_comes_back_and_its_clients_with_it(tmp_path:
     assert rows == [("A", "crash", "expelled"), ("A.1", "restart", None), ("A.1", "crash", "left")]
 
 
+def test_a_broker_that_was_stopped_for_long_leaves_nothing_that_others_may_have_forgotten(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with (
+            Broker(ANY, name="A", records=str(tmp_path)) as a,
+            Broker(ANY, name="B", join=[a.url]) as b,
+            connect(a.url, name="ann") as ann,
+        ):
+            assert await until(lambda: set(a.managed.brokers()) == {"A", "B"}, 10)
+            await ann.publish("t", b"before")
+            asleep_us = a.settings.remember_us
+            a._silence._now_us = lambda: a.clock.lasting_us() + asleep_us
+            assert await until(lambda: a._silence._old, 10)
+            a._said(Expelled("B"))
+            assert await until(lambda: a.name == "A.1", 10)
+            assert await until(lambda: set(b.managed.brokers()) == {"A.1", "B"}, 10)
+
+    asyncio.run(main())
+    rows = [(row.process, row.message, row.peer) for row in read_rows(tmp_path) if row.kind == "arrive"]
+    assert ("A.1", "ann:1", "B") in rows and ("A.1", "ann:1", "A") not in rows
+
+
 def test_the_log_tells_of_brokers_that_come_and_go(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(cluster: LocalCluster) -> None:
         await asyncio.sleep(3)

@@ -6,7 +6,16 @@ import pytest
 
 from antecede.core.message import Message as CoreMessage
 from antecede.errors import InputError
-from antecede.live.message import MAX_BODY, MAX_HEADERS, Message, check_filter, check_topic, ids_of, pack_content
+from antecede.live.message import (
+    MAX_BODY,
+    MAX_HEADERS,
+    Message,
+    check_filter,
+    check_topic,
+    ids_of,
+    pack_content,
+    read_content,
+)
 from antecede.live.message import read_message as read
 
 
@@ -29,6 +38,13 @@ def test_without_headers_the_envelope_is_small() -> None:
 def test_bytes_that_somebody_else_published_are_the_payload() -> None:
     message = read(CoreMessage("ann", 1, ("t",), b"plain"))
     assert message.payload == b"plain" and message.sent_at is None and message.headers == {}
+
+
+def test_a_payload_that_nests_deep_is_the_payload() -> None:
+    """Raised, it would be the fault of each broker and subscriber that looks."""
+    deep = b"\x95\x05\xc4\x01x\xc0\xc0" + b"\x91" * 40_000 + b"\xc0"
+    assert read(CoreMessage("eve", 1, ("t",), deep)).payload == deep
+    assert read_content(deep).body == deep
 
 
 @pytest.mark.parametrize(

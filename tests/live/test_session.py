@@ -115,8 +115,9 @@ def test_what_is_said_is_what_is_heard() -> None:
         b"\2\0\0\0\0\xc1",
         b"\3\0\0\0\x01\x7f\x00",
         written(Top(1, 1)),  # before HELLO
+        (50_005).to_bytes(4, "little") + b"\0\x93\x04\xa0" + b"\x91" * 50_000 + b"\xc0",
     ],
-    ids=["huge", "large", "short", "no greeting", "no frame", "too early"],
+    ids=["huge", "large", "short", "no greeting", "no frame", "too early", "too deep"],
 )
 def test_one_malformed_record_ends_the_connection(bad: bytes) -> None:
     ear = Ear()
@@ -237,6 +238,41 @@ def test_what_one_sends_beyond_its_share_is_left_in_its_socket() -> None:
         assert eve.pipe.held
         await until(lambda: not eve.pipe.held)
         assert sum(map(len, eve.turns)) == 4 * SHARE
+
+    asyncio.run(main())
+
+
+class Faulty(Broker):
+    """Whoever is told of the second share raises."""
+
+    def took(self, session: Session, frames: list[Frame]) -> None:
+        super().took(session, frames)
+        if len(self.turns) == 2:
+            raise OSError("no space left on the device")
+
+
+def test_a_fault_on_this_side_ends_the_connection() -> None:
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+        eve = Faulty()
+        for _ in range(4):
+            eve.session.data_received(written(publish(SHARE, bytes(PLENTY // 16))))
+        assert eve.pipe.held
+        await until(lambda: eve.pipe.closed)
+
+    asyncio.run(main())
+
+
+def test_a_connection_that_was_lost_is_told_of_after_a_fault_on_this_side_too() -> None:
+    async def main() -> None:
+        faults: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: faults.append(context["exception"]))
+        eve = Faulty()
+        eve.session.data_received(written(publish(4 * SHARE)))
+        eve.session.connection_lost(None)
+        await until(lambda: eve.lost)
+        assert [len(turn) for turn in eve.turns] == [SHARE] * 4 and eve.lost == 1, "what had come still counts"
+        assert [str(fault) for fault in faults] == ["no space left on the device"]
 
     asyncio.run(main())
 

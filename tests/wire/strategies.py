@@ -164,7 +164,7 @@ def plain(value: Any) -> Any:
         return ("gone", value.lacks, [without_payload(plain(e)) for e in value.headers])
     if isinstance(value, f.Snapshot):
         headers = [without_payload(plain(e)) for e in value.headers]
-        rest = (value.past, value.cut, value.envelopes, value.nodes, value.origins, value.retired, value.blank)
+        rest = (value.past, value.cut, value.envelopes, value.nodes, value.origins, value.dropped, value.blank)
         return ("snapshot", headers, [plain(part) for part in rest])
     if isinstance(value, f.Base):
         fields = [name for name in type(value).__dataclass_fields__ if name not in LEFT_OUT]

@@ -47,7 +47,7 @@ FIELDS = {
     f.Retired: "marks heard",
     f.Rumours: "envelopes digest names",
     f.SnapshotRequest: "whole",
-    f.Snapshot: "past cut envelopes headers nodes origins retired blank",
+    f.Snapshot: "past cut envelopes headers nodes origins dropped blank",
     f.SnapshotPage: "number index count snapshot",
     f.PageRequest: "number first",
     f.Ping: "number news",
@@ -112,6 +112,13 @@ def test_damaged_frames_raise_nothing_else(frame: f.Frame, seed: int) -> None:
         decode(good[:-1])
     with pytest.raises(RemoteProtocolError):
         decode(good + b"\0")
+
+
+@pytest.mark.parametrize("head", [b"\x01\x01\x92\xc2\x96\x90\x90\x90\x91", b"\x01\x21\x92"])
+def test_what_nests_too_deep_is_malformed(head: bytes) -> None:
+    """A note of a batch, the indexes of items: whatever is skipped or kept as it came is read through, too."""
+    with pytest.raises(RemoteProtocolError, match="recursion"):
+        decode(head + b"\x91" * 100_000 + b"\xc0")
 
 
 def test_a_foreign_version_is_named() -> None:

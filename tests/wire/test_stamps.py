@@ -72,6 +72,7 @@ def _is_there(stamp: Stamp, name: str) -> bool:
         [3, 1, [4, -2], 2],
         [3, 1, [4, -2], [], [], [-1]],
         [3, 1, [4, -2], [], [], [1]],  # an own mark of somebody else
+        [2, 1, [2**63 - 1, -5]],  # one above the largest number
     ],
 )
 def test_what_is_wrong_is_found_before_anybody_looks(row: list[object]) -> None:

@@ -78,7 +78,8 @@ class Groups:
         return False
 
     def check_own(self, envelope: Envelope) -> None:
-        """Refuse a publication whose streams are not those of its topics: its sender has another table."""
+        """Refuse a publication whose streams are not those of its topics (its sender has another table), or that has
+        another number there than its own."""
 
 
 EACH = Groups()
@@ -184,6 +185,8 @@ class Entries(Groups):
         groups = self.of(message.topics)
         if [stream for stream, _ in envelope.stamp.own] != [stream_of(message.series, group) for group in groups]:
             raise RemoteProtocolError(f"{message.id} is marked by another table of entries than ours")
+        if any(n != message.seq for _, n in envelope.stamp.own):
+            raise RemoteProtocolError(f"{message.id} is marked as another message of its sender")
 
 
 def with_replies(table: Mapping[str, Sequence[str]] | None) -> Mapping[str, Sequence[str]] | None:

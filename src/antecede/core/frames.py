@@ -331,7 +331,7 @@ class Snapshot(Base):
     headers of what expired not long ago: it still carries order
     nodes   the whole context graph (only where the Order is one)
     origins groups in which the sender itself began at a cut: (group, whose cut, the cut)
-    retired what the sender has dropped from its graph, of any group: who takes over from it cannot tell what follows it
+    dropped what the sender has forgotten of its graph, of any group: who takes over from it cannot tell what follows it
     blank   the sender is joining itself and knows nothing: two newcomers must not wait for each other
     """
 
@@ -341,7 +341,7 @@ class Snapshot(Base):
     headers: tuple[Envelope, ...] = ()
     nodes: tuple[Node, ...] = ()
     origins: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
-    retired: Mapping[str, int] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
     blank: bool = False
 
     def messages(self) -> tuple[Message, ...]:

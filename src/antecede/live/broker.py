@@ -42,6 +42,7 @@ from antecede.live.node import Clock, Node
 from antecede.live.reception import Reception
 from antecede.live.records import Records, load_arrow
 from antecede.live.session import Welcome
+from antecede.live.silence import Silence
 from antecede.live.state import State, remember, remembered
 from antecede.live.strangers import Strangers
 from antecede.live.tally import Tally
@@ -61,6 +62,9 @@ CLOCKS = 4
 """Periods of pings after which another broker's clock is asked for. Raising it makes offsets older, costs no frames."""
 DRAIN_S = 5.0
 """How long a broker that stops waits for its clients to go and for others to have what it accepted."""
+
+
+_EVER_US = 2**62
 
 
 class Broker:
@@ -184,6 +188,12 @@ class Broker:
             base = f"b{self._place.address[1]}"
         self._dice = self.network.dice(base)
         self._hub = Hub(self._place.datagrams)
+        self._silence = Silence(
+            self.clock.lasting_us, (self.settings.remember_us or _EVER_US) // 2,
+            lambda: {*self.machine.store.by_id, *self.machine.inbox.held},
+            lambda: [envelope.message.id for envelope in self.machine.unsafe()],
+        )  # fmt: skip
+        self._hub.on_brokers = self._silence.heard
         self._hub.guard = None if self.protection is None else self.protection.guard
         self._place.datagrams.where = self.where
         try:
@@ -312,7 +322,7 @@ class Broker:
 
     def _begin_again(self, by: str) -> None:
         """The other brokers go on without this one: it begins again as a newcomer, and its clients with it."""
-        earlier, legacy = self.name, self.machine.joining.bequeath()
+        earlier, legacy = self.name, self._silence.rest(self.machine.joining.bequeath())
         base, life = split_name(earlier)
         others = {n.name: n.site for n in self.managed.table.present() if n.role == "broker" and n.name != self.name}
         name = f"{base}.{life + 1}"
@@ -335,6 +345,7 @@ class Broker:
             if self.protection is not None:
                 self.protection.look_again()
             self._tell_of_others()
+            self._silence.look()
             managed = self.managed
             lonely = not managed.begun or managed.alone()
             if not periods % CLOCKS:

@@ -67,13 +67,15 @@ class Hub:
         """False: those of clients are dropped unseen, since nobody would have them in a moment."""
         self._on_batch: Callable[[Received], None] | None = None
         self._is_open = False
+        self.on_brokers: Callable[[], None] = _nothing
+        """Called when frames of other brokers have come, before they are handed on."""
 
     def open(self, on_batch: Callable[[Received], None]) -> None:
         """A machine begins, perhaps after another one."""
         self._on_batch = on_batch
         if not self._is_open:
             self._is_open = True
-            self.datagrams.open(self._arrived)
+            self.datagrams.open(self._from_brokers)
         else:  # it was for the last one: told that it is dead, the next one would believe that of itself
             self.datagrams.skip()
 
@@ -134,6 +136,10 @@ class Hub:
             batch = [(client, frame) for client, frame in batch if not isinstance(frame, Publish)]
         self._arrived(batch)
 
+    def _from_brokers(self, batch: Received) -> None:
+        self.on_brokers()
+        self._arrived(batch)
+
     def _arrived(self, batch: Received) -> None:
         if self._on_batch is not None and batch:
             self._on_batch(batch)
@@ -159,3 +165,7 @@ class Hub:
         for name, records in to_clients.items():
             if not sessions[name].send(records):
                 self.counts.unsent += len(records)
+
+
+def _nothing() -> None:
+    """Nobody asked to be called."""

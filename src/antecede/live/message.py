@@ -152,7 +152,7 @@ def content_of(message: CoreMessage) -> Content:
     """What its publisher put into it; bytes without our envelope are the payload themselves."""
     try:
         return _decode(message.payload)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return Content(0, message.payload)
 
 
@@ -160,7 +160,7 @@ def read_content(payload: bytes) -> Shown:
     """What predicates look at: headers and the application's bytes."""
     try:
         content = _decode(payload)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return Shown({}, payload)
     return Shown(content.headers or {}, content.body, content.sent_us)
 

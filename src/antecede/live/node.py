@@ -67,6 +67,11 @@ class Clock:
     def now_us(self) -> int:
         return self.base_us + time.monotonic_ns() // 1000
 
+    def lasting_us(self) -> int:
+        """Microseconds from some moment on, which also count while the machine sleeps, where a clock tells."""
+        clock = getattr(time, "CLOCK_BOOTTIME", None)
+        return (time.monotonic_ns() if clock is None else time.clock_gettime_ns(clock)) // 1000
+
 
 class Node:
     def __init__(

@@ -219,26 +219,33 @@ class Session(asyncio.Protocol):
             self._pause()
 
     def _take(self) -> None:
-        """One share of what has come."""
+        """One share of what has come. A fault on this side ends the connection (the event loop says so in the log);
+        what has come still counts."""
         self._turn = None
         left, frames, fault = self.share, list[Frame](), ""
         try:
-            while left > 0 and not self.fault and (one := self._next()) is not None:
-                if isinstance(one, Said):
-                    frames = self._hand_on(frames)
-                    self._on_control(self, one)
-                    left -= 1
-                else:
-                    frames.append(one)
-                    left -= weight(one)
-        except RemoteProtocolError as error:
-            fault = str(error)
-        self._hand_on(frames)
-        if fault and not self.fault:
-            self.refuse(fault)
-        del self._kept[: self._at]
-        self._at = 0
-        self._go_on(more=left <= 0)
+            try:
+                while left > 0 and not self.fault and (one := self._next()) is not None:
+                    if isinstance(one, Said):
+                        frames = self._hand_on(frames)
+                        self._on_control(self, one)
+                        left -= 1
+                    else:
+                        frames.append(one)
+                        left -= weight(one)
+            except RemoteProtocolError as error:
+                fault = str(error)
+            self._hand_on(frames)
+            if fault and not self.fault:
+                self.refuse(fault)
+        except BaseException:
+            left = 0
+            self.abort()
+            raise
+        finally:
+            del self._kept[: self._at]
+            self._at = 0
+            self._go_on(more=left <= 0)
 
     def _hand_on(self, frames: list[Frame]) -> list[Frame]:
         if frames and not self.fault:
@@ -294,7 +301,7 @@ class Session(asyncio.Protocol):
         try:
             said: Control = _decoder.decode(memoryview(record)[1:])
             return said
-        except msgspec.MsgspecError as fault:
+        except (msgspec.MsgspecError, RecursionError) as fault:
             raise RemoteProtocolError(f"neither frame nor greeting: {fault}") from None
 
     # -- out -------------------------------------------------------------------------------------------------------

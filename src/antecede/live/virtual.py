@@ -85,6 +85,8 @@ class VirtualClock(Clock):
     def now_us(self) -> int:
         return self.base_us + round(asyncio.get_running_loop().time() * 1e6)
 
+    lasting_us = now_us
+
 
 class VirtualDatagrams(DatagramSender):
     def __init__(self, name: str, address: Address, network: VirtualNetwork) -> None:

@@ -102,14 +102,14 @@ SnapshotRow: TypeAlias = tuple[
     MapRow,
     bool,
 ]
-"""past, cut, envelopes, headers, nodes, origins, retired, blank."""
+"""past, cut, envelopes, headers, nodes, origins, dropped, blank."""
 NEXT = -1
 _FOUR = pack((None,) * 4)[:1]
 """How an array of four begins."""
 
-_MALFORMED = (MsgspecError, ValueError, IndexError, StopIteration)
+_MALFORMED = (MsgspecError, ValueError, IndexError, StopIteration, RecursionError)
 """What reading fails with. ValueError: bytes that are not UTF-8, columns of different lengths. IndexError: a reference
-to nothing."""
+to nothing. RecursionError: lists within lists, where something is skipped or kept as it came."""
 
 
 def encode(frame: Frame) -> bytes:
@@ -400,13 +400,13 @@ def _snapshot_row(frame: Snapshot) -> tuple[Any, ...]:
         batch_row(frame.headers, True) if frame.headers else None,
         encode_nodes(frame.nodes) if frame.nodes else None,
         [(group, peer, ids_row(cut)) for group, peer, cut in frame.origins],
-        _map_row(frame.retired),
+        _map_row(frame.dropped),
         frame.blank,
     )
 
 
 def _snapshot(row: SnapshotRow) -> Snapshot:
-    past, cut, envelopes, headers, nodes, origins, retired, blank = row
+    past, cut, envelopes, headers, nodes, origins, dropped, blank = row
     return Snapshot(
         _map(past),
         read_ids(cut),
@@ -414,7 +414,7 @@ def _snapshot(row: SnapshotRow) -> Snapshot:
         _envelopes(headers, True),
         () if nodes is None else decode_nodes(*nodes),
         tuple((group, peer, read_ids(cut)) for group, peer, cut in origins),
-        _map(retired),
+        _map(dropped),
         blank,
     )
 

@@ -284,6 +284,8 @@ def read_stamp(
     elif form == OWN_TOPICS:
         covers = dict(zip(shape.streams, numbers, strict=False))
         own = tuple([(stream, covers.get(stream, 0) + 1) for stream in own_streams])
+        if any(n > MAX_NUMBER for _, n in own):
+            raise RemoteProtocolError("an own mark outside 0..2^63-1")
     elif isinstance(form, list):
         if min(form, default=0) < 0 or max(form, default=0) > MAX_NUMBER:
             raise RemoteProtocolError("an own mark outside 0..2^63-1")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from antecede.core.frames import Data, Digest, Snapshot, SnapshotRequest
+from antecede.core.frames import Data, Digest, Publish, Snapshot, SnapshotRequest
 from antecede.core.interest import Interest
 from antecede.core.message import Publication
 from antecede.core.state.freeze import freeze, thaw
@@ -206,11 +206,11 @@ def test_what_one_donor_has_forgotten_is_not_taken_over_from_another() -> None:
     b.writer.heard({"C@G2": 1, "D@G1": 1})
     for now_us in (1, 6, 6):
         b.writer.forget(now_us)
-    assert list(b.writer.graph) == ["B:1"] and b.writer.retired == {"C@G2": 1, "D@G1": 1}
+    assert list(b.writer.graph) == ["B:1"] and b.writer.dropped == {"C@G2": 1, "D@G1": 1}
     lines = carry(a.start(10, joining=True), "A", {name: everybody[name] for name in "ABC"}, 10)
     assert lines[:2] == ["A: join at B cut D:1", "A: join at C cut C:1"]
     assert [line for line in lines if "deliver" in line] == ["A: deliver B:1 causes"]
-    assert a.writer.retired == b.writer.retired, "and so does who begins where A is"
+    assert a.writer.dropped == b.writer.dropped, "and so does who begins where A is"
 
 
 def test_what_its_donor_lacks_is_owed_though_another_has_forgotten_it() -> None:
@@ -218,9 +218,9 @@ def test_what_its_donor_lacks_is_owed_though_another_has_forgotten_it() -> None:
     forgotten there may lead to it, and is taken in when it comes."""
     everybody = brokers("graph", {"A": "G1 G2", "B": "G1", "C": "G2"}, "A")
     a, b = everybody["A"], everybody["B"]
-    b.writer.retired = {"C@G2": 7, "X@G9": 2}
+    b.writer.dropped = {"C@G2": 7, "X@G9": 2}
     assert carry(a.start(10, joining=True), "A", everybody, 10) == ["A: join at B cut ", "A: join at C cut "]
-    assert a.reader.cut == {} and a.writer.retired == {}
+    assert a.reader.cut == {} and a.writer.dropped == {}
 
 
 def test_any_donor_that_has_had_it_all_is_witness_to_where_a_group_begins() -> None:
@@ -228,11 +228,11 @@ def test_any_donor_that_has_had_it_all_is_witness_to_where_a_group_begins() -> N
     everybody = brokers("graph", {"A": "G1 G2", "B": "G1", "C": "G2"}, "A", deadlines=False)
     a, b, c = (everybody[name] for name in "ABC")
     b.writer.clock.update({"X@G2": 7, "Y@G2": 1})
-    b.writer.retired = {"X@G2": 7}
+    b.writer.dropped = {"X@G2": 7}
     c.joining.origins["G2"] = ("Z", ("X:6", "Y:1"))
     lines = carry(a.start(10, joining=True), "A", everybody, 10)
     assert lines == ["A: join at B cut ", "A: join at B cut X:7,Y:1"]
-    assert a.reader.front["X@G2"] == 7 and a.writer.retired == {"X@G2": 7}
+    assert a.reader.front["X@G2"] == 7 and a.writer.dropped == {"X@G2": 7}
 
 
 def test_a_group_begins_where_it_is_carried_though_another_was_asked_for_it() -> None:
@@ -257,7 +257,7 @@ def test_where_its_donor_began_counts_as_had() -> None:
     everybody = brokers("graph", {"A": "G1 G2", "C": "G1"}, "A")
     a, c = everybody["A"], everybody["C"]
     c.joining.origins["G1"] = ("Z", ("X:5",))
-    c.writer.retired = {"X@G1": 5, "X@G2": 4}
+    c.writer.dropped = {"X@G1": 5, "X@G2": 4}
     lines = carry(a.start(10, joining=True), "A", everybody, 10)
     assert lines == ["A: join at Z cut X:5", "A: join at C cut X:4"]
     assert a.reader.cut == {"X@G1": 5, "X@G2": 4}
@@ -308,14 +308,14 @@ def test_so_it_does_with_deadlines_once_something_of_it_was_forgotten() -> None:
     everybody = brokers("graph", {"A": "G1 G2", "B": "G1"}, "A")
     a, b = everybody["A"], everybody["B"]
     b.writer.clock.update({"X@G2": 9})
-    b.writer.retired = {"X@G2": 4}
+    b.writer.dropped = {"X@G2": 4}
     assert carry(a.start(0, joining=True), "A", everybody, 1)[:2] == ["A: join at B cut ", "A: join at B cut X:9"]
 
 
 def test_snapshots_of_strangers_are_ignored() -> None:
     a = brokers("cbcast", {"A": "G1", "B": "G1"}, "A")["A"]
     a.start(0, joining=True)
-    stranger = Snapshot({}, ("B:1000000",), retired={"B@G1": 1000000})
+    stranger = Snapshot({}, ("B:1000000",), dropped={"B@G1": 1000000})
     assert a.receive(stranger, "Z", 1) == [] and not a.joined
     assert a.receive(BLANK, "Z", 1) == []
     said = told(a.receive(Snapshot({}, (), (grouped("B:1", "G1"),)), "B", 2))
@@ -345,7 +345,7 @@ def test_who_finds_nobody_left_begins_behind_what_the_last_donor_had_forgotten()
     a = brokers("graph", {"A": "G1", "B": "G1"}, "A", deadlines=False, grace_us=1000)["A"]
     a.start(0, joining=True)
     a.view(view_of({"A": "G1"}), 1)
-    given = Snapshot({}, ("X:3",), (grouped("X:3", "G1", needs=[("X@G1", 2)]),), retired={"X@G1": 2})
+    given = Snapshot({}, ("X:3",), (grouped("X:3", "G1", needs=[("X@G1", 2)]),), dropped={"X@G1": 2})
     assert a.receive(given, "B", 2) == []
     lines = [line for at in range(100, 3000, 100) for line in told(a.wake(at))]
     assert lines[:2] == ["join at B cut X:2", "deliver X:3 causes"]
@@ -373,3 +373,30 @@ def test_an_expelled_broker_that_finds_nobody_goes_on_with_what_it_had() -> None
     again.joining.inherit(a.joining.bequeath(), "A")
     assert told(again.start(1, joining=True)) == ["join at A cut ", "deliver A:1 causes"]
     assert [e.message.id for e in again.store] == ["A:1"] and again.joining.bequeath().messages()
+
+
+def inherited(a: Any, view: dict[str, str]) -> list[str]:
+    """What A.1 says when it begins with what A had, and B, which carries all groups, has nothing."""
+    everybody = brokers("home", {"A.1": "G1", **view}, "A.1")
+    again, b = everybody["A.1"], everybody["B"]
+    again.joining.inherit(a.joining.bequeath(), "A")
+    again.start(9, joining=True)
+    snapshot = frame_to(b.receive(SnapshotRequest(whole=True), "A.1", 9), "A.1", Snapshot)
+    said = again.receive(snapshot, "B", 10)
+    return carry(said, "A.1", everybody, 10)
+
+
+def test_what_an_expelled_broker_kept_for_others_goes_to_them() -> None:
+    """No broker that carries G2 was in view when Ann published it."""
+    a = brokers("home", {"A": "G1"}, "")["A"]
+    a.receive(Publish((grouped("Ann:1", "G2"),)), "Ann", 1)
+    assert inherited(a, {"B": "G1 G2", "C": "G2"}) == [
+        "A.1: join at B cut ", "A.1: discard Ann:1 foreign", "B: deliver Ann:1 causes", "C: deliver Ann:1 causes",
+    ]  # fmt: skip
+
+
+def test_what_an_expelled_broker_held_is_taken_over_too() -> None:
+    a = brokers("home", {"A": "G1"}, "")["A"]
+    a.receive(Publish((grouped("Ann:1", "G1", needs=[("Bob@G1", 1)]),)), "Ann", 1)
+    assert a.joining.bequeath().messages() == (a.inbox.envelopes()[0].message,)
+    assert inherited(a, {"B": "G1"})[0] == "A.1: join at B cut "

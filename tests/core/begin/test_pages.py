@@ -24,7 +24,7 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def snapshot(count: int, headers: int = 0) -> Snapshot:
     envelopes = tuple(grouped(f"B:{n}", "G1") for n in range(1, count + headers + 1))
-    return Snapshot({"B@G1": 3}, ("B:3",), envelopes[headers:], envelopes[:headers], retired={"C@G1": 1})
+    return Snapshot({"B@G1": 3}, ("B:3",), envelopes[headers:], envelopes[:headers], dropped={"C@G1": 1})
 
 
 def sent(effects: Any, kind: type) -> list[tuple[tuple[str, ...], Any]]:
@@ -42,7 +42,7 @@ def test_pages_put_together_are_the_snapshot(count: int, headers: int) -> None:
     some = pages_of(whole)
     back = whole_of(some)
     assert len(some) > 1 and all(len(page.envelopes) <= 2 and len(page.headers) <= 2 for page in some)
-    assert (back.past, back.cut, back.retired) == (whole.past, whole.cut, whole.retired)
+    assert (back.past, back.cut, back.dropped) == (whole.past, whole.cut, whole.dropped)
     assert (back.envelopes, back.headers) == (whole.envelopes, whole.headers)
 
 

@@ -25,7 +25,7 @@ def test_witness_is_the_first_that_has_had_all_of_it() -> None:
     assert witness((a, b, c), {"p": 10}) is a, "nobody: the donor itself, as far as it has had it"
 
 
-def test_a_donor_has_had_what_it_retired_where_it_carries_the_group() -> None:
+def test_a_donor_has_had_what_it_dropped_where_it_carries_the_group() -> None:
     """What it gave up there, too: nobody could tell any more what follows that."""
-    one = Donation("A", ("G1",), (), Snapshot({"p@G1": 3}, ("p:3",), retired={"p@G1": 4, "q@G2": 1}))
+    one = Donation("A", ("G1",), (), Snapshot({"p@G1": 3}, ("p:3",), dropped={"p@G1": 4, "q@G2": 1}))
     assert one.had == {"p": 4}

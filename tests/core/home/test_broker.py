@@ -82,6 +82,18 @@ def test_a_publication_marked_by_another_table_is_refused_before_anything_has_ch
     assert told(one.receive(Publish((right,)), "S1", 2)) == ["deliver S1:1 causes", "published to S1"]
 
 
+def test_a_publication_is_marked_with_its_number() -> None:
+    """Otherwise Eve's first message could take the last number of her stream, or be two in one."""
+    table = Entries({"room/#": ()})
+    one = build(
+        "home", "repaired", name="H", role="broker", groups=("0",), settings=Settings(), dice=Random(1), table=table
+    )
+    one.view({"H": Peer("H", "broker", ("0",))}, 0)
+    one.start(0)
+    with pytest.raises(RemoteProtocolError, match="S1:1 is marked as another message of its sender"):
+        one.receive(Publish((Envelope(message("S1:1", "room/1"), Stamp((("S1@0", 2**62),))),)), "S1", 1)
+
+
 def test_a_client_is_told_that_its_publication_came_until_it_is_safe() -> None:
     one = home()
     both = Publish((grouped("S1:1", "G1"), grouped("S1:2", "G1")))

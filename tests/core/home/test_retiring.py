@@ -7,8 +7,8 @@ from typing import Any
 from antecede.core.effects import Deliver, Discard, Effect, Send
 from antecede.core.frames import Attach, Data, Frame, Quiet, Retired
 from antecede.core.home.retiring import Naming, Retiring, strip
-from antecede.core.message import Envelope, Publication
-from tests.core.kit import grouped, machine, view_of
+from antecede.core.message import Envelope, Publication, Stamp
+from tests.core.kit import grouped, machine, message, view_of
 
 KNOBS = {"round_us": 100, "grace_us": 1_000, "memory_us": 500, "retry_us": 50, "deadlines": False}
 STEP_US = 10
@@ -213,6 +213,26 @@ def test_a_newcomer_among_the_brokers_is_told_what_has_retired() -> None:
     assert town.delivered["S"].count("P:1") == 1
 
 
+def test_two_newcomers_among_the_brokers_are_told_by_one_that_was_there_before() -> None:
+    """Each of them has a smaller name than C, and has nothing to tell."""
+    town = visited(brokers="ABC")
+    town.chat("T", 20)
+    for name in "AB":
+        del town.brokers[name], town.all[name]
+    town.look()
+    town.run(3_000)
+    for name in ("A.1", "B.1"):
+        town.brokers[name] = "G1"
+        town.add(name, "broker", "G1")
+    town.look()
+    for name in ("A.1", "B.1"):
+        town.told(name, town.all[name].start(town.now_us, joining=True))
+    town.client("V", "C")
+    town.chat("V", 10)
+    for name in ("A.1", "B.1"):
+        assert town.all[name].retiring.retired == town.all["C"].retiring.retired
+
+
 def test_a_client_that_attaches_and_still_names_it_is_told() -> None:
     town = visited()
     town.chat("T", 20)
@@ -232,10 +252,24 @@ def test_only_brokers_say_that_a_stream_is_over() -> None:
 def test_a_client_does_not_learn_again_what_it_was_told_while_something_waits() -> None:
     town = visited()
     client = town.all["S"]
-    client.naming.on_retired(Retired({"P@G1": 1}))
+    client.naming.on_retired(Retired({"P@G1": 1}), town.now_us)
     assert isinstance(client.naming, Naming)
     client.delivered(grouped("Q:1", "G1", needs=[("P@G1", 1)]), 0)
     assert "P@G1" not in client.upper.past() and client.upper.past()["Q@G1"] == 1
+
+
+def test_a_client_with_which_something_always_waits_forgets_what_retired_long_ago() -> None:
+    town = visited()
+    client = town.all["S"]
+    client.inbox.accept(Envelope(message("Q:2"), Stamp((("", 99),), (("", 98),))), town.now_us)
+    assert client.waits()
+    known = []
+    for at_us in range(0, 1_000_000, 20_000):
+        client.naming.on_retired(Retired({f"P{at_us}@G1": 1}), town.now_us + at_us)
+        known.append(len(client.naming._retired))
+    assert max(known[10:]) <= 11, "those of twice the time that brokers know them"
+    last = grouped("Q:3", "G1", needs=[("P900000@G1", 1)])
+    assert not client.naming.learned(last).stamp.covers
 
 
 def test_what_is_stripped_keeps_its_own_mark_and_other_causes() -> None:

@@ -311,7 +311,7 @@ def test_what_is_lost_for_good_is_kept_by_nobody_for_ever() -> None:
     for now_us in (1, 11, 11):
         assert list(a.graph) == ["Z:1", "B:1"] or now_us == 11
         a.forget(now_us)
-    assert not a.graph and a.retired == {"Z@G1": 1, "B@G1": 1}
+    assert not a.graph and a.dropped == {"Z@G1": 1, "B@G1": 1}
 
 
 def test_a_circle_of_nodes_ends() -> None:

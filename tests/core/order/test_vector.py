@@ -5,11 +5,14 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from antecede.core.frames import Publish
 from antecede.core.home.retiring import strip
 from antecede.core.interest import Interest
 from antecede.core.message import Envelope, Message, Stamp
 from antecede.core.order.reader import Reader
-from antecede.core.order.vector import VectorWriter
+from antecede.core.order.vector import HIGHEST, LEAP, VectorWriter
+from antecede.wire import encode
+from antecede.wire.limits import MAX_RANK
 from tests.core.kit import PLANS, World, message
 
 
@@ -23,6 +26,19 @@ def test_a_flat_group_counts_per_sender_and_groups_count_apart() -> None:
     assert flat.dense and not grouped.dense
     assert publish(flat, "A:1", "G1", "G2").stamp.own == (("A", 1),)
     assert publish(grouped, "A:1", "G1", "G2").stamp.own == (("A@G1", 1), ("A@G2", 1))
+
+
+def test_a_rank_that_nobody_can_have_counted_to_is_not_followed() -> None:
+    """Eve's message is delivered, and what its receivers publish then travels."""
+    writer = VectorWriter("A", flat=True)
+    for n, rank in enumerate((LEAP + 1, 2**61, MAX_RANK), 1):
+        writer.learn(Envelope(message(f"Eve:{n}"), Stamp((("Eve", n),), rank=rank)))
+    assert publish(writer, "A:1").stamp.rank == 1
+    writer.rank = HIGHEST - 1  # as far as Eve gets a leap at a time
+    for n, rank in enumerate((HIGHEST, HIGHEST + 1, MAX_RANK), 4):
+        writer.learn(Envelope(message(f"Eve:{n}"), Stamp((("Eve", n),), rank=rank)))
+    assert writer.rank == HIGHEST
+    assert encode(Publish((publish(writer, "A:2"),)))
 
 
 def test_the_next_message_needs_the_one_before_and_covers_it() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
+
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
@@ -15,6 +17,7 @@ from antecede.live.keys.tokens import PROOF_S, judge, make_proof, make_token, pr
 KEY = Ed25519PrivateKey.generate()
 RIGHTS = rights_for("ann", ("room/#",), ("#",), 1000)
 TOKEN = make_token(RIGHTS, KEY)
+DEEP = "antb." + urlsafe_b64encode(b'{"x":' + b"[" * 4_000).decode() + ".e30"
 
 
 def test_a_token_says_what_it_was_made_for() -> None:
@@ -67,5 +70,5 @@ def test_brokers_prove_that_they_have_the_secret_for_a_minute() -> None:
     assert not proves(proof, Ring.new(), 5000)
     code = proof.rpartition(".")[2]
     flipped = code[:10] + ("A" if code[10] != "A" else "B") + code[11:]
-    for bad in ("", "antb..", proof[:-4], proof.replace(code, flipped), TOKEN, "antb.e30.e30"):
+    for bad in ("", "antb..", DEEP, proof[:-4], proof.replace(code, flipped), TOKEN, "antb.e30.e30"):
         assert not proves(bad, ring, 5000)

@@ -148,7 +148,7 @@ class Taken:
         self.packets: list[Any] = []
         self.turns: list[int] = []
         self.ended: list[Any] = []
-        self.paused = False
+        self.paused = self.aborted = False
         self.connection = connection.MqttConnection(cast(Any, self))
         self.connection.connection_made(self)
 
@@ -167,6 +167,12 @@ class Taken:
     def detached(self, one: Any) -> None: ...
     def flow(self) -> None: ...
     def write(self, data: bytes) -> None: ...
+
+    def can_write_eof(self) -> bool:
+        return False
+
+    def abort(self) -> None:
+        self.aborted = True
 
     def pause_reading(self) -> None:
         self.paused = True
@@ -212,6 +218,30 @@ def test_while_it_is_paused_nothing_is_taken_of_what_was_read() -> None:
     asyncio.run(main())
 
 
+def test_who_waits_for_the_broker_to_read_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        taken = Taken()
+        data = mqtt5.ConnectPacket("eve").write() + mqtt5.PublishPacket("t", b"x" * 3_000).write() * (10 * SHARE)
+
+        def connect(one: connection.MqttConnection, packet: mqtt5.ConnectPacket) -> None:
+            one.admit(cast(Any, taken), packet, cast(int, 0.1))
+            one.welcome(b"")
+
+        monkeypatch.setattr(taken, "connect", connect)
+        monkeypatch.setattr(taken, "packet", lambda packet: time.sleep(0.001))
+        taken.connection.data_received(data)
+        while taken.paused:
+            await taken.turn()
+            assert not taken.connection.over
+        for _ in range(500):
+            await asyncio.sleep(0.01)
+            if taken.connection.over:
+                break
+        assert taken.counts["silent"] == 1, "now it could speak"
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("paused", [False, True])
 def test_what_came_before_it_was_lost_counts(paused: bool) -> None:
     async def main() -> None:
@@ -228,6 +258,33 @@ def test_what_came_before_it_was_lost_counts(paused: bool) -> None:
             await taken.turn()
         assert isinstance(taken.packets[-1], mqtt5.DisconnectPacket) and len(taken.packets) == 2 * SHARE + 1
         assert taken.ended == [taken.connection]
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_fault_on_this_side_ends_the_connection(lost: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        faults: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: faults.append(context["exception"]))
+        taken = Taken()
+
+        def packet(packet: Any) -> None:
+            taken.packets.append(packet)
+            if len(taken.packets) == SHARE + 2:
+                raise OSError("no space left on the device")
+
+        monkeypatch.setattr(taken, "packet", packet)
+        taken.connection.data_received(mqtt5.ConnectPacket("eve").write())
+        taken.connection.data_received(mqtt5.PublishPacket("t", b"").write() * (2 * SHARE))
+        if lost:
+            taken.connection.connection_lost(None)
+        for _ in range(4):
+            await taken.turn()
+        assert [str(fault) for fault in faults] == ["no space left on the device"]
+        assert taken.aborted != lost and taken.connection.over
+        assert len(taken.packets) == (2 * SHARE if lost else SHARE + 2), "what came before it was lost counts"
+        assert taken.ended == [taken.connection] * lost
 
     asyncio.run(main())
 

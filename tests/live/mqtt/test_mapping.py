@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import mqtt5
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,6 +57,8 @@ def test_native_clients_see_headers_and_theirs_are_user_properties() -> None:
         "user_properties": [("k", "v"), ("n", "-1.5"), ("on", "true"), ("antecede-id", "nat:1")]
     }
     assert told(Message("raw", 1, ("t",), b"\xc1 no envelope")).body == b"\xc1 no envelope"
+    deep = b"\x98\0\xc2\0\xc0\xc0\xc0\xc2" + b"\x91" * 40_000 + b"\xc0"
+    assert told(Message("raw", 1, ("t",), msgspec.msgpack.encode((5, b"x", None, deep)))).more == told(message).more
 
 
 def test_headers_that_mqtt_cannot_say_are_left_out() -> None:

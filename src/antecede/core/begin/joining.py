@@ -8,8 +8,9 @@ graph, since nobody could tell any more what follows those. Example: A began beh
 that A gives a snapshot begins behind p:4 and delivers p:5.
 
 A broker that was declared dead though it lives begins again under its next name, and its earlier incarnation is one
-more donor: what only that one had is not lost. Example: A stood still for some seconds; A.1 begins from B's snapshot,
-and takes p:9 over from A, which only A had.
+more donor: what only that one had is not lost, whether A had delivered it, held it, or kept it for others. Example: A
+carries `room`, B carries `room` and `alerts`, and A was cut off for a minute; A.1 begins from B's snapshot, takes p:9
+of `room` over from A, which only A had, and passes on p:10 of `alerts` to B.
 
 A group that no broker in view carries has lost the messages that only its brokers had. If no deadline ends the wait for
 them, or some of them were dropped already, the newcomer begins behind the past of whatever a surviving broker has
@@ -53,7 +54,9 @@ class Joining:
         self._again = False
         """Whether brokers that are joining too were asked a second time."""
         self._legacy: Snapshot | None = None
-        """What the earlier incarnation of this broker had."""
+        """What the earlier incarnation of this broker had,"""
+        self._earlier = ""
+        """and the name of that incarnation."""
         self.origins: dict[str, tuple[str, tuple[str, ...]]] = {}
         """Groups in which this broker began behind a cut: a broker that has had all of that cut, and the cut."""
 
@@ -146,11 +149,17 @@ class Joining:
 
     def bequeath(self) -> Snapshot | None:
         """What the next incarnation of this broker takes over, which begins now in its place."""
-        return self._snapshot_for(self.broker.name) if self.broker.joined else self._legacy
+        if not self.broker.joined:
+            return self._legacy
+        snapshot = self._snapshot_for(self.broker.name)
+        bare, kept = self.writer.bare, self.store.by_id
+        held = [bare(e) for e in self.inbox.envelopes() if e.message.id not in kept]
+        snapshot.envelopes = (*snapshot.envelopes, *held)
+        return snapshot
 
     def inherit(self, legacy: Snapshot, earlier: str) -> None:
         """Before this broker begins: what its earlier incarnation had."""
-        self._legacy = legacy
+        self._legacy, self._earlier = legacy, earlier
         self._donations.append(Donation(earlier, self.broker.interest.filters, (), legacy))
 
     def viewed(self) -> None:
@@ -167,8 +176,8 @@ class Joining:
         headers = tuple(header_of(broker.answer_for(self.writer.bare(e), to)) for e in kept)
         nodes = {node[:2]: node for node in (*self.writer.nodes(), *(node for e in envelopes for node in _nodes(e)))}
         origins = tuple(self._origins())
-        retired = dict(self.writer.retired)
-        return Snapshot(past, broker.cut(), envelopes, headers, tuple(nodes.values()), origins, retired)
+        dropped = dict(self.writer.dropped)
+        return Snapshot(past, broker.cut(), envelopes, headers, tuple(nodes.values()), origins, dropped)
 
     def _origins(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         """Per group, the cut at which a broker begins that takes a snapshot from here, and a witness to that cut."""
@@ -229,19 +238,19 @@ class Joining:
         fresh = tuple(g for g in broker.interest.filters if g not in begun)
         if fresh:
             broker.say(Join(self.groups.filters(fresh), None, (), self.inbox.guard_us))
-        retired: dict[str, int] = {}
+        dropped: dict[str, int] = {}
         for donation in self._donations:
-            join(retired, donation.snapshot.retired)
-        forgotten = by_group(retired)
+            join(dropped, donation.snapshot.dropped)
+        forgotten = by_group(dropped)
         carried = {group: donation for donation in reversed(self._donations) for group in donation.carries}
         for donation in self._donations:
             for group in donation.covered:
                 source = donation if group in donation.carries else carried.get(group, donation)
                 self._begin_behind(group, source, forgotten.get(group, {}))
-        front, concerned = self.reader.front, broker.interest.among(retired)
+        front, concerned = self.reader.front, broker.interest.among(dropped)
         if any(n > front.get(stream, 0) for stream, n in concerned.items()):  # it is owed, and may precede the others
-            retired = {stream: n for stream, n in concerned.items() if n <= front.get(stream, 0)}
-        self.writer.adopt([node for donation in self._donations for node in donation.snapshot.nodes], retired)
+            dropped = {stream: n for stream, n in concerned.items() if n <= front.get(stream, 0)}
+        self.writer.adopt([node for donation in self._donations for node in donation.snapshot.nodes], dropped)
         self.writer.start_at(self.reader.cut)
         for donation in self._donations:
             for header in donation.snapshot.headers:
@@ -252,27 +261,29 @@ class Joining:
                         broker.skip_expired(broker.arrived(header), donation.donor, now_us)
         for donation in self._donations:
             broker.take_wanted(donation.snapshot.envelopes, donation.donor, now_us)
+            if donation.donor == self._earlier:
+                broker.pass_on(donation.snapshot.envelopes, now_us)
         self._donations, self._legacy = [], None
         self.early.take(now_us)
 
-    def _begin_behind(self, group: str, donation: Donation, retired: Mapping[str, int]) -> None:
+    def _begin_behind(self, group: str, donation: Donation, dropped: Mapping[str, int]) -> None:
         """Where this broker begins in a group that a donor covers: behind the donor's own beginning, and behind every
-        message that any donor has retired, as far as one donor has had all of those.
+        message that any donor has dropped, as far as one donor has had all of those.
 
-        Messages that followed a retired one may no longer name it. Taken in without this cut, they would be delivered,
-        and nothing would hold back the retired message when another donor gives it. Example: A has retired p:4, B still
+        Messages that followed a dropped one may no longer name it. Taken in without this cut, they would be delivered,
+        and nothing would hold back the dropped message when another donor gives it. Example: A has dropped p:4, B still
         keeps it. A newcomer begins behind p:4 if A or B has had all up to p:4; then B's copy lies behind."""
         broker = self.broker
         known = donation.past.get(group, {})
-        if group not in donation.carries and (retired or not broker.settings.deadlines):
+        if group not in donation.carries and (dropped or not broker.settings.deadlines):
             self.origins[group] = (donation.donor, cut_of(newest_of(known)))
         elif group in donation.origins:
             self.origins[group] = donation.origins[group]
         peer, begun = self.origins.get(group, (donation.donor, ()))
         tops = tops_of(begun)
-        join(tops, newest_of(retired))
+        join(tops, newest_of(dropped))
         one = witness((donation, *self._donations), tops)
-        past = {stream: min(n, one.had.get(sender_of(stream), 0)) for stream, n in retired.items()}
+        past = {stream: min(n, one.had.get(sender_of(stream), 0)) for stream, n in dropped.items()}
         tops = tops_of(begun)
         join(tops, newest_of(past))
         cut = cut_of(tops)

@@ -153,7 +153,7 @@ def pages_of(snapshot: Snapshot) -> list[Snapshot]:
     if len(rest) == bool(snapshot.headers):
         return [snapshot]
     first = Snapshot(
-        snapshot.past, snapshot.cut, batches[0] if batches else (), origins=snapshot.origins, retired=snapshot.retired
+        snapshot.past, snapshot.cut, batches[0] if batches else (), origins=snapshot.origins, dropped=snapshot.dropped
     )
     return [first, *rest]
 
@@ -166,7 +166,7 @@ def whole_of(pages: Sequence[Snapshot]) -> Snapshot:
         tuple(e for page in pages for e in page.envelopes),
         tuple(e for page in pages for e in page.headers),
         origins=first.origins,
-        retired=first.retired,
+        dropped=first.dropped,
     )
 
 

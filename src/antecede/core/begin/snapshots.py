@@ -32,7 +32,7 @@ class Donation:
         """The newest message of each sender that the donor has had."""
         for cut in (snapshot.cut, *(cut for _, _, cut in snapshot.origins)):
             join(self.had, tops_of(cut))
-        for group, marks in by_group(snapshot.retired).items():
+        for group, marks in by_group(snapshot.dropped).items():
             if group in carries:  # what it gave up there, too
                 join(self.had, newest_of(marks))
 

@@ -77,7 +77,7 @@ class Application:
         return messages, self._made_room(now_us) if blocks else self.client.flush(now_us)
 
     def _made_room(self, now_us: int) -> list[Effect]:
-        """Perhaps: then the home waits to hear of it."""
+        """A queue may have room again: then the home hears what the client has acknowledged."""
         self.client.acknowledge_some(now_us)
         return self.client.flush(now_us)
 

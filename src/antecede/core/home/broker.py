@@ -135,6 +135,20 @@ class HomeBroker(BrokerBase):
             self.out.append(Send((client,), Received(tuple(unsafe))))
             self.rounds.compare_again(now_us)
 
+    def pass_on(self, envelopes: Sequence[Envelope], now_us: int) -> None:
+        """The earlier incarnation kept messages for brokers that may have been out of its view: now they go there, and
+        are kept here until all have them."""
+        for envelope in envelopes:
+            message_id, topics = envelope.message.id, envelope.message.topics
+            if not self.interest.wants(topics) and in_time(envelope, now_us):
+                self.inbox.seen[message_id] = now_us
+                self.store.add(envelope)
+                self.retiring.note(envelope.stamp.own)
+                others = self.carriers_of(topics)
+                if others:
+                    self.out.append(Send(others, Data((envelope,), answer=True)))
+                self.rounds.begin(now_us)
+
     def _skip_unsent(self, envelope: Envelope, client: str, others: tuple[str, ...], now_us: int) -> None:
         """A publication's deadline passed before any broker had it: all brokers skip it, or its sender's next message
         would wait for it."""

@@ -227,7 +227,7 @@ class Client(Receiver):
     def took_result(self, name: str, cut: tuple[str, ...], marks: Mapping[str, int], rank: int) -> None:
         """A result that was fused for it: what it publishes after that follows its cut."""
         self.causes.remember_cut(name, cut, marks, rank)
-        self.upper.rank = max(self.upper.rank, rank)
+        self.upper.follow(rank)
 
     def may_want(self, stream: str) -> bool:
         """Whether a stream may hold what this client wants."""
@@ -281,7 +281,7 @@ class Client(Receiver):
             self.fusing.on_fused(frame, sender, now_us)
         elif isinstance(frame, Retired):
             if sender == self.home:
-                self.naming.on_retired(frame)
+                self.naming.on_retired(frame, now_us)
             else:
                 self.out.append(Send((sender,), Detach(self.attachment)))
         elif isinstance(frame, (Items, Grown, Top)):

@@ -55,6 +55,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from antecede.core.frames import Quiet, Retired
+from antecede.core.machine import Settings
 from antecede.core.marks import beyond, join
 from antecede.core.message import Envelope, Mark, Stamp, sender_of, series_of
 from antecede.core.order.vector import without
@@ -258,10 +259,12 @@ class Retiring:
         broker.retire(news, now_us)
 
     def _tell(self, now_us: int) -> None:
-        """Tell brokers and clients what retired. A broker that came into view is told by the first of the others."""
+        """Tell brokers and clients what retired. A broker that came into view is told by the first of those that were
+        there before and have heard it all. Example: A.1 and B.1 come back at once: C tells both, for neither knows."""
         broker, peers = self.broker, frozenset(self.broker.all_brokers)
+        first = min({broker.name, *(peers & self._peers - self._untold.keys())})
         for name in peers - self._peers:
-            if self.retired and broker.name == min({broker.name, *peers} - {name}):
+            if self.retired and broker.name == first:
                 self._untold[name] = dict(self.retired)
         self._peers = peers
         for name in [name for name in self._untold if name not in peers and name not in broker.logs]:
@@ -273,7 +276,7 @@ class Retiring:
     def _forget(self, now_us: int) -> None:
         """Forget streams that retired long ago, but of no sender in view: its numbers tell new messages from old."""
         broker = self.broker
-        before_us = now_us - max(broker.settings.remember_us, AWAY * broker.settings.grace_us)
+        before_us = now_us - remembered_us(broker.settings)
         gone, stay = list[str](), list[str]()
         for stream, at_us in self._retired_us.items():
             if at_us > before_us:
@@ -315,7 +318,11 @@ class Naming:
     def __init__(self, client: Client) -> None:
         self.client, self.upper = client, client.upper
         self._retired: dict[str, int] = {}
-        """Marks that retired while a message waits here that may still name them, and once longer."""
+        """Marks that retired while a message waits here that may still name them, for as long as brokers know them, and
+        at most as long again."""
+        self._lately: dict[str, int] = {}
+        """The marks that retired since `_since_us`: they stay when the others are forgotten."""
+        self._since_us = 0
 
     def learned(self, envelope: Envelope) -> Envelope:
         """A delivered message as this client remembers it."""
@@ -333,14 +340,22 @@ class Naming:
             for stamp in stamps
         ]  # fmt: skip
 
-    def on_retired(self, frame: Retired) -> None:
+    def on_retired(self, frame: Retired, now_us: int) -> None:
         client, marks = self.client, frame.marks
-        if not client.waits():
-            self._retired = {}
+        waits = client.waits()
+        if not waits or now_us >= self._since_us + remembered_us(client.settings):
+            self._retired = self._lately if waits else {}
+            self._lately, self._since_us = {}, now_us
         join(self._retired, marks)
+        join(self._lately, marks)
         self.upper.retire(marks)
         drop(client.tops, marks, named=(*self.upper.past(), *client.retire(marks)))
         client.say_home(Retired(marks, heard=True))
+
+
+def remembered_us(settings: Settings) -> int:
+    """How long after it retired a sender is known."""
+    return max(settings.remember_us, AWAY * settings.grace_us)
 
 
 def strip(envelope: Envelope, retired: Mapping[str, int]) -> Envelope:

@@ -118,7 +118,7 @@ class Sharing:
             self._alone.discard(client)
 
     def share(self, client: str) -> None:
-        """If nothing speaks against it."""
+        """From here on a client is sent what all of its interest are sent, if it has all that it was sent before."""
         log = self._apart.get(client)
         if log is None or client in self._alone or log.missed or not log.is_drained():
             return
@@ -180,7 +180,8 @@ class Sharing:
     # -- what they have --------------------------------------------------------------------------------------------
 
     def acknowledged(self, client: str) -> None:
-        """Perhaps all it was sent; perhaps nobody else is behind it either."""
+        """A client has acknowledged something. If that was all, it may share a channel; if it shares one, the channel
+        may let go of what all its clients have now."""
         audience = self._homes.get(client)
         if audience is None:
             self.share(client)

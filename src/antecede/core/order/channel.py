@@ -5,6 +5,10 @@ client has acknowledged is its own affair (`order/numbered.py`): it is no part o
 where all its clients have acknowledged (`floor`). Causes are named among all that lies above the floor; a client that
 has acknowledged more is told of fewer of them. Example: Bob has acknowledged 7, Ann 9. Of message 11, which follows all
 before it, the channel says that 10, 9 and 8 are causes; Bob is told of these three, Ann of 10 alone.
+
+Everything here counts in the channel's own numbers, its *places*; a client counts from one, and its index of an item is
+the place less an `offset`. Example: when the channel had come to place 100, Bob, whose last index was 40, joined it:
+his offset is 60, and he is sent place 101 as 41. Where a client's index is meant, the argument is called `index`.
 """
 
 from __future__ import annotations
@@ -52,18 +56,19 @@ class Channel:
         """Up to here items say which are their causes."""
         self._chains: dict[str, Chain] = {}
         self._numbers: dict[str, deque[int]] = {}
-        """Per stream, what the entries hold of it, in their order, which is ascending, but for"""
+        """Per stream, what the entries hold of it, in their order."""
         self._turned: set[str] = set()
+        """The streams of which that order is not ascending."""
         self.lowest: dict[str, int] = {}
         """Per stream, the lowest that is kept."""
         self._ready: dict[tuple[int, int, int], list[Item]] = {}
         """Answers of `items` since anything changed: clients that have acknowledged the same are sent the same."""
 
     def append(self, envelope: Envelope) -> Item:
-        """The next item; its causes are not named yet."""
+        """The next item, under its place; its causes are not named yet."""
         self._ready.clear()
-        self.top = index = self.top + 1
-        self.entries[index] = item = Item(index, 0, envelope)
+        self.top = place = self.top + 1
+        self.entries[place] = item = Item(place, 0, envelope)
         self._count(item)
         return item
 
@@ -80,9 +85,9 @@ class Channel:
             numbers.append(n)
 
     def name_causes(self, item: Item) -> None:
-        """For each item once, in their order."""
-        self.named = index = item.index
-        window = index - 1 - self.floor
+        """Say which items above the floor an item follows. The caller does this for each item once, in their order."""
+        self.named = place = item.index
+        window = place - 1 - self.floor
         if self.plain:
             item.after = (1 << window) - 1
             return
@@ -90,34 +95,35 @@ class Channel:
         covers = stamp.covers
         for stream in covers if len(covers) < len(chains) else chains:
             if stream in covers and stream in chains:
-                after |= chains[stream].up_to(covers[stream], index)
+                after |= chains[stream].up_to(covers[stream], place)
         item.after = newest(after, window)
         if item.envelope.message.order != "none":
             for stream, n in stamp.own:
                 chain = chains.get(stream)
                 if chain is None:
                     chain = chains[stream] = Chain()
-                chain.append(n, index, self.floor)
+                chain.append(n, place, self.floor)
 
-    def items(self, sent: int, acked: int, offset: int) -> list[Item]:
-        """All items above `sent`, as a client is sent them that has acknowledged everything up to `acked`, and whose
-        numbers are less by `offset` than those of the channel. Nobody changes the answer: it is shared."""
-        ready = self._ready.get((sent, acked, offset))
+    def items(self, sent_place: int, acked_place: int, offset: int) -> list[Item]:
+        """All items above `sent_place`, as a client is sent them that has acknowledged everything up to `acked_place`,
+        and whose indexes are less by `offset` than the places. Nobody changes the answer: it is shared."""
+        ready = self._ready.get((sent_place, acked_place, offset))
         if ready is None:
-            entries = [self.entries[index] for index in range(sent + 1, self.top + 1)]
-            ready = self._ready[sent, acked, offset] = [as_sent(item, acked, offset) for item in entries]
+            entries = [self.entries[place] for place in range(sent_place + 1, self.top + 1)]
+            ready = [as_sent(item, acked_place, offset) for item in entries]
+            self._ready[sent_place, acked_place, offset] = ready
         return ready
 
-    def acknowledge(self, index: int) -> None:
+    def acknowledge(self, place: int) -> None:
         """All clients have acknowledged what lies up to here."""
-        for done in range(self.low + 1, index + 1):
+        for done in range(self.low + 1, place + 1):
             self.let_go(done)
-        self.floor, self.low = index, max(self.low, index)
-        for stream in [stream for stream, chain in self._chains.items() if not chain.trim(index)]:
+        self.floor, self.low = place, max(self.low, place)
+        for stream in [stream for stream, chain in self._chains.items() if not chain.trim(place)]:
             del self._chains[stream]
 
-    def let_go(self, index: int) -> Item:
-        item = self.entries.pop(index)
+    def let_go(self, place: int) -> Item:
+        item = self.entries.pop(place)
         envelope = item.envelope
         self.bytes -= OVERHEAD + len(envelope.message.payload)
         for stream, _ in envelope.stamp.own:
@@ -130,25 +136,25 @@ class Channel:
                 self.lowest[stream] = min(numbers) if stream in self._turned else numbers[0]
         return item
 
-    def copy(self, items: Iterable[Item], acked: int, offset: int) -> Channel:
-        """As it would be if it had always been of one client alone, which has acknowledged everything up to `acked` in
-        its own numbers: these are less by `offset`. `items`: those above, as the client was sent them."""
+    def copy(self, items: Iterable[Item], acked_index: int, offset: int) -> Channel:
+        """The channel as it would be if it had always been of one client alone, which has acknowledged everything up to
+        `acked_index`: its places are that client's indexes. `items`: those above, as the client was sent them."""
         mine = Channel(plain=self.plain)
         mine.top = mine.named = self.top - offset
-        mine.floor = mine.low = acked
+        mine.floor = mine.low = acked_index
         for item in items:
             mine.entries[item.index] = item
             mine._count(item)
         for stream, chain in self._chains.items():
-            rest = chain.above(acked + offset, offset)
+            rest = chain.above(acked_index + offset, offset)
             if rest.ns:
                 mine._chains[stream] = rest
         return mine
 
 
-def as_sent(item: Item, acked: int, offset: int) -> Item:
-    """An item of a channel for one client."""
-    after = newest(item.after, item.index - 1 - acked)
+def as_sent(item: Item, acked_place: int, offset: int) -> Item:
+    """An item of a channel for one client: by its index there, with the causes that it has not acknowledged."""
+    after = newest(item.after, item.index - 1 - acked_place)
     if after == item.after and not offset:
         return item
     return Item(item.index - offset, after, item.envelope, item.gone)

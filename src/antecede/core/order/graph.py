@@ -32,7 +32,7 @@ SPARE = 16
 class Entry:
     """A node in this broker's graph, with what was worked out from it."""
 
-    __slots__ = ("gone", "marks", "needs", "node", "order", "past", "preds", "retired", "stable_us", "tops", "until_us")
+    __slots__ = ("dropped", "gone", "marks", "needs", "node", "order", "past", "preds", "stable_us", "tops", "until_us")
 
     def __init__(self, node: Node, order: int) -> None:
         self.node = node
@@ -45,7 +45,7 @@ class Entry:
         self.stable_us: int | None = None
         self.gone = False
         self.past = False
-        self.retired = False
+        self.dropped = False
 
 
 class GraphWriter(Writer):
@@ -157,7 +157,7 @@ class GraphWriter(Writer):
         for node in reversed(nodes):
             if node[:2] in wanted:
                 wanted.discard(node[:2])
-                if f"{node[0]}:{node[1]}" not in graph and not self._is_retired(node):
+                if f"{node[0]}:{node[1]}" not in graph and not self._is_dropped(node):
                     found.append(node)
                     wanted.update([pred for pred in node[3] if f"{pred[0]}:{pred[1]}" not in graph])
                 if not wanted:
@@ -209,7 +209,7 @@ class GraphWriter(Writer):
         stack = [entry]
         while stack:
             for pred in stack.pop().preds:
-                if pred.order not in found and not pred.retired:
+                if pred.order not in found and not pred.dropped:
                     found[pred.order] = pred
                     stack.append(pred)
         nodes = tuple(found[order].node for order in sorted(found))
@@ -260,9 +260,9 @@ class GraphWriter(Writer):
             for other in self.graph.values():
                 other.needs.clear()
 
-    def adopt(self, nodes: Sequence[Node], retired: Mapping[str, int]) -> None:
+    def adopt(self, nodes: Sequence[Node], dropped: Mapping[str, int]) -> None:
         """Take in whole graphs, perhaps of several brokers: predecessors before what follows them."""
-        join(self.retired, retired)
+        join(self.dropped, dropped)
         new = {f"{node[0]}:{node[1]}": node for node in nodes if f"{node[0]}:{node[1]}" not in self.graph}
         stack, entered = list(reversed(new)), set[str]()
         while stack:
@@ -318,21 +318,21 @@ class GraphWriter(Writer):
                     entry.stable_us = now_us
             elif now_us < entry.stable_us + self.grace_us:
                 continue
-            elif all(p.retired for p in entry.preds):
+            elif all(p.dropped for p in entry.preds):
                 self._retire(message_id, entry)
-                join(self.retired, dict(entry.marks))
+                join(self.dropped, dict(entry.marks))
                 self._whole.clear()
 
-    def _is_retired(self, node: Node) -> bool:
+    def _is_dropped(self, node: Node) -> bool:
         """Whether it comes from a broker that has not forgotten it yet: if it were taken in, it would travel again."""
-        retired = self.retired
-        return bool(retired) and all(node[1] <= retired.get(stream_of(node[0], group), 0) for group in node[2])
+        dropped = self.dropped
+        return bool(dropped) and all(node[1] <= dropped.get(stream_of(node[0], group), 0) for group in node[2])
 
     def _retire(self, message_id: str, entry: Entry) -> None:
         """Forget a node: nobody will ever wait for its message again, nor for what precedes it."""
         del self.graph[message_id]
         self.leaves.pop(message_id, None)
-        entry.retired = True
+        entry.dropped = True
         entry.preds = []
         for stream, n in entry.marks:
             if self._newest.get(stream) == n:

@@ -191,7 +191,7 @@ class MatrixWriter(Writer):
                 places.setdefault(place, []).append(group)
         return tuple((place, 0, tuple(groups), (), None) for place, groups in sorted(places.items()))
 
-    def adopt(self, nodes: Sequence[Node], retired: Mapping[str, int]) -> None:
+    def adopt(self, nodes: Sequence[Node], dropped: Mapping[str, int]) -> None:
         for place, _, groups, _, _ in nodes:
             self.meet(place, groups)
 

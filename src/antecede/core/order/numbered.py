@@ -99,8 +99,11 @@ def item_stamp(item: Item, behind: int) -> Stamp:
 class Log:
     """What one attachment was and is to be sent: what its client has, and its part of a channel (`channel.py`).
 
-    The channel is its own, or shared with others that are sent the same (`home/sharing.py`); then its numbers are less
-    by `offset` than those of the channel, which was there before, and everything is sent in the turn in which it came.
+    The channel is its own, or shared with others that are sent the same (`home/sharing.py`); then everything is sent in
+    the turn in which it came. All numbers here are the client's indexes (`sent`, `acked`, `low`, `top`); the channel
+    counts in places, which are more by `offset` where it is shared, since it was there before. Example: Bob, whose
+    last index was 40, joined the channel when that had come to place 100: his offset is 60. When he has acknowledged
+    index 45, `low` is 45 here; in the channel `low` is the place up to which all its clients have, perhaps 103.
     """
 
     def __init__(
@@ -115,19 +118,20 @@ class Log:
         """Marks of all messages in the client's past when it attached. A message is not sent if any one of its own
         marks lies at or below the frontier of that stream."""
         self.began: Mapping[str, int] = {}
-        """And where it began. A group may have begun later than others, having lost everything: nothing is sent that
-        lies behind in all groups the client wants."""
+        """Where the client began. A group may have begun later than others, having lost everything: nothing is sent
+        that lies behind in all groups the client wants."""
         self.hidden: dict[str, int] = {}
         """The newest of each sender that was said to lie behind where some of its groups began: it was not sent."""
         self.missed: frozenset[str] = frozenset()
-        """Nor what was late at the client when it came from its last home."""
+        """Messages that were late at the client when they came from its last home: they are not sent either."""
         self.channel = Channel(plain=plain)
         self.shared, self.offset = False, 0
         self.published: dict[str, int] = {}
-        """Up to where, in each of its two series, the client need not publish anything again, but for"""
+        """Up to where, in each of its two series, the client need not publish anything again,"""
         self.unacked: set[str] = set()
+        """but for these messages,"""
         self._safe: set[str] = set()
-        """And what else it need not."""
+        """and which later ones it need not."""
         self.grown: Grown | None = None
         """The last change of its filters, and from which number it holds."""
         self.sent = 0

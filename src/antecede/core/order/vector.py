@@ -26,7 +26,13 @@ from antecede.core.marks import beyond, join, put
 from antecede.core.message import Envelope, Mark, Message, Stamp, series_of
 from antecede.core.order.writer import Writer
 
-__all__ = ["VectorWriter", "close", "without"]
+__all__ = ["HIGHEST", "LEAP", "VectorWriter", "close", "without"]
+
+LEAP = 2**40
+"""So much may the rank of a delivered message be ahead and be followed: more than a cluster counts in years, so a
+newcomer follows all true ones. Raising it lets fewer false ones use up all ranks."""
+HIGHEST = 2**61
+"""Ranks beyond it are not followed: half of what travels is left to count in."""
 
 
 class VectorWriter(Writer):
@@ -84,8 +90,7 @@ class VectorWriter(Writer):
         A later message of a sender covers all that its earlier ones cover, and them. So of those addressed to the same
         groups only the last one counts, unless an earlier one told of causes in other groups (`reaches_out`)."""
         stamp = envelope.stamp
-        if stamp.rank > self.rank:
-            self.rank = stamp.rank
+        self.follow(stamp.rank)
         unread = self._unread
         streams, n = stamp.place()
         earlier = unread.pop(streams, None)
@@ -98,6 +103,14 @@ class VectorWriter(Writer):
             self._take_in(stamp)
         else:
             unread[streams] = stamp
+
+    def follow(self, rank: int) -> None:
+        """The next publication comes after a message of this rank. Where nobody can have counted so far, the rank is a
+        lie, and only the liar's own message is sorted wrongly at a deadline. Example: Eve stamps a message with 2^62;
+        Ann delivers it, and stamps her next one with her own rank and one more. Had she followed Eve's rank, her home
+        would refuse hers."""
+        if self.rank < rank <= min(self.rank + LEAP, HIGHEST):
+            self.rank = rank
 
     def catch_up(self) -> None:
         """Leaves and tips know of all that was delivered."""

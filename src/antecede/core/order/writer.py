@@ -27,7 +27,7 @@ class Writer(ABC):
     def __init__(self) -> None:
         self.stable: dict[str, int] = {}
         """Per stream: up to here everybody has it, brokers and their subscribers."""
-        self.retired: dict[str, int] = {}
+        self.dropped: dict[str, int] = {}
         """Per stream: up to here this Order has forgotten messages because everybody has them. A process that takes
         over from this one begins behind that."""
 
@@ -72,7 +72,7 @@ class Writer(ABC):
         """The graph, for a newcomer."""
         return ()
 
-    def adopt(self, nodes: Sequence[Node], retired: Mapping[str, int]) -> None:
+    def adopt(self, nodes: Sequence[Node], dropped: Mapping[str, int]) -> None:
         """Take over the graph of a donor."""
 
     def known(self, mark: Mark) -> Stamp | None:

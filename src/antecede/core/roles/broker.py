@@ -149,6 +149,10 @@ class BrokerBase(Carrier):
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
         """A frame of a subscriber or client."""
 
+    def pass_on(self, envelopes: Sequence[Envelope], now_us: int) -> None:
+        """The earlier incarnation of this broker had these messages: those that it kept for other brokers go to them.
+        (Only a home keeps any.)"""
+
     def forgotten(self) -> Mapping[str, int]:
         """What a cut must say of senders that this broker has forgotten."""
         return {}

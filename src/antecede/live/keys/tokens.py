@@ -112,7 +112,7 @@ def proves(proof: str, ring: Ring, now_s: float) -> bool:
         return False
     try:
         claims, given = msgspec.json.decode(_unpacked(body), type=Proof), _unpacked(code)
-    except (binascii.Error, ValueError, msgspec.MsgspecError):
+    except (binascii.Error, ValueError, msgspec.MsgspecError, RecursionError):
         return False
     secret = ring.named(claims.secret)
     if secret is None or not hmac.compare_digest(given, _code(secret.derived(b"broker proof"), signed)):

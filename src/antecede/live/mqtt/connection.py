@@ -87,7 +87,8 @@ class MqttConnection(asyncio.Protocol):
                 self._take()
 
     def _take(self) -> None:
-        """One share of what has come, unless it has to wait."""
+        """One share of what has come, unless it has to wait. A fault on this side ends the connection (the event loop
+        says so in the log), unless the client has ended it: then what had come still counts."""
         self._turn = None
         left, packets = SHARE, self._reader.feed(b"")
         try:
@@ -102,9 +103,16 @@ class MqttConnection(asyncio.Protocol):
                     self._packet(packet)
         except Breach as breach:
             self._broken(breach)
+        except BaseException:
+            left = 0
+            if self._transport is not None:
+                self.abort()
+            raise
         finally:
             packets.close()
-        self._go_on(more=not left)
+            if left < SHARE:
+                self._heard_s = self._loop.time()  # what it said meanwhile is in its socket
+            self._go_on(more=not left)
 
     def _waits(self) -> bool:
         """Whether nothing more is taken now."""

@@ -136,7 +136,7 @@ def told(message: Message) -> Told:
     content = content_of(message)
     try:
         more = _NATIVE if content.more is None else _decode(content.more)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         more = _NATIVE
     headers = {name: _text(value) for name, value in (content.headers or {}).items()}
     return Told(message, content.body, more, headers)

@@ -96,7 +96,7 @@ def pack(session: MqttSession) -> bytes:
 def read_moved(data: bytes) -> Moved:
     try:
         return _decode(data)
-    except msgspec.MsgspecError as fault:
+    except (msgspec.MsgspecError, RecursionError) as fault:
         raise RemoteProtocolError(f"no session: {fault}") from None
 
 
