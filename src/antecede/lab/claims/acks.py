@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict
-from antecede.lab.figures import curves
+from antecede.lab.figures import curves, plain
 from antecede.lab.models import acknowledgements
 from antecede.spark.sweep import Cell
 
@@ -57,6 +57,8 @@ def draw(figure: Any, table: Table) -> None:
     curves(ax, table, "members", "per_second", "what", band=False)
     ax.set(xscale="log", yscale="log", xlabel="members", ylabel="frames received per second",
            title="10 messages per second from one sender; F = 3, 20 rounds per second")  # fmt: skip
+    plain(ax.xaxis, 2, 7, 20, 100, 1000, 10_000, 100_000)
+    plain(ax.yaxis, 10, 60, 1000, 10_000, 100_000, 1_000_000)
     ax.legend()
 
 

@@ -88,8 +88,10 @@ def rule(table: Table) -> Verdict:
 
 def draw(figure: Any, table: Table) -> None:
     left, right = figure.subplots(1, 2)
-    for ax, name, label in ((left, "crossed", "copies that leave their site (%)"),
-                            (right, "missed", "not reached in a lifetime (%)\nlinear to 0.1, then logarithmic")):  # fmt: skip
+    for ax, name, label in (
+        (left, "crossed", "copies that leave their site (%)"),
+        (right, "missed", "not reached in a lifetime (%)\nlinear to 0.1, then logarithmic"),
+    ):
         part = [{**row, **{k: 100 * row[k] for k in (name, f"{name}_low", f"{name}_high")}} for row in table]
         curves(ax, part, "near", name, "gossip")
         ax.set(xlabel="preference P for the own site", ylabel=label, ylim=(0, None))
