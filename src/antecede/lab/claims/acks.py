@@ -43,7 +43,7 @@ def rule(table: Table) -> Verdict:
     (first, last), (before, after) = ends[ACKS], ends[SUMMARIES]
     grows = last["per_second"] / first["per_second"] >= 0.5 * last["members"] / first["members"]
     flat = after["per_second"] <= 2 * before["per_second"]
-    few = [n for n in sorted({row["members"] for row in table}) if of[ACKS, n] <= of[SUMMARIES, n]]
+    few = [n for n in sorted({row["members"] for row in table}) if of[ACKS, n] <= of.get((SUMMARIES, n), 0.0)]
     crossing = f"up to {few[-1]} members ACKs are not the more" if few else "ACKs are always the more"
     seen = (f"among {last['members']:,} members {last['per_second']:,.0f} ACKs per second at one sender, against "
             f"{after['per_second']:,.0f} summaries; {crossing}")  # fmt: skip

@@ -132,7 +132,10 @@ def draw(figure: Any, table: Table) -> None:
         for column, rate in enumerate(rates):
             ax = axes[row][column]
             part = [one for one in table if one["costs"] == costs and one["perturbed"] == rate]
-            curves(ax, part, "members", "throughput", "what")
+            # A series without a point here keeps its place, so that each looks the same everywhere.
+            curves(
+                ax, [*({"what": name, "throughput": None} for name in DRAWN), *part], "members", "throughput", "what"
+            )
             if not row:
                 ax.set_title(f"{rate:.0%} perturbed")
             ticks_at(ax, part, "members")
