@@ -42,6 +42,18 @@ def test_two_recipes_are_compared_over_what_both_deliver() -> None:
     assert row["ours_p95_ms"] <= row["theirs_p95_ms"] + 20
 
 
+def test_what_it_costs_to_know_each_other_is_paid_by_those_who_are_there() -> None:
+    knobs = {"recipe": "dcco", "brokers": 4, "subscribers": 4, "messages": 20, "deadline_ms": [100.0, 100.0]}
+    told, found = (cells.managed({**knobs, "membership": how}, 3) for how in ("told", "swim"))
+    assert told["members_seen"] == found["members_seen"] == 8 and told["managing_bytes"] == 0 < told["control_bytes"]
+    assert 0 < found["managing_bytes"] < found["control_bytes"] and found["managing_frames"] == found["control_frames"]
+    seconds = found["member_seconds"] / 8
+    assert 0.2 < seconds < 2
+    left = cells.managed({**knobs, "membership": "swim", "leave": 1.0, "messages": 60}, 3)
+    stayed = cells.managed({**knobs, "membership": "swim", "messages": 60}, 3)
+    assert left["member_seconds"] < stayed["member_seconds"]
+
+
 def test_a_drawn_scenario_is_a_row() -> None:
     row = cells.drawn({"recipe": "graph"}, 5)
     assert row["pairs"] > 0 and row["inversions"] == 0 and row["what"] == ""

@@ -36,11 +36,11 @@ def test_a_logarithmic_axis_can_have_plain_numbers() -> None:
 
     def draw(drawing: Any) -> None:
         kept.append(drawing.subplots())
-        kept[0].set(yscale="log", ylim=(10, 2000))
-        plain(kept[0].yaxis, 10, 100, 1000)
+        kept[0].set(yscale="log", ylim=(10, 2_000_000))
+        plain(kept[0].yaxis, 10, 100, 1000, 1_000_000)
 
     figure((4, 3), draw)
-    assert [label.get_text() for label in kept[0].get_yticklabels()] == ["10", "100", "1,000"]
+    assert [label.get_text() for label in kept[0].get_yticklabels()] == ["10", "100", "1,000", "1,000,000"]
     assert not kept[0].yaxis.get_minorticklocs().size
 
 

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from antecede.lab import tidy
-from antecede.lab.tidy import difference, interval, summarise
+from antecede.lab.tidy import difference, interval, put_ends, ratio, summarise
 
 
 def test_the_examples_in_the_docstrings_hold() -> None:
@@ -35,3 +35,15 @@ def test_differences_are_of_seeds_that_both_have() -> None:
     (found,) = difference(rows, (), "w", "a", "b", "v")
     assert (found["difference"], found["runs"], found["difference_high"]) == (2.0, 2, 2.0)
     assert difference(rows[:1], (), "w", "a", "b", "v") == []
+
+
+def test_ratios_are_of_seeds_that_both_have_and_not_of_nothing() -> None:
+    rows = [{"w": "a", "seed": 1, "v": 6.0}, {"w": "b", "seed": 1, "v": 3.0}, {"w": "a", "seed": 2, "v": 8.0},
+            {"w": "b", "seed": 2, "v": 2.0}, {"w": "a", "seed": 3, "v": 1.0}, {"w": "b", "seed": 3, "v": 0.0},
+            {"w": "a", "seed": 4, "v": 9.0}]  # fmt: skip
+    (found,) = ratio(rows, (), "w", "a", "b", "v")
+    assert (found["ratio"], found["runs"]) == (3.0, 2) and found["ratio_low"] < 3 < found["ratio_high"]
+    assert ratio(rows[:1], (), "w", "a", "b", "v") == []
+    row = {"n": 5}
+    put_ends(row, "kept", found, "ratio")
+    assert row == {"n": 5, "kept": 3.0, "kept_low": found["ratio_low"], "kept_high": found["ratio_high"]}

@@ -85,3 +85,10 @@ def test_without_a_result_nothing_is_touched(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There is no result of the lab"):
         keep([tmp_path], tmp_path / "results", NAMES)
     assert not (tmp_path / "results").exists()
+
+
+def test_the_claim_that_judges_the_same_sentence_is_linked(tmp_path: Path) -> None:
+    run(tmp_path / "run", "acks", Effort())
+    name, differs = claim_named("acks").beside or ("", "")
+    page = keep([tmp_path / "run"], tmp_path / "results", NAMES).page.read_text("utf-8")
+    assert f" *The same sentence:* [{name}](#{name}): {differs}." in page

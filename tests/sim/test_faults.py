@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -189,6 +190,17 @@ def test_a_process_comes_back_once_and_never_after_it_left() -> None:
     assert left and restarted and not {f"{name}.1" for name in left} & set(restarted)
     assert len(restarted) == len(set(restarted))
     assert all(row[9] == ("left" if row[1] in left else None) for row in run.rows if row[5] == "crash")
+
+
+def test_brokers_stay_while_subscribers_leave() -> None:  # 004 s4
+    scenario = Scenario(recipe="graph", messages=100, leave=3.0)
+    gone = {
+        stay: {row[2] for row in simulate(replace(scenario, brokers_stay=stay)).rows if row[9] == "left"}
+        for stay in (False, True)
+    }
+    assert gone == {False: {"broker", "subscriber"}, True: {"subscriber"}}
+    flat = simulate(Scenario(recipe="solicit", messages=100, leave=3.0, brokers_stay=True))
+    assert {row[2] for row in flat.rows if row[9] == "left"} == {"member"}
 
 
 def test_only_brokers_crash_and_none_comes_back() -> None:  # 001 s3

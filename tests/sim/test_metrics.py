@@ -21,6 +21,9 @@ def test_without_loss_everything_is_measured_as_it_is() -> None:
     assert row["p95_ms"] == 20 and row["steps_to_99"] == row["steps_to_all"] == 1 and row["messages_to_all"] == 1
     assert row["reach_by_step"] == [0.0] + [1.0] * STEPS
     assert row["kept_broker"] == 20 and 1 <= row["held_subscriber"] <= 3
+    # Each message weighs what it did when it came: its payload, its names and its stamp.
+    assert row["kept_bytes_broker"] == row["published_bytes"] > 20 * 32
+    assert 32 < row["held_bytes_subscriber"] / row["held_subscriber"] < row["published_bytes"] / 20 + 32
     assert (
         0 < row["control_frames"] < row["frames"]
         and row["control_bytes"] < row["bytes"]

@@ -107,6 +107,7 @@ def simulate(
     buffer: Annotated[int | None, Fault(help="Frames that wait at a busy receiver; more are lost. [any]")] = None,
     latency: Annotated[Path | None, Fault(metavar="FILE", help="Round trips between hosts (Parquet).")] = None,
     crash: Annotated[float | None, Fault(help="Probability that a process crashes. [0]")] = None,
+    brokers_stay: Annotated[bool | None, Fault("--brokers-stay", help="No broker leaves (004 s4).")] = None,
     crash_brokers: Annotated[
         bool | None, Fault("--crash-brokers", help="Only brokers crash, and none comes back (001 s3).")
     ] = None,

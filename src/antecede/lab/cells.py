@@ -23,7 +23,8 @@ from antecede.sim.sweep import judge
 from antecede.trace.check import check
 
 __all__ = [
-    "attaching", "causes", "distances", "drawn", "events", "interests", "measured", "nothing", "paired", "spread",
+    "attaching", "causes", "distances", "drawn", "events", "interests", "managed", "measured", "nothing", "paired",
+    "spread",
 ]  # fmt: skip
 
 Row = dict[str, Any]
@@ -115,6 +116,35 @@ def events(knobs: Mapping[str, Any], seed: int) -> Row:
 def measured(knobs: Mapping[str, Any], seed: int) -> Row:
     """One event-driven run, as `antecede simulate --seeds` measures it (`sim/metrics.py`)."""
     return {name: value for name, value in measure(_run(knobs, seed)).items() if name not in ("recipe", "seed")}
+
+
+MANAGING = ("ping", "ping-request", "pong", "sync", "out", "attach", "attached", "detach", "snapshot",
+            "snapshot-request")  # fmt: skip
+"""Frames by which processes know of each other, find a broker and begin where others have history."""
+
+
+def managed(knobs: Mapping[str, Any], seed: int) -> Row:
+    """One event-driven run: what it costs a member per second to know who is there and to order, in control frames
+    and bytes. A member counts from its first record to its last: those who come and go count for as long as they are
+    there."""
+    run = _run(knobs, seed)
+    measures = measure(run)
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for row in run.rows:
+        first[row[1]] = min(row[14], first.get(row[1], row[14]))
+        last[row[1]] = max(row[14], last.get(row[1], row[14]))
+    seconds = max(1e-6, sum(last[name] - first[name] for name in first) / 1e6)
+    frames, size = 0, 0
+    for kinds in run.totals.values():
+        frames += sum(kinds.get(kind, {}).get("frames", 0) for kind in MANAGING)
+        size += sum(kinds.get(kind, {}).get("bytes", 0) for kind in MANAGING)
+    return {
+        "members_seen": len(first), "member_seconds": seconds, "reach": measures["reach"],
+        "violations": measures["violations"], "control_bytes": measures["control_bytes"] / seconds,
+        "control_frames": measures["control_frames"] / seconds, "managing_bytes": size / seconds,
+        "managing_frames": frames / seconds,
+    }  # fmt: skip
 
 
 def attaching(knobs: Mapping[str, Any], seed: int) -> Row:

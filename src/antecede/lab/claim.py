@@ -111,6 +111,8 @@ class Claim:
     caption: str
     size: tuple[float, float] = (6.4, 3.9)
     """Of the figure, in inches."""
+    beside: tuple[str, str] | None = None
+    """The claim that judges the same sentence in another way, and what differs there."""
 
 
 def grid(seeds: int, points: Sequence[Row]) -> list[Cell]:

@@ -103,7 +103,7 @@ def ticks_at(axes: Any, table: Table, x: str) -> None:
 
 def plain(axis: Any, *points: float) -> None:
     """On a logarithmic axis: ticks at these points, as numbers and not as powers."""
-    axis.set_ticks(points, [f"{point:,g}" for point in points])
+    axis.set_ticks(points, [f"{point:,}" if isinstance(point, int) else f"{point:,g}" for point in points])
     axis.set_ticks([], minor=True)
 
 

@@ -101,6 +101,7 @@ def _write(result: Result, effort: Effort) -> None:
         "asks": claim.asks,
         "design": claim.design,
         "chosen": claim.chosen,
+        "beside": claim.beside,
         "caption": claim.caption,
         "verdict": str(result.verdict),
         "word": result.verdict.word,

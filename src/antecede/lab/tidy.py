@@ -1,19 +1,20 @@
 """From cells to tidy tables: means with their intervals, and differences in pairs.
 
 Decided here: intervals are 95 %, by the normal approximation over seeds; what a cell did not reach (None) is left out
-of a mean and reported as a share of its own; pairs share their seed.
+of a mean and reported as a share of its own; pairs share their seed. A ratio of means has no interval here, so ratios
+are taken seed by seed, like differences.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from antecede.lab.claim import Row, Table
 
-__all__ = ["by_points", "difference", "interval", "summarise"]
+__all__ = ["by_points", "difference", "interval", "put_ends", "ratio", "summarise"]
 
 Z = 1.96
 
@@ -56,16 +57,33 @@ def difference(
     rows: Iterable[Row], by: Sequence[str], which: str, ours: Any, theirs: Any, value: str
 ) -> Table:  # fmt: skip
     """Per point the mean of ours - theirs over seeds that both have: `difference`, with `_low` and `_high`."""
+    return _paired(rows, by, which, (ours, theirs), value, "difference", lambda a, b: a - b)
+
+
+def ratio(rows: Iterable[Row], by: Sequence[str], which: str, ours: Any, theirs: Any, value: str) -> Table:
+    """Per point the mean of ours / theirs over seeds that both have and in which theirs is not 0: `ratio`, with `_low`
+    and `_high`. Example: `which` is `members`, ours 200, theirs 50: what 200 have of what 50 have."""
+    return _paired(rows, by, which, (ours, theirs), value, "ratio", lambda a, b: a / b if b else None)
+
+
+def _paired(
+    rows: Iterable[Row], by: Sequence[str], which: str, both: tuple[Any, Any], value: str, name: str,
+    of: Callable[[float, float], float | None],
+) -> Table:  # fmt: skip
+    ours, theirs = both
     table: Table = []
     for point, group in by_points(rows, by).items():
         found = {(row[which], row["seed"]): row[value] for row in group if row[value] is not None}
-        seeds = sorted(
-            {seed for name, seed in found if name == ours} & {seed for name, seed in found if name == theirs}
-        )
-        if seeds:
-            mean, half = interval([float(found[ours, s]) - float(found[theirs, s]) for s in seeds])
-            table.append(
-                {**dict(zip(by, point, strict=True)), "runs": len(seeds), "difference": mean,
-                 "difference_low": mean - half, "difference_high": mean + half}
-            )  # fmt: skip
+        seeds = sorted({seed for one, seed in found if one == ours} & {seed for one, seed in found if one == theirs})
+        made = [of(float(found[ours, seed]), float(found[theirs, seed])) for seed in seeds]
+        known = [one for one in made if one is not None]
+        if known:
+            mean, half = interval(known)
+            table.append({**dict(zip(by, point, strict=True)), "runs": len(known), name: mean,
+                          f"{name}_low": mean - half, f"{name}_high": mean + half})  # fmt: skip
     return table
+
+
+def put_ends(row: Row, name: str, found: Row, value: str) -> None:
+    """What was found - a mean, `_low` and `_high` - put into a row under another name."""
+    row.update({f"{name}{end}": found[f"{value}{end}"] for end in ("", "_low", "_high")})

@@ -102,12 +102,21 @@ def _claim(body: Body, image: str | None) -> str:
         )
     parts += [
         f"<p class=small><b>Measured:</b> {escape(body['asks'])}<br><b>Fixed before:</b> {escape(body['design'])}<br>"
-        f"<b>Not in the text:</b> {escape(body['chosen'])}<br><b>Varied:</b> {escape(body.get('varied', '-'))}.</p>",
+        f"<b>Not in the text:</b> {escape(body['chosen'])}<br><b>Varied:</b> {escape(body.get('varied', '-'))}."
+        f"{_beside(body)}</p>",
         f"<details{' open' if len(rows) <= OPEN else ''}><summary class=small>The numbers ({len(rows):,} rows from "
         f"{body['cells']:,} cells{intervals})</summary>{_table(rows)}</details>",
         f"<p class=small>Again: <code>{escape(body['command'])}</code></p>",
     ]
     return "\n".join(parts)
+
+
+def _beside(body: Body) -> str:
+    """The claim that judges the same sentence in another way."""
+    if not body.get("beside"):
+        return ""
+    name, differs = (html.escape(text) for text in body["beside"])
+    return f'<br><b>The same sentence:</b> <a href="#{name}">{name}</a>: {differs}.'
 
 
 def _heading(papers: str) -> str:

@@ -185,7 +185,7 @@ def _claim(body: Body) -> list[str]:
         *pictured(name, body["caption"]),
         "",
         *_numbers(body),
-        worded(body["asks"], body["design"], body["chosen"]),
+        worded(body["asks"], body["design"], body["chosen"], body.get("beside")),
         "",
         f"*Again:* `{body['command']}` ({design_of(body)} design, {body['cells']:,} cells, {_seeds(body)} seeds per "
         f"point, {len(body['failed'])} failed, antecede {body['antecede']})",
@@ -205,9 +205,14 @@ def pictured(name: str, caption: str) -> list[str]:
     return [f"![{caption}](figures/{name}.png)", "", caption]
 
 
-def worded(asks: str, design: str, chosen: str) -> str:
-    """What stands below the numbers."""
-    return f"*Measured:* {asks} *Fixed before:* {design} *Not in the text:* {chosen}"
+def worded(asks: str, design: str, chosen: str, beside: Sequence[str] | None = None) -> str:
+    """What stands below the numbers. `beside`: the claim that judges the same sentence, and what differs there.
+
+    >>> worded("Copies.", "Half.", "F = 3.", ("pull-cost", "there bytes count"))[-64:]
+    '*The same sentence:* [pull-cost](#pull-cost): there bytes count.'
+    """
+    other = f" *The same sentence:* [{beside[0]}](#{beside[0]}): {beside[1]}." if beside else ""
+    return f"*Measured:* {asks} *Fixed before:* {design} *Not in the text:* {chosen}{other}"
 
 
 def _numbers(body: Body) -> list[str]:

@@ -98,7 +98,7 @@ def _in_words_of(claim: Claim, verdict: Verdict | None, entry: Entry) -> Entry:
     shown = next(i for i, line in enumerate(lines) if line.startswith("!["))
     lines[shown : shown + 3] = pictured(claim.name, claim.caption)
     how = next(i for i, line in enumerate(lines) if line.startswith("*Measured:*"))
-    lines[how] = worded(claim.asks, claim.design, claim.chosen)
+    lines[how] = worded(claim.asks, claim.design, claim.chosen, claim.beside)
     return replace(entry, papers=claim.papers, lines=tuple(lines))
 
 

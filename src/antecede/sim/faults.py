@@ -103,7 +103,7 @@ class Faults:
         """What befalls one process, from dice of its own: leaving, naps, a leap of its clock."""
         driver, scenario, name = self.driver, self.driver.scenario, process.name
         begin_us = max(driver.now_us, scenario.first_us)
-        if scenario.leave:
+        if scenario.leave and not (scenario.brokers_stay and process.role == "broker"):
             rest_s = -math.log(1.0 - stream(scenario.seed, "leave", name).random()) / scenario.leave
             if begin_us + rest_s * 1_000_000 < self.busy_until_us:
                 driver.at(begin_us + int(rest_s * 1_000_000), partial(self._leave, process))

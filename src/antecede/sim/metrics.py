@@ -5,7 +5,7 @@ Definitions. A *pair* is a message and a receiver it is for (as the oracle count
 k rounds. *All* means all pairs of correct receivers: those that neither crashed nor left. *Throughput* is deliveries
 per second and receiver that did not sleep, from the first publication to the last delivery. *Memory* is the most
 messages that any one process has at once: a broker or member those it delivered or published and has not collected, a
-subscriber, which answers nobody, those that have come and wait.
+subscriber, which answers nobody, those that have come and wait; and the bytes of those with their stamps.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from antecede.trace.report import Report
 
 __all__ = [
     "SHOWN", "STEPS", "delays_ms", "means", "measure", "measure_seeds", "most_held", "most_kept", "quantile",
-    "write_metrics",
+    "sizes_of", "write_metrics",
 ]  # fmt: skip
 
 STEPS = 12
@@ -64,34 +64,50 @@ def quantile(values: Sequence[float], q: float) -> float | None:
     return ordered[min(len(ordered) - 1, int(q * len(ordered)))] if ordered else None
 
 
-def most_kept(run: Run, *roles: str) -> int:
-    """The most messages any process of these roles (none given: of any) keeps at once."""
-    kept: dict[str, set[str]] = {}
+def sizes_of(run: Run) -> Callable[[str, str], int]:
+    """(message, process) -> bytes of the message with its stamp, as it came to that process; where it did not come,
+    since it was published there, as it came to others."""
+    came: dict[tuple[str, str], int] = {}
+    anywhere: dict[str, int] = {}
+    for row in run.rows:
+        if row[5] == "arrive":
+            came[row[6], row[1]] = row[16] or 0
+            anywhere[row[6]] = max(row[16] or 0, anywhere.get(row[6], 0))
+    return lambda message, process: came.get((message, process)) or anywhere.get(message, 0)
+
+
+def most_kept(run: Run, *roles: str, weigh: Callable[[str, str], int] | None = None) -> int:
+    """The most messages any process of these roles (none given: of any) keeps at once; with `weigh` their bytes."""
+    kept: dict[str, dict[str, int]] = {}
+    total: dict[str, int] = {}
     most = 0
     for row in sorted(run.rows, key=lambda row: (row[14], row[3])):
         if roles and row[2] not in roles:
             continue
-        mine = kept.setdefault(row[1], set())
-        if row[5] in ("deliver", "publish"):
-            mine.add(row[6])
+        name, message = row[1], row[6]
+        mine = kept.setdefault(name, {})
+        if row[5] in ("deliver", "publish") and message not in mine:
+            mine[message] = 1 if weigh is None else weigh(message, name)
+            total[name] = total.get(name, 0) + mine[message]
         elif row[5] == "collect":
-            mine.discard(row[6])
-        most = max(most, len(mine))
+            total[name] = total.get(name, 0) - mine.pop(message, 0)
+        most = max(most, total.get(name, 0))
     return most
 
 
-def most_held(run: Run) -> int:
-    """The most messages that have come to one subscriber and are neither delivered nor discarded."""
-    held: dict[str, set[str]] = {}
+def most_held(run: Run, weigh: Callable[[str, str], int] | None = None) -> int:
+    """The most messages that have come to one subscriber and are neither delivered nor discarded; with `weigh` their
+    bytes."""
+    held: dict[str, dict[str, int]] = {}
     most = 0
     for row in sorted(run.rows, key=lambda row: (row[14], row[1], row[3])):
         if row[2] == "subscriber" and row[5] in ("arrive", "deliver", "discard"):
-            mine = held.setdefault(row[1], set())
+            mine = held.setdefault(row[1], {})
             if row[5] == "arrive":
-                mine.add(row[6])
+                mine[row[6]] = 1 if weigh is None else weigh(row[6], row[1])
             else:
-                most = max(most, len(mine))
-                mine.discard(row[6])
+                most = max(most, sum(mine.values()))
+                mine.pop(row[6], None)
     return most
 
 
@@ -109,6 +125,7 @@ def measure(run: Run, report: Report | None = None) -> dict[str, Any]:
             control_frames += 0 if kind in PAYLOADS else total["frames"]
     copies = sum(row[5] == "arrive" for row in run.rows)
     steps, reached = _steps(run, delays)
+    weigh = sizes_of(run)
     return {
         "recipe": run.scenario.recipe, "reading": run.scenario.reading, "seed": run.scenario.seed,
         "pairs": report.pairs, "quiet": run.quiet, "reach": report.fates["delivered"] / pairs,
@@ -117,7 +134,10 @@ def measure(run: Run, report: Report | None = None) -> dict[str, Any]:
         "throughput": _throughput(run), "copies_per_pair": copies / pairs, "frames_per_pair": frames / pairs,
         "bytes_per_pair": size / pairs, "control_per_pair": control / pairs, "frames": frames, "bytes": size,
         "control_bytes": control, "control_frames": control_frames, "kept_broker": most_kept(run, "broker", "member"),
-        "held_subscriber": most_held(run), "overflowed": sum(run.overflowed.values()),
+        "held_subscriber": most_held(run), "kept_bytes_broker": most_kept(run, "broker", "member", weigh=weigh),
+        "held_bytes_subscriber": most_held(run, weigh),
+        "published_bytes": sum(weigh(row[6], row[1]) for row in run.rows if row[5] == "publish"),
+        "overflowed": sum(run.overflowed.values()),
         "violations": sum(report.counts.values()),
     }  # fmt: skip
 

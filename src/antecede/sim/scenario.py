@@ -112,6 +112,8 @@ class Scenario:
     subscribers). Costs snapshots and attachments."""
     leave: float = 0.0
     """How often a process leaves for good, per second. Costs what a crash costs, without the time to find it."""
+    brokers_stay: bool = False
+    """No broker leaves (004 s4: brokers are more stable than subscribers); members of flat recipes do."""
     perturb: str = ""
     """`one:0.3` one process sleeps that share of its time, `some:0.3` that share of all processes sleep half of theirs,
     `all:0.3` everybody sleeps that share. Costs delivery time through the guard, and whatever falls due meanwhile."""

@@ -104,6 +104,16 @@ def test_every_verdict_a_rule_can_give_is_given_in_its_test(name: str, monkeypat
     assert len({table for table, _ in said}) >= len(given)
 
 
+def test_claims_that_judge_the_same_sentence_name_each_other() -> None:
+    by_sentence: dict[str, list[Claim]] = {}
+    for claim in all_claims():
+        by_sentence.setdefault(claim.sentence, []).append(claim)
+    pairs = [claims for claims in by_sentence.values() if len(claims) > 1]
+    assert pairs and all(len(claims) == 2 for claims in pairs)
+    named = {claim.name: claim.beside[0] for claim in all_claims() if claim.beside}
+    assert named == {a.name: b.name for one, other in pairs for a, b in ((one, other), (other, one))}
+
+
 @pytest.mark.parametrize("claim", [c for c in all_claims() if c.papers != "ours"], ids=lambda claim: claim.name)
 def test_the_sentence_stands_in_the_paper(claim: Claim) -> None:
     if not PAPERS.is_dir():

@@ -21,3 +21,4 @@ def test_the_rule_follows_the_table() -> None:
     assert rule(table((0.0, 0.0, 0.0))).word == "does not hold"
     assert rule(table((0.02, 0.05, 0.1), summaries=0.05)).word == "does not hold", "summaries overflow as well"
     assert rule(table((0.0, 0.0, 0.02), half=0.05)).word == "undecided"
+    assert rule(table((0.05, 0.05, 0.05), summaries=0.0045, half=0.001)).word == "does not hold", "by means it would"

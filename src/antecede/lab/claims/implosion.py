@@ -51,7 +51,7 @@ def rule(table: Table) -> Verdict:
             f"{last['found_full']:.1%} of all frames lost at full buffers, against "
             f"{ours['control_frames_per_message']:,.0f} summaries and attachments, and "
             f"{ours['found_full']:.1%} lost")  # fmt: skip
-    calm = [n for n in sizes if by[SUMMARIES, n]["found_full"] <= TENTH * by[ACKS, n]["found_full"]]
+    calm = [n for n in sizes if by[SUMMARIES, n]["found_full_high"] <= TENTH * by[ACKS, n]["found_full_low"]]
     bad = [n for n in sizes if n in calm and by[ACKS, n]["found_full_low"] >= MARGIN]
     if bad == sizes:
         return Verdict("holds", seen)
@@ -85,17 +85,18 @@ CLAIM = Claim(
     sentence=BY_MODEL.sentence,
     asks="Control frames for each message, and frames lost at receivers that have no room for more.",
     design="Paired seeds. Implosion: at least one frame in a hundred finds a full buffer with ACKs, by the whole 95 % "
-    "interval, and at most a tenth as many with summaries. The buffer was chosen after a look at one seed, in which "
-    "100 members lost 5 % of frames and 50 lost none.",
-    chosen="20 messages per second, delays of 5 to 15 ms, 0.2 ms of work per frame, 20 frames can wait; 4 brokers, the "
-    "rest subscribers, or all of them members. The text gives nothing.",
+    "interval, and at most a tenth as many with summaries, by both intervals. The buffer was chosen after a look at "
+    "one seed, in which 100 members lost 5 % of frames and 50 lost none.",
+    chosen="20 messages per second, delays of 5 to 15 ms, 0.2 ms of work per frame, 20 frames can wait; 4 brokers, "
+    "the rest subscribers, or all of them members. The text gives nothing.",
     measure="antecede.lab.cells:measured",
     cells=cells,
     table=table,
     rule=rule,
     draw=draw,
-    caption="ackcast (everybody acknowledges every message) and colour (004: 4 brokers compare summaries): "
-    "control frames per message (logarithmic; ACKs, also repeated ones; summaries and attachments), and frames that "
-    "find a receiver's buffer full. 0.2 ms per frame, 20 frames can wait; bands: 95 % over seeds.",
+    caption="ackcast (everybody acknowledges every message) and colour (004: 4 brokers compare summaries): control "
+    "frames per message (logarithmic; ACKs, also repeated ones; summaries and attachments), and frames that find a "
+    "receiver's buffer full. 0.2 ms per frame, 20 frames can wait; bands: 95 % over seeds.",
     size=(7.6, 3.4),
+    beside=("acks", "there frames are counted by a model, up to 100,000 members, and no buffer overflows"),
 )
