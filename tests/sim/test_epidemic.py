@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import json
 import os
@@ -56,6 +57,20 @@ def test_seeds_and_pulls_are_the_models() -> None:
     assert abs(mean - models.seeded_only(125, 32, 3, 0.05, 0)) < half + 0.1
     mean, half = rounds(Epidemic(250, "pull", fanout=1, loss=0.05, brokers=4, relay=False), 400)
     assert abs(mean - models.pulled(250, 0.05)[0]) < half
+
+
+def test_who_forwards_once_and_asks_a_broker_is_sooner_than_who_only_asks() -> None:
+    both = Epidemic(250, "push-pull", fanout=3, loss=0.05, brokers=4, forwards=1, ask_brokers=1)
+    mean, half = rounds(both, 400)
+    assert mean + half < models.pulled(250, 0.05)[0]
+    asked = [broadcast(both, 11, i) for i in range(50)]
+    assert all(one.requests[1] == 250 for one in asked), "one request each, where fanout would be three"
+    answered = statistics.fmean(one.reached[1] / 250 for one in asked)
+    pushed = 1 - (1 - 3 / 253 * 0.95) ** 4
+    assert abs(answered - (1 - (1 - pushed) * (1 - 0.95**2))) < 0.01
+    for wrong in ({"variant": "pull", "relay": False}, {"ask_brokers": 5}):
+        with pytest.raises(InputError, match="ask_brokers is for push-pull"):
+            dataclasses.replace(both, **wrong)  # type: ignore[arg-type]
 
 
 def test_forwarding_once_is_the_recursion() -> None:
