@@ -131,5 +131,5 @@ CLAIM = Claim(
     caption="Steps to reach all correct subscribers (both axes logarithmic), by reading of 001 and variant of lpbcast "
     "[4] and pbcast: left 4 brokers hold the message at step 0, in the middle their own phase is a step and an answer "
     "another; right what is sent. F = 3, loss 0.05, crash 0.01; bands: 95 % over seeds.",
-    size=(9.4, 4.4),
+    size=(8.8, 4.1),
 )
