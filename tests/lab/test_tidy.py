@@ -8,7 +8,7 @@ import math
 import pytest
 
 from antecede.lab import tidy
-from antecede.lab.tidy import difference, interval, summarise
+from antecede.lab.tidy import difference, interval, ratio, summarise
 
 
 def test_the_examples_in_the_docstrings_hold() -> None:
@@ -35,3 +35,9 @@ def test_differences_are_of_seeds_that_both_have() -> None:
     (found,) = difference(rows, (), "w", "a", "b", "v")
     assert (found["difference"], found["runs"], found["difference_high"]) == (2.0, 2, 2.0)
     assert difference(rows[:1], (), "w", "a", "b", "v") == []
+
+
+def test_a_share_of_all_pairs_weighs_runs_by_their_pairs() -> None:
+    share, half = ratio([1, 0], [10, 90])
+    assert share == 0.01 and half == pytest.approx(1.96 * math.sqrt(2 * (0.9**2 + 0.9**2)) / 100)
+    assert ratio([1], [10]) == (0.1, math.inf)
