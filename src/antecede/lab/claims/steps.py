@@ -8,6 +8,7 @@ at least 0.98 for the baseline.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -100,7 +101,8 @@ def draw(figure: Any, table: Table) -> None:
     for name in READINGS:
         if name in far:
             first = min(row["to_all"] for row in always if row["reading"] == name)
-            best.plot([], [], linestyle="none", label=f"{name}: {first:,.0f} to {far[name]:,.0f} steps")
+            draw_readings(best, [{"reading": name, "x": math.nan, "y": math.nan}], "x", "y")
+            best.lines[-1].set_label(f"{name}: {first:,.0f} to {far[name]:,.0f} steps")
         if min(shares.get(name, [1.0])) < ALWAYS:
             most = max(shares[name])
             label = f"reaches all in at most {most:.1%} of runs" if most else "never reaches all"
