@@ -8,7 +8,7 @@ import math
 import pytest
 
 from antecede.lab import tidy
-from antecede.lab.tidy import difference, interval, ratio, summarise
+from antecede.lab.tidy import difference, interval, pooled, summarise
 
 
 def test_the_examples_in_the_docstrings_hold() -> None:
@@ -38,6 +38,6 @@ def test_differences_are_of_seeds_that_both_have() -> None:
 
 
 def test_a_share_of_all_pairs_weighs_runs_by_their_pairs() -> None:
-    share, half = ratio([1, 0], [10, 90])
+    share, half = pooled([1, 0], [10, 90])
     assert share == 0.01 and half == pytest.approx(1.96 * math.sqrt(2 * (0.9**2 + 0.9**2)) / 100)
-    assert ratio([1], [10]) == (0.1, math.inf)
+    assert pooled([1], [10]) == (0.1, math.inf)

@@ -13,7 +13,7 @@ from typing import Any
 
 from antecede.lab.claim import Row, Table
 
-__all__ = ["by_points", "difference", "interval", "ratio", "summarise"]
+__all__ = ["by_points", "difference", "interval", "pooled", "summarise"]
 
 Z = 1.96
 
@@ -29,11 +29,11 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     return mean, half
 
 
-def ratio(parts: Sequence[float], wholes: Sequence[float]) -> tuple[float, float]:
+def pooled(parts: Sequence[float], wholes: Sequence[float]) -> tuple[float, float]:
     """(sum of the parts by sum of the wholes, half of its 95 % interval): a share of all pairs, where runs differ in how
     many they have.
 
-    >>> ratio([0, 2], [10, 10])[0], ratio([1, 2], [10, 20])
+    >>> pooled([0, 2], [10, 10])[0], pooled([1, 2], [10, 20])
     (0.1, (0.1, 0.0))
     """
     whole, count = sum(wholes), len(parts)

@@ -16,7 +16,7 @@ import math
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +81,9 @@ def redraw(target: Path, claims: Sequence[Claim], named: Sequence[str] = ()) -> 
 
 
 def _words_of(claim: Claim) -> dict[str, Any]:
-    names = ("papers", "place", "sentence", "asks", "design", "chosen", "caption")
-    return {name: getattr(claim, name) for name in names}
+    """All that the claim says of itself."""
+    said = {field.name: getattr(claim, field.name) for field in fields(claim)}
+    return {name: value for name, value in said.items() if not callable(value)}
 
 
 def _plain(table: Table) -> Table:

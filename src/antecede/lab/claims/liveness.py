@@ -14,7 +14,7 @@ from typing import Any
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, grid
 from antecede.lab.claims.safety import READINGS
 from antecede.lab.figures import bars
-from antecede.lab.tidy import by_points, ratio
+from antecede.lab.tidy import by_points, pooled
 from antecede.spark.sweep import Cell
 
 __all__ = ["CLAIM", "rule"]
@@ -38,7 +38,7 @@ def table(rows: Sequence[Row]) -> Table:
         pairs = [one["pairs"] for one in group]
         row: Row = {"reading": f"{recipe}, {reading}", "loss": loss, "runs": len(group), "pairs": sum(pairs)}
         for name in ("undelivered", *FATES):
-            share, half = ratio([one[name] * one["pairs"] for one in group], pairs)
+            share, half = pooled([one[name] * one["pairs"] for one in group], pairs)
             row |= {name: share, f"{name}_low": max(0.0, share - half), f"{name}_high": min(1.0, share + half)}
         out.append({**row, "restless": sum(not one["quiet"] for one in group)})
     return out

@@ -14,7 +14,7 @@ from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, grid
 from antecede.lab.figures import bars
-from antecede.lab.tidy import by_points, ratio
+from antecede.lab.tidy import by_points, pooled
 from antecede.spark.sweep import Cell
 
 __all__ = ["CLAIM", "rule"]
@@ -35,7 +35,7 @@ def table(rows: Sequence[Row]) -> Table:
         pairs = sum(row["pairs"] for row in group) or 1
         row: Row = {"reading": f"{recipe}, {reading}", "runs": len(group), "pairs": pairs}
         for name in (*JUDGED, *BESIDE):
-            share, half = ratio([one[name] for one in group], [one["pairs"] for one in group])
+            share, half = pooled([one[name] for one in group], [one["pairs"] for one in group])
             row |= {name: share, f"{name}_low": max(0.0, share - half), f"{name}_high": share + half}
         out.append({**row, "unclean": sum(bool(one["what"]) for one in group)})
     return out
