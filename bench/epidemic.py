@@ -3,12 +3,13 @@
     python bench/epidemic.py --sizes 1000,10000,100000,1000000,10000000
 
 First one broadcast per size and variant: seconds of CPU, bytes per subscriber at the peak, rounds, copies. Then the
-same question put to both simulators and to the model at n = 125, 250, 500 and 1,000: rounds to 99 % and to all, with
-F = 3, 5 % loss and 1 % crashed, for lpbcast as analysed, for its push to different targets, and for 001 with four
-brokers and subscribers that forward; exit 1 if a vectorised mean is more than a fifth of a round from the model, or an
-event-driven one more than half a round. In models and in the vectorised simulator rounds are in step, and in the recipe
+same question put to both simulators and to the model at n = 125, 250, 500 and 1,000: rounds to 99 % and to all, with F
+= 3, 5 % loss and 1 % crashed, for lpbcast as analysed, for its push to different targets, and for 001 with four brokers
+and subscribers that forward; exit 1 if a vectorised mean is more than a fifth of a round from the model, or an event-
+driven one more than half a round. In models and in the vectorised simulator rounds are in step, and in the recipe
 lpbcast-chain; in lpbcast-unlimited each process begins rounds at its own time, so a message travels several hops within
-one: that is shown for the two smaller sizes and not judged. ANTECEDE_NUMBA=0 leaves numba out; the numbers must not change.
+one: that is shown for the two smaller sizes and not judged. ANTECEDE_NUMBA=0 leaves numba out; the numbers must not
+change.
 """
 
 from __future__ import annotations

@@ -10,7 +10,16 @@ from antecede.lab import readings
 from antecede.lab.figures import figure, series_of
 from antecede.lab.models import chain
 from antecede.lab.readings import (
-    BASELINE, BROKERS, OURS, READINGS, base_of, counted, counts_of, draw_readings, judge_readings, reading_cells,
+    BASELINE,
+    BROKERS,
+    OURS,
+    READINGS,
+    base_of,
+    counted,
+    counts_of,
+    draw_readings,
+    judge_readings,
+    reading_cells,
     strictest,
 )  # fmt: skip
 from antecede.sim.epidemic import Epidemic

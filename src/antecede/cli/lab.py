@@ -10,7 +10,7 @@ import json
 import sys
 import textwrap
 import time
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -163,7 +163,7 @@ def _run(claims: list[Claim], effort: Effort, master: str | None, out: Path, res
     for claim in claims:
         result = run_claim(
             claim, effort, out, spark, clock=time.monotonic, resume=resume, progress=_teller(claim.name, as_json),
-            today=date.today().isoformat(),
+            today=datetime.now(UTC).date().isoformat(),
         )  # fmt: skip
         said.append({"claim": claim.name, "word": result.verdict.word, "verdict": str(result.verdict),
                      "cells": result.cells, "failed": len(result.failed)})  # fmt: skip

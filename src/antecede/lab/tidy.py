@@ -30,8 +30,8 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def pooled(parts: Sequence[float], wholes: Sequence[float]) -> tuple[float, float]:
-    """(sum of the parts by sum of the wholes, half of its 95 % interval): a share of all pairs, where runs differ in how
-    many they have.
+    """(sum of the parts by sum of the wholes, half of its 95 % interval): a share of all pairs, where runs differ in
+    how many they have.
 
     >>> pooled([0, 2], [10, 10])[0], pooled([1, 2], [10, 20])
     (0.1, (0.1, 0.0))

@@ -1,12 +1,12 @@
 """The lab's results as a folder that can be kept beside the code: one page in Markdown, small figures, tidy tables.
 
 Decided here: what is kept of a run of the lab. `README.md` has the claims in the order of the papers: sentence,
-verdict, numbers, figure, command, and how it was measured (what varied, design, seeds, cells, load, and which version of
-which code on which day; beside each table a JSON file has that too, so that the page can be written anew from the
-folder). Figures are PNG with a palette of 96 colours, tables CSV. Several runs can be given, the best first: a claim is taken from the first that has
-it, so what a full run has not finished comes from a quick one and is marked so. A claim that none of them has stays
-as an earlier keep left it, word for word: measuring one claim again costs the others nothing. What else an earlier keep
-left is removed, and nothing that is not its own.
+verdict, numbers, figure, command, and how it was measured (what varied, design, seeds, cells, load, and which version
+of which code on which day; beside each table a JSON file has that too, so that the page can be written anew from the
+folder). Figures are PNG with a palette of 96 colours, tables CSV. Several runs can be given, the best first: a claim is
+taken from the first that has it, so what a full run has not finished comes from a quick one and is marked so. A claim
+that none of them has stays as an earlier keep left it, word for word: measuring one claim again costs the others
+nothing. What else an earlier keep left is removed, and nothing that is not its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,19 @@ from antecede.errors import InputError
 from antecede.lab.claim import TERMS
 from antecede.report.claims import made_by
 
-__all__ = ["VARIED", "Entry", "Kept", "bold", "entries", "entry_of", "keep", "keep_figure", "page_of", "pictured", "worded"]
+__all__ = [
+    "VARIED",
+    "Entry",
+    "Kept",
+    "bold",
+    "entries",
+    "entry_of",
+    "keep",
+    "keep_figure",
+    "page_of",
+    "pictured",
+    "worded",
+]
 
 Body = dict[str, Any]
 
@@ -88,8 +100,10 @@ def keep(runs: Sequence[Path], target: Path, names: Sequence[str]) -> Kept:
         keep_figure(directory / "figure.png", target / "figures" / f"{body['claim']}.png")
         if (directory / "table.csv").is_file():
             shutil.copyfile(directory / "table.csv", target / "tables" / f"{body['claim']}.csv")
-        told = {name: body[name] for name in TOLD if name in body}
-        (target / "tables" / f"{body['claim']}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        measured = {name: body[name] for name in TOLD if name in body}
+        (target / "tables" / f"{body['claim']}.json").write_text(
+            json.dumps(measured, indent=1) + "\n", encoding="utf-8"
+        )
     of = {name: before[name] for name in stays} | {name: entry_of(body) for name, (_, body) in found.items()}
     has = [of[name] for name in names if name in of]
     missing = tuple(name for name in names if name not in of)

@@ -4,8 +4,9 @@ Decided here: how a tidy table is read back from its CSV. A draw function that h
 the page gets the words that the claim has now: its caption, its design, and how its rule tells what it found. The rule
 is asked again about every table it once saw; where it finds something else than the page says - another word, not only
 other words - the claim is reported and its verdict stays as it was kept. Where the JSON file of a measurement lies
-beside its table, the whole section follows from the two, and the page needs to know nothing of it; so two pages that were
-kept at the same time can be put together. Where it does not, numbers and what was varied stay as the page has them.
+beside its table, the whole section follows from the two, and the page needs to know nothing of it; so two pages that
+were kept at the same time can be put together. Where it does not, numbers and what was varied stay as the page has
+them.
 """
 
 from __future__ import annotations

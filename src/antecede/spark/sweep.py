@@ -1,11 +1,11 @@
 """Many small measurements - cells - as Spark tasks: what a cell is, what is kept of it, and how a sweep goes on.
 
 Decided here: a cell is a set of knobs and a seed, measured by a function that is named, so that any worker finds it;
-its result depends on nothing else but the code that measures, so the table is the same whatever the partitions. A cell that fails is a row with
-its error and the command that replays it. Cells go out in waves of few partitions with many cells each; after every
-wave its results are in `cells.jsonl`, so a sweep that was killed goes on behind the last whole wave, and nothing that
-is in the file is measured again; its head names the code, and a sweep that other code began is refused. Whoever interrupts a sweep stops its tasks too. Without a session the same waves run
-in this process.
+its result depends on nothing else but the code that measures, so the table is the same whatever the partitions. A cell
+that fails is a row with its error and the command that replays it. Cells go out in waves of few partitions with many
+cells each; after every wave its results are in `cells.jsonl`, so a sweep that was killed goes on behind the last whole
+wave, and nothing that is in the file is measured again; its head names the code, and a sweep that other code began is
+refused. Whoever interrupts a sweep stops its tasks too. Without a session the same waves run in this process.
 """
 
 from __future__ import annotations

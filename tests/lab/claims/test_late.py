@@ -12,7 +12,9 @@ def table(**high: float) -> Table:
     rows: Table = []
     for name, value in high.items():
         for recipe in ("solicit", "dcco", "delta"):
-            rows.append({"loss": 0.1, "round_trips": float(name[1:]), "recipe": recipe, "undelivered": 0.2, "fate_late": 0.0})
+            rows.append(
+                {"loss": 0.1, "round_trips": float(name[1:]), "recipe": recipe, "undelivered": 0.2, "fate_late": 0.0}
+            )
             if recipe != "solicit":
                 rows[-1] |= {"solicit_minus_this": value - 0.01, "solicit_minus_this_low": value - 0.02}
                 rows[-1] |= {"solicit_minus_this_high": value}
@@ -46,7 +48,8 @@ def test_cells_are_paired_and_the_table_knows_the_difference() -> None:
 
 def test_the_figure_shows_every_point_whatever_its_loss() -> None:
     rows = [{"recipe": recipe, "loss": loss, "round_trips": t, "seed": s, "undelivered": loss,
-             "control_frames_per_pair": 0.0, **dict.fromkeys(FATES, 0.0)} for loss in (0.05, 0.2) for t in (1.0, 2.0) for recipe in RECIPES
+             "control_frames_per_pair": 0.0, **dict.fromkeys(FATES, 0.0)}
+            for loss in (0.05, 0.2) for t in (1.0, 2.0) for recipe in RECIPES
             for s in (0, 1)]  # fmt: skip
     made = figure(CLAIM.size, lambda drawing: CLAIM.draw(drawing, CLAIM.table(rows)))
     assert all(ax.get_ylim()[0] == 0 and ax.get_ylim()[1] > 20 for ax in made.axes)

@@ -8,7 +8,9 @@ from antecede.lab.claims.views import GLOBAL, LOCAL, WAYS, rule
 
 def table(plain: dict[int, float], local: dict[int, float]) -> Table:
     """Bytes by brokers; gossip over global views costs as much more as it does over local ones where there are few."""
-    loads = {GLOBAL: plain, LOCAL: local} | {w: {n: 3 * plain[n] for n in plain} for w in WAYS if w not in (GLOBAL, LOCAL)}
+    loads = {GLOBAL: plain, LOCAL: local} | {
+        w: {n: 3 * plain[n] for n in plain} for w in WAYS if w not in (GLOBAL, LOCAL)
+    }
     return [{"views": way, "brokers": n, "load": load, "load_low": load - 5, "load_high": load + 5, "digest_bytes": 1.0}
             for way in WAYS for n, load in loads[way].items()]  # fmt: skip
 

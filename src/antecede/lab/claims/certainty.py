@@ -14,7 +14,14 @@ from typing import Any
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict
 from antecede.lab.models import chain
 from antecede.lab.readings import (
-    BASE, BASELINE, READINGS, counted, counts_of, draw_readings, judge_readings, reading_cells,
+    BASE,
+    BASELINE,
+    READINGS,
+    counted,
+    counts_of,
+    draw_readings,
+    judge_readings,
+    reading_cells,
 )  # fmt: skip
 from antecede.lab.tidy import by_points
 from antecede.spark.sweep import Cell

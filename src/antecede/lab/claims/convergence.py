@@ -12,7 +12,14 @@ from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict
 from antecede.lab.readings import (
-    BASELINE, READINGS, base_of, counted, counts_of, draw_readings, judge_readings, reading_cells,
+    BASELINE,
+    READINGS,
+    base_of,
+    counted,
+    counts_of,
+    draw_readings,
+    judge_readings,
+    reading_cells,
 )  # fmt: skip
 from antecede.lab.tidy import by_points, interval
 from antecede.spark.sweep import Cell
@@ -86,8 +93,8 @@ CLAIM = Claim(
     table=table,
     rule=rule,
     draw=draw,
-    caption="Subscribers reached by step, by reading of 001 and variant of lpbcast [4]: left 4 brokers hold the message "
-    "at step 0, right their own phase is a step and an answer another. n = 125, F = 3, loss 0.05, crash 0.01; bands: "
-    "95 % over seeds.",
+    caption="Subscribers reached by step, by reading of 001 and variant of lpbcast [4]: left 4 brokers hold the "
+    "message at step 0, right their own phase is a step and an answer another. n = 125, F = 3, loss 0.05, crash 0.01; "
+    "bands: 95 % over seeds.",
     size=(8.4, 4.4),
 )

@@ -88,17 +88,17 @@ CLAIM = Claim(
     sentence="In the absence of failures, every message in overlapping groups is indeed delivered (Liveness).",
     asks="Pairs of a message and a receiver that are never delivered, where nobody fails and nothing has a deadline.",
     design="Paired seeds, every reading of both protocols, without loss and with the links of the proof, which lose "
-    "copies that are sent again. Delivered: every pair in every run; one that is not decides against a reading. A first "
-    "rule asked for both repaired protocols; a run then had one pair in 8,000 of rounds that did not come within its "
-    "lifetime, so the verdict names the readings that deliver everything.",
-    chosen="Brokers in G1 = {A, B, C} and G2 = {A, B, D} as in 001, 6 subscribers, 60 messages at 100 per second, delays "
-    "of 5 to 15 ms. rounds cannot run without lifetimes, here of 6 rounds of 50 ms.",
+    "copies that are sent again. Delivered: every pair in every run; one that is not decides against a reading. A "
+    "first rule asked for both repaired protocols; a run then had one pair in 8,000 of rounds that did not come "
+    "within its lifetime, so the verdict names the readings that deliver everything.",
+    chosen="Brokers in G1 = {A, B, C} and G2 = {A, B, D} as in 001, 6 subscribers, 60 messages at 100 per second, "
+    "delays of 5 to 15 ms. rounds cannot run without lifetimes, here of 6 rounds of 50 ms.",
     measure="antecede.lab.cells:events",
     cells=cells,
     table=table,
     rule=rule,
     draw=draw,
-    caption="Pairs that are never delivered though nobody fails and nothing has a deadline, by reading of the text, and "
-    "what became of them: graph (001 s2.3) and rounds (001 s2.2). 4 brokers, 6 subscribers; bars: 95 % over runs.",
+    caption="Pairs that are never delivered though nobody fails and nothing has a deadline, by reading of the text, "
+    "and what became of them: graph (001 s2.3) and rounds (001 s2.2). 4 brokers, 6 subscribers; bars: 95 % over runs.",
     size=(8.4, 3.4),
 )

@@ -1,9 +1,9 @@
 """001 s2.2.1: gossip takes O(log N) rounds to reach all.
 
 Decided here: with any constant, per fan-out. Rounds are O(log N), as far as N goes, if every run reaches all, a line
-over log2 N fits their means with R^2 of at least 0.99, and they do not bend upwards: from the middle size to the largest
-they take at most a quarter more per doubling of N than from the smallest to the middle one, by the 95 % intervals.
-Whether log2 N and a constant rounds suffice is `colours`.
+over log2 N fits their means with R^2 of at least 0.99, and they do not bend upwards: from the middle size to the
+largest they take at most a quarter more per doubling of N than from the smallest to the middle one, by the 95 %
+intervals. Whether log2 N and a constant rounds suffice is `colours`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ def _bends(rows: Sequence[Row]) -> bool | None:
 def rule(table: Table) -> Verdict:
     lines = {f: sorted((row for row in table if row["fanout"] == f), key=lambda row: int(row["subscribers"]))
              for f in series_of(table, "fanout")}  # fmt: skip
-    good, open_, said = [], [], []
+    good: list[int] = []
+    open_: list[int] = []
+    said: list[str] = []
     for fanout, rows in lines.items():
         slope, _, fit = line_of(rows)
         said.append(f"F = {fanout}: {slope:.2f}")
@@ -111,13 +113,14 @@ CLAIM = Claim(
     design="O(log N), per fan-out: a line over log2 N fits with R² of at least 0.99, and the upper half of the sizes "
     "takes at most a quarter more rounds per doubling than the lower half, by the 95 % intervals. A first design asked "
     "for log2 N + 1 rounds: that is `colours`, and a larger constant is O(log N) too.",
-    chosen="The fan-out is not given: 1 to 6. Unlimited forwarding; loss and crash 0.001 as in 004; N from 50 to 100,000.",
+    chosen="The fan-out is not given: 1 to 6. Unlimited forwarding; loss and crash 0.001 as in 004; N from 50 to "
+    "100,000.",
     measure="antecede.lab.cells:spread",
     cells=cells,
     table=table,
     rule=rule,
     draw=draw,
-    caption="Rounds until all correct processes have the message, against their number, by fan-out; push with unlimited "
-    "forwarding, loss and crash 0.001. Dotted: what `colours` asks for; bands: 95 % over seeds.",
+    caption="Rounds until all correct processes have the message, against their number, by fan-out; push with "
+    "unlimited forwarding, loss and crash 0.001. Dotted: what `colours` asks for; bands: 95 % over seeds.",
     size=(7.0, 3.5),
 )

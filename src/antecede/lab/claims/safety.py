@@ -78,17 +78,19 @@ CLAIM = Claim(
     papers="001",
     place="001 s2.2.2, s2.3.2",
     sentence="Causality is never violated (Safety).",
-    asks="Inversions and gaps under loss, crashes, partitions and moves; what else the oracle finds stands beside them.",
-    design="Drawn scenarios, the same for all readings of a protocol, judged by the oracle; one inversion or gap decides. "
-    "In a first design stuck messages decided too: they are the other half of the theorem, and have `liveness` now.",
+    asks="Inversions and gaps under loss, crashes, partitions and moves; what else the oracle finds stands beside "
+    "them.",
+    design="Drawn scenarios, the same for all readings of a protocol, judged by the oracle; one inversion or gap "
+    "decides. In a first design stuck messages decided too: they are the other half of the theorem, and have "
+    "`liveness` now.",
     chosen="Scenarios as `antecede simulate --sweep` draws them; three quarters of those of graph have deadlines.",
     measure="antecede.lab.cells:drawn",
     cells=cells,
     table=table,
     rule=rule,
     draw=draw,
-    caption="Findings of the oracle in drawn scenarios with loss, crashes, partitions and moves, by reading of the text: "
-    "violations of causality (above; inversion: delivered after what follows it, gap: while a predecessor is still to "
-    "come), and what else is found (below). graph is 001 s2.3, rounds 001 s2.2; bars: 95 % over runs.",
+    caption="Findings of the oracle in drawn scenarios with loss, crashes, partitions and moves, by reading of the "
+    "text: violations of causality (above; inversion: delivered after what follows it, gap: while a predecessor is "
+    "still to come), and what else is found (below). graph is 001 s2.3, rounds 001 s2.2; bars: 95 % over runs.",
     size=(6.8, 5.2),
 )

@@ -17,7 +17,14 @@ import numpy as np
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict
 from antecede.lab.figures import plain, ticks_at
 from antecede.lab.readings import (
-    BASELINE, READINGS, base_of, counted, counts_of, draw_readings, judge_readings, reading_cells,
+    BASELINE,
+    READINGS,
+    base_of,
+    counted,
+    counts_of,
+    draw_readings,
+    judge_readings,
+    reading_cells,
 )  # fmt: skip
 from antecede.lab.tidy import summarise
 from antecede.spark.sweep import Cell

@@ -2,10 +2,10 @@
 
 Decided here: by what a broker sends per message and keeps, among more and more brokers: graph with multicast (everybody
 knows everybody), with gossip to everybody known, and with gossip over views of eight, so that what views save is told
-from what gossip costs. Overloaded means that the bytes per broker and message of global views by multicast, the cheapest,
-more than double from the smallest to the largest group. Views help where theirs are fewer than those of either way
-with global views, by the 95 % intervals. Groups that grow by less than a factor of eight are too small to say that
-nothing is overloaded.
+from what gossip costs. Overloaded means that the bytes per broker and message of global views by multicast, the
+cheapest, more than double from the smallest to the largest group. Views help where theirs are fewer than those of
+either way with global views, by the 95 % intervals. Groups that grow by less than a factor of eight are too small to
+say that nothing is overloaded.
 """
 
 from __future__ import annotations
@@ -70,7 +70,11 @@ def rule(table: Table) -> Verdict:
 
 def draw(figure: Any, table: Table) -> None:
     axes = figure.subplots(1, 3)
-    parts = (("load", "bytes sent, all"), ("digest_bytes", "of which digests"), ("kept_bytes", "bytes of messages kept"))
+    parts = (
+        ("load", "bytes sent, all"),
+        ("digest_bytes", "of which digests"),
+        ("kept_bytes", "bytes of messages kept"),
+    )
     for ax, (name, title) in zip(axes, parts, strict=True):
         part = [{**row, **{f"{name}{end}": row[f"{name}{end}"] / 1000 for end in ("", "_low", "_high")}}
                 for row in table] if name == "kept_bytes" else table  # fmt: skip
@@ -89,7 +93,8 @@ CLAIM = Claim(
     sentence="In large-scale distributed applications of P/S systems, if causal ordering protocol is performed by "
     "the all "
     "brokers on global membership views, it is likely to be high overloaded on every member and not scalable.",
-    asks="Bytes a broker sends per published message, of which digests, and bytes it keeps, with global and local views.",
+    asks="Bytes a broker sends per published message, of which digests, and bytes it keeps, with global and local "
+    "views.",
     design="Overloaded: with global views by multicast bytes more than double from the smallest to the largest group. "
     "Views help where local ones need fewer bytes than global ones, by the 95 % intervals. A first design went to 48 "
     "brokers, compared growth alone, and had no gossip over global views beside it.",
@@ -100,8 +105,8 @@ CLAIM = Claim(
     table=table,
     rule=rule,
     draw=draw,
-    caption="What a broker among n sends per message (left), what of it are digests (middle), and what it keeps (right): "
-    "graph (001 s2.3) by multicast and by gossip over global views, and by gossip over local views of 8 (F = 3). 5 % "
-    "loss; bands: 95 % over seeds.",
+    caption="What a broker among n sends per message (left), what of it are digests (middle), and what it keeps "
+    "(right): graph (001 s2.3) by multicast and by gossip over global views, and by gossip over local views of 8 (F = "
+    "3). 5 % loss; bands: 95 % over seeds.",
     size=(8.8, 3.4),
 )
