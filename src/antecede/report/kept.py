@@ -175,7 +175,8 @@ def page_of(claims: Sequence[Entry], missing: Sequence[str]) -> str:
         "",
         "Everything is counted in the simulators' own time and drawn from fixed seeds: until a protocol changes, the "
         "same command gives the same table on any machine, whatever else runs there. The load says only how busy the "
-        "machine was (-: not noted).",
+        "machine was (-: not noted). Beside each command stand the code that measured, as a hash of the packages that "
+        "decide what a cell gives, and the day.",
         "",
         *([f"Not measured: {', '.join(missing)}.", ""] if missing else []),
         "| claim | place | verdict | design | seeds | load |",

@@ -26,5 +26,5 @@ def test_the_verdict_says_how_often_all_are_reached() -> None:
             for s in range(3)]  # fmt: skip
     verdict = rule(CLAIM.table(rows))
     assert verdict.word == "holds only if" and verdict.why.startswith("views hold at least 8 others, ")
-    assert "everybody is reached in 0% with views of 8, 100% with views of 20" in verdict.why
-    assert "in 99% of them at every n from views of 20 on" in verdict.why
+    assert "everybody is reached in 0% of runs with views of 8, 100% of runs with views of 20" in verdict.why
+    assert "and in 99% at every n from views of 20 on" in verdict.why
