@@ -54,7 +54,9 @@ def rule(table: Table) -> Verdict:
         few = ", ".join(f"{by[n, v]['to_all_share']:.0%} of runs with views of {v}" for v in rest[:3])
         sure = [v for v in views if all(by[m, w]["to_all_share"] >= SURE for w in views if w >= v for m in sizes)]
         seen += f"; everybody is reached in {few}, {by[n, 0]['to_all_share']:.0%} with global views, and "
-        seen += f"in {SURE:.0%} at every n from views of {sure[0]} on" if sure else f"with none in {SURE:.0%} at every n"
+        seen += (
+            f"in {SURE:.0%} at every n from views of {sure[0]} on" if sure else f"with none in {SURE:.0%} at every n"
+        )
     if len(good) == len(views):
         return Verdict("holds", seen)
     if rest and bad:
