@@ -55,7 +55,14 @@ def test_kept_figures_can_be_drawn_again(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["lab", "redraw", str(tmp_path / "kept")]) == 0
     assert capsys.readouterr().out.startswith("1 figures drawn from the tables in ")
     page = tmp_path / "kept" / "README.md"
-    page.write_text(page.read_text("utf-8").replace("| holds |", "| undecided |"), encoding="utf-8")
+    kept = page.read_text("utf-8")
+    page.write_text(kept.replace("| holds |", "| undecided |"), encoding="utf-8")
+    assert main(["lab", "redraw", str(tmp_path / "kept")]) == 0
+    assert "something else" not in capsys.readouterr().out
+    assert page.read_text("utf-8") == kept, "the page follows from what lies beside the table"
+    told = tmp_path / "kept" / "tables" / "acks.json"
+    told.write_text(told.read_text("utf-8").replace('"holds"', '"undecided"'), encoding="utf-8")
+    page.write_text(kept.replace("| holds |", "| undecided |"), encoding="utf-8")
     assert main(["lab", "redraw", str(tmp_path / "kept")]) == 0
     assert "something else than the page: acks." in capsys.readouterr().out
     assert main(["lab", "redraw", str(tmp_path / "kept"), "acks", "--json"]) == 0

@@ -19,6 +19,7 @@ def test_chains_are_counted() -> None:
     assert row["delivered"] == run_chains(Chains(subscribers=30, publishers=2, generations=3), 4).delivered
 
 
+COUNTED = ("inversions", "gaps", "undelivered", "idle", "other")
 SMALL = {"brokers": 3, "subscribers": 0, "messages": 12, "loss": 0.1, "delay_ms": [8.0, 12.0]}
 
 
@@ -57,6 +58,9 @@ def test_what_it_costs_to_know_each_other_is_paid_by_those_who_are_there() -> No
 def test_a_drawn_scenario_is_a_row() -> None:
     row = cells.drawn({"recipe": "graph"}, 5)
     assert row["pairs"] > 0 and row["inversions"] == 0 and row["what"] == ""
+    printed = [cells.drawn({"recipe": "graph", "reading": "printed-a"}, seed) for seed in range(4)]
+    assert any(one["idle"] for one in printed), "what is held for nothing has a column of its own"
+    assert all(not one["what"] or sum(one[name] for name in COUNTED) for one in printed), "no finding is left out"
 
 
 def test_a_point_of_a_model_is_its_knobs() -> None:

@@ -24,7 +24,7 @@ def test_a_claim_leaves_its_table_figure_and_verdict(tmp_path: Path) -> None:
     assert body["verdict"] == str(result.verdict) and body["word"] == result.verdict.word
     assert body["command"] == command_of(claim, EFFORT) == "antecede lab run convergence --quick --seeds 3"
     assert (
-        body["varied"].startswith("18 cells: reading lpbcast, unlimited forwarding | ")
+        body["varied"].startswith("24 cells: reading lpbcast, unlimited forwarding | ")
         and "; 3 seeds" in body["varied"]
     )
     assert result.cells == len(claim.cells(EFFORT)) and not result.failed and len(body["table"]) == len(result.table)

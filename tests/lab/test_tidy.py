@@ -8,7 +8,7 @@ import math
 import pytest
 
 from antecede.lab import tidy
-from antecede.lab.tidy import difference, interval, put_ends, ratio, summarise
+from antecede.lab.tidy import difference, interval, pooled, put_ends, ratio, summarise
 
 
 def test_the_examples_in_the_docstrings_hold() -> None:
@@ -47,3 +47,9 @@ def test_ratios_are_of_seeds_that_both_have_and_not_of_nothing() -> None:
     row = {"n": 5}
     put_ends(row, "kept", found, "ratio")
     assert row == {"n": 5, "kept": 3.0, "kept_low": found["ratio_low"], "kept_high": found["ratio_high"]}
+
+
+def test_a_share_of_all_pairs_weighs_runs_by_their_pairs() -> None:
+    share, half = pooled([1, 0], [10, 90])
+    assert share == 0.01 and half == pytest.approx(1.96 * math.sqrt(2 * (0.9**2 + 0.9**2)) / 100)
+    assert pooled([1], [10]) == (0.1, math.inf)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from antecede.lab.claim import TERMS, Effort
 from antecede.lab.claims import claim_named
 from antecede.lab.run import run_claim
+from antecede.report import claims
 from antecede.report.claims import page, write_page
 
 BODY = {
@@ -26,6 +28,14 @@ def test_what_comes_from_outside_is_escaped_and_numbers_are_short() -> None:
     assert "<td class=n>1.235</td><td>yes</td><td class=n>–</td>" in made and "<th class=n>a b</th>" in made
     assert "1 claims: 1 holds" in made and "antecede lab run late --cell 1" in made
     assert "<b>Varied:</b> 4 cells: n 1 | 2; 2 seeds.</p>" in made
+
+
+def test_which_code_measured_it_stands_beside_the_command() -> None:
+    made = page([({**BODY, "code": "5f0c", "date": "2026-11-19"}, None)])
+    assert "<code>antecede lab run late</code> (antecede 1, code 5f0c, 2026-11-19)" in made
+    assert "<code>antecede lab run late</code> (antecede 1)" in page([(BODY, None)])
+    failed, tried = doctest.testmod(claims)
+    assert tried and not failed
 
 
 def test_an_interval_stands_beside_its_value() -> None:

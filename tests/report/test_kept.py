@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
 import pytest
 
+import antecede
 from antecede.errors import InputError
 from antecede.lab.claim import TERMS, Effort
 from antecede.lab.claims import claim_named
 from antecede.lab.run import run_claim
 from antecede.report.kept import entries, keep
+from antecede.spark.sweep import code_of
 
 NAMES = ("atomic", "steps", "acks", "home")
 
@@ -36,6 +39,18 @@ def test_the_first_run_that_has_a_claim_counts(tmp_path: Path) -> None:
         assert (target / "tables" / f"{name}.csv").is_file()
     assert kept.size < 200_000
     assert all(f"- **{term}**: {meaning}." in page for term, meaning in TERMS.items())
+
+
+def test_a_claim_says_what_varied_which_code_measured_it_and_when(tmp_path: Path) -> None:
+    run_claim(claim_named("steps"), Effort(quick=True, seeds=2), tmp_path, None, clock=time.monotonic,
+              today="2026-11-19")  # fmt: skip
+    page = keep([tmp_path], tmp_path / "results", NAMES).page.read_text("utf-8")
+    assert "\n*Varied:* 64 cells: reading lpbcast, unlimited forwarding | " in page and "; 2 seeds.\n" in page
+    assert page.endswith(f"0 failed, antecede {antecede.__version__}, code {code_of()}, 2026-11-19)\n")
+    told = json.loads((tmp_path / "results" / "tables" / "steps.json").read_text("utf-8"))
+    assert (told["code"], told["date"], told["effort"]) == (code_of(), "2026-11-19", {"quick": True, "seeds": 2})
+    (entry,) = entries(page)
+    assert entry.antecede == antecede.__version__
 
 
 def test_what_was_kept_before_is_replaced_and_nothing_else(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import shutil
 import time
 from pathlib import Path
@@ -60,6 +61,37 @@ def test_the_page_gets_the_words_that_a_claim_has_now(folder: Path, tmp_path: Pa
     after = (target / "README.md").read_text("utf-8")
     assert done.stale == ("acks",) and "**Holds: in other words**" in after, "numbers are kept, and what follows"
     assert claim.asks in after and "at all" not in after
+
+
+def test_a_section_follows_from_the_folder_alone(folder: Path, tmp_path: Path) -> None:
+    """Two pages that were kept apart: of one of the claims the page knows nothing, of the other it says old things."""
+    target = tmp_path / "results"
+    shutil.copytree(folder, target)
+    page = target / "README.md"
+    whole = page.read_text("utf-8")
+    begin = whole.index("### acks")
+    page.write_text(whole[:begin].replace("| [acks]", "| [gone]").replace("not decidable", "holds"), encoding="utf-8")
+    assert [entry.name for entry in entries(page.read_text("utf-8"))] == ["atomic"]
+    done = redraw(target, all_claims())
+    assert done.drawn == ("atomic", "acks") and not done.stale
+    assert page.read_text("utf-8") == whole
+
+
+def test_a_page_from_before_gets_what_was_varied_from_the_design(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "results"
+    shutil.copytree(folder, target)
+    page = target / "README.md"
+    whole = page.read_text("utf-8")
+    for path in (target / "tables").glob("*.json"):
+        path.unlink()
+    old = re.sub(r"\*Varied:\*.*\n\n", "", whole)
+    assert old.count("*Varied:*") == 0 and whole.count("*Varied:*") == 2
+    page.write_text(old, encoding="utf-8")
+    redraw(target, all_claims())
+    assert page.read_text("utf-8") == whole
+    page.write_text(whole.replace("*Varied:* 7 cells", "*Varied:* 99 cells"), encoding="utf-8")
+    redraw(target, all_claims())
+    assert "*Varied:* 99 cells" in page.read_text("utf-8"), "what was measured stays"
 
 
 def test_what_nobody_measured_stays_said(folder: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import pytest
 import antecede
 from antecede.errors import InputError
 from antecede.sim.epidemic import Epidemic, broadcast
-from antecede.spark.sweep import Cell, Progress, Sweep, measure_cell, seed_of
+from antecede.spark.sweep import Cell, Progress, Sweep, code_of, measure_cell, seed_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,6 +103,33 @@ def test_another_sweep_in_the_same_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cells.jsonl").write_text("no\nsweep\n")
     with pytest.raises(InputError, match="is not a sweep"):
         sweep(tmp_path).run(clock=ticking(), resume=True)
+
+
+def test_what_other_code_began_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep(tmp_path).run(clock=ticking())
+    row = pq.read_table(tmp_path / "cells.parquet").to_pylist()[0]
+    assert row["code"] == code_of() and len(code_of()) == 12
+    monkeypatch.setattr("antecede.spark.sweep.code_of", lambda: "0" * 12)
+    with pytest.raises(InputError, match=f"a sweep with code {code_of()}, not {'0' * 12}: choose another --out"):
+        sweep(tmp_path).run(clock=ticking(), resume=True)
+
+
+def test_a_line_of_the_simulator_is_other_code_and_the_words_of_a_claim_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = tmp_path / "antecede"
+    shutil.copytree(Path(antecede.__file__).parent, copied, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("antecede.__file__", str(copied / "__init__.py"))
+    inner = code_of.__wrapped__
+    before = inner()
+    assert before == code_of(), "the same code elsewhere is the same code"
+    for name, counts in (("lab/claims/acks.py", False), ("report/kept.py", False), ("lab/cells.py", True),
+                         ("core/order/graph.py", True), ("sim/uniform.py", True)):  # fmt: skip
+        with (copied / name).open("a") as file:
+            file.write("# other\n")
+        after = inner()
+        assert (after != before) == counts, name
+        before = after
 
 
 def test_one_partition_or_eight_the_table_is_the_same(spark: SparkSession, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import json
 import sys
 import textwrap
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -161,8 +162,9 @@ def _run(claims: list[Claim], effort: Effort, master: str | None, out: Path, res
     said: list[dict[str, Any]] = []
     for claim in claims:
         result = run_claim(
-            claim, effort, out, spark, clock=time.monotonic, resume=resume, progress=_teller(claim.name, as_json)
-        )
+            claim, effort, out, spark, clock=time.monotonic, resume=resume, progress=_teller(claim.name, as_json),
+            today=datetime.now(UTC).date().isoformat(),
+        )  # fmt: skip
         said.append({"claim": claim.name, "word": result.verdict.word, "verdict": str(result.verdict),
                      "cells": result.cells, "failed": len(result.failed)})  # fmt: skip
         if not as_json:

@@ -175,12 +175,16 @@ def paired(knobs: Mapping[str, Any], seed: int) -> Row:
 def drawn(knobs: Mapping[str, Any], seed: int) -> Row:
     """One drawn scenario of a recipe - losses, crashes, partitions, moves - simulated and judged."""
     judged = judge(seed, str(knobs["recipe"]), str(knobs.get("reading", "repaired")), 0)
+    found = judged.verdicts
+    said = ("inversion", "gap", "undelivered", "stuck", "idle")
     return {
         "pairs": judged.pairs,
         "what": judged.what,
-        "inversions": judged.verdicts.get("inversion", 0),
-        "undelivered": judged.verdicts.get("undelivered", 0) + judged.verdicts.get("stuck", 0),
-        "other": sum(n for name, n in judged.verdicts.items() if name not in ("inversion", "undelivered", "stuck")),
+        "inversions": found.get("inversion", 0),
+        "gaps": found.get("gap", 0),
+        "undelivered": found.get("undelivered", 0) + found.get("stuck", 0),
+        "idle": found.get("idle", 0),
+        "other": sum(count for name, count in found.items() if name not in said),
     }
 
 

@@ -2,7 +2,8 @@
 
 Decided here: what lies in the directory of a claim. `cells.jsonl` and `cells.parquet` (every cell), `table.csv`,
 `figure.png`, `figure.svg`, `result.json` (the verdict and everything the report needs). With failed cells the verdict
-is `undecided` and says so, whatever the rest shows. `load.json` says how busy the machine was when cells were measured.
+is `undecided` and says so, whatever the rest shows. `load.json` says how busy the machine was when cells were measured,
+`date.json` on which day that was.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import antecede
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, varied
 from antecede.lab.figures import figure, save
-from antecede.spark.sweep import Cell, Progress, Sweep, measure_cell, seed_of
+from antecede.spark.sweep import Cell, Progress, Sweep, code_of, measure_cell, seed_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,7 +68,9 @@ def run_claim(
     clock: Callable[[], float],
     resume: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    today: str | None = None,
 ) -> Result:
+    """Measure what is missing and say what follows. `today` is the day that is written beside what is measured."""
     directory = out / claim.name
     cells = claim.cells(effort)
     again = command_of(claim, effort)
@@ -76,6 +79,7 @@ def run_claim(
     rows = sweep.run(spark, clock=clock, resume=resume, progress=progress).to_pylist()
     if before < len(cells):
         (directory / "load.json").write_text(f"{os.getloadavg()[1]:.2f}\n", encoding="utf-8")
+        (directory / "date.json").write_text(json.dumps(today) + "\n", encoding="utf-8")
     failed = [row for row in rows if row["error"]]
     table = claim.table([row for row in rows if not row["error"]]) if len(failed) < len(rows) else []
     if failed:
@@ -94,6 +98,8 @@ def _write(result: Result, effort: Effort) -> None:
     claim = result.claim
     body = {
         "antecede": antecede.__version__,
+        "code": code_of(),
+        "date": _noted(result.directory / "date.json"),
         "claim": claim.name,
         "papers": claim.papers,
         "place": claim.place,
@@ -108,7 +114,7 @@ def _write(result: Result, effort: Effort) -> None:
         "effort": dataclasses.asdict(effort),
         "cells": result.cells,
         "varied": varied(claim.cells(effort)),
-        "load": _load(result.directory / "load.json"),
+        "load": _noted(result.directory / "load.json"),
         "failed": [{"error": row["error"], "replay": row["replay"]} for row in result.failed],
         "command": command_of(claim, effort),
         "table": [{name: _plain(value) for name, value in row.items()} for row in result.table],
@@ -116,9 +122,10 @@ def _write(result: Result, effort: Effort) -> None:
     (result.directory / "result.json").write_text(json.dumps(body, indent=1) + "\n", encoding="utf-8")
 
 
-def _load(file: Path) -> float | None:
-    """Of the five minutes before the last cell was measured; None: nobody wrote it down."""
-    return float(file.read_text("utf-8")) if file.is_file() else None
+def _noted(file: Path) -> Any:
+    """What was written down when the last cell was measured (the load of the five minutes before, the day); None:
+    nobody did."""
+    return json.loads(file.read_text("utf-8")) if file.is_file() else None
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 from antecede.lab.claim import Row, Table
 
-__all__ = ["by_points", "difference", "interval", "put_ends", "ratio", "summarise"]
+__all__ = ["by_points", "difference", "interval", "pooled", "put_ends", "ratio", "summarise"]
 
 Z = 1.96
 
@@ -28,6 +28,21 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     mean = statistics.fmean(values)
     half = Z * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
     return mean, half
+
+
+def pooled(parts: Sequence[float], wholes: Sequence[float]) -> tuple[float, float]:
+    """(sum of the parts by sum of the wholes, half of its 95 % interval): a share of all pairs, where runs differ in
+    how many they have.
+
+    >>> pooled([0, 2], [10, 10])[0], pooled([1, 2], [10, 20])
+    (0.1, (0.1, 0.0))
+    """
+    whole, count = sum(wholes), len(parts)
+    share = sum(parts) / whole if whole else 0.0
+    if count < 2 or not whole:
+        return share, math.inf
+    left = [part - share * one for part, one in zip(parts, wholes, strict=True)]
+    return share, Z * math.sqrt(count * sum(x * x for x in left) / (count - 1)) / whole
 
 
 def by_points(rows: Iterable[Row], by: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:

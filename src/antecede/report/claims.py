@@ -16,7 +16,7 @@ from typing import Any
 from antecede.lab.claim import TERMS, WORDS
 from antecede.report.style import STYLE
 
-__all__ = ["page", "write_page"]
+__all__ = ["made_by", "page", "write_page"]
 
 Body = dict[str, Any]
 
@@ -81,6 +81,16 @@ def _verdict(body: Body) -> str:
     return f"<b>{word}</b>{said.removeprefix(word)}" if said.startswith(word) else said
 
 
+def made_by(body: Body) -> str:
+    """Which code measured it, and when.
+
+    >>> made_by({"antecede": "0.1.0", "code": "5f0c", "date": "2026-11-19"}), made_by({"antecede": "0.1.0"})
+    ('antecede 0.1.0, code 5f0c, 2026-11-19', 'antecede 0.1.0')
+    """
+    code = f"code {body['code']}" if body.get("code") else ""
+    return ", ".join(part for part in (f"antecede {body['antecede']}", code, body.get("date")) if part)
+
+
 def _claim(body: Body, image: str | None) -> str:
     escape = html.escape
     rows: Sequence[Body] = body["table"]
@@ -106,7 +116,7 @@ def _claim(body: Body, image: str | None) -> str:
         f"{_beside(body)}</p>",
         f"<details{' open' if len(rows) <= OPEN else ''}><summary class=small>The numbers ({len(rows):,} rows from "
         f"{body['cells']:,} cells{intervals})</summary>{_table(rows)}</details>",
-        f"<p class=small>Again: <code>{escape(body['command'])}</code></p>",
+        f"<p class=small>Again: <code>{escape(body['command'])}</code> ({escape(made_by(body))})</p>",
     ]
     return "\n".join(parts)
 

@@ -1,11 +1,12 @@
 """The lab's results as a folder that can be kept beside the code: one page in Markdown, small figures, tidy tables.
 
 Decided here: what is kept of a run of the lab. `README.md` has the claims in the order of the papers: sentence,
-verdict, numbers, figure, command, and how it was measured (design, seeds, cells, version, load). Figures are PNG with a
-palette of 96 colours, tables CSV. Several runs can be given, the best first: a claim is taken from the first that has
-it, so what a full run has not finished comes from a quick one and is marked so. A claim that none of them has stays
-as an earlier keep left it, word for word: measuring one claim again costs the others nothing. What else an earlier keep
-left is removed, and nothing that is not its own.
+verdict, numbers, figure, command, and how it was measured (what varied, design, seeds, cells, load, and which version
+of which code on which day; beside each table a JSON file has that too, so that the page can be written anew from the
+folder). Figures are PNG with a palette of 96 colours, tables CSV. Several runs can be given, the best first: a claim is
+taken from the first that has it, so what a full run has not finished comes from a quick one and is marked so. A claim
+that none of them has stays as an earlier keep left it, word for word: measuring one claim again costs the others
+nothing. What else an earlier keep left is removed, and nothing that is not its own.
 """
 
 from __future__ import annotations
@@ -20,14 +21,31 @@ from typing import Any
 
 from antecede.errors import InputError
 from antecede.lab.claim import TERMS
+from antecede.report.claims import made_by
 
-__all__ = ["Entry", "Kept", "bold", "entries", "keep", "keep_figure", "page_of", "pictured", "worded"]
+__all__ = [
+    "VARIED",
+    "Entry",
+    "Kept",
+    "bold",
+    "entries",
+    "entry_of",
+    "keep",
+    "keep_figure",
+    "page_of",
+    "pictured",
+    "worded",
+]
 
 Body = dict[str, Any]
 
 MOST = 14
 """Rows of a table that the page shows; the CSV has them all."""
 COLUMNS = 7
+TOLD = ("claim", "word", "effort", "cells", "varied", "load", "failed", "command", "antecede", "code", "date")
+"""What is said of a measurement beside its table; the words of the claim are in the claim."""
+VARIED = "*Varied:*"
+"""How the line begins that says what differed between cells."""
 THOUSANDS = 1000.0
 """From here on numbers have no fractions, and no exponents."""
 COLOURS = 96
@@ -82,7 +100,11 @@ def keep(runs: Sequence[Path], target: Path, names: Sequence[str]) -> Kept:
         keep_figure(directory / "figure.png", target / "figures" / f"{body['claim']}.png")
         if (directory / "table.csv").is_file():
             shutil.copyfile(directory / "table.csv", target / "tables" / f"{body['claim']}.csv")
-    of = {name: before[name] for name in stays} | {name: _entry(body) for name, (_, body) in found.items()}
+        measured = {name: body[name] for name in TOLD if name in body}
+        (target / "tables" / f"{body['claim']}.json").write_text(
+            json.dumps(measured, indent=1) + "\n", encoding="utf-8"
+        )
+    of = {name: before[name] for name in stays} | {name: entry_of(body) for name, (_, body) in found.items()}
     has = [of[name] for name in names if name in of]
     missing = tuple(name for name in names if name not in of)
     page.write_text(page_of(has, missing), encoding="utf-8")
@@ -98,7 +120,7 @@ def entries(page: str) -> list[Entry]:
         title, *sections = re.split(r"^### ", part, flags=re.MULTILINE)
         for section in sections:
             name, *lines = section.strip().split("\n")
-            version = re.search(r"antecede ([^ )]+)\)$", lines[-1])
+            version = re.search(r"antecede ([^ ,)]+)(?:, [^()]*)?\)$", lines[-1])
             if name in rows and version:
                 _, _, _, word, design, *_ = (cell.strip() for cell in rows[name].split("|"))
                 papers = "ours" if title.strip() == "Ours" else title.strip().removeprefix("Paper ")
@@ -107,7 +129,7 @@ def entries(page: str) -> list[Entry]:
     return made
 
 
-def _entry(body: Body) -> Entry:
+def entry_of(body: Body) -> Entry:
     name = body["claim"]
     row = (
         f"| [{name}](#{name}) | {_cell(body['place'])} | {body['word']} | {design_of(body)} | {_seeds(body)} | "
@@ -153,7 +175,8 @@ def page_of(claims: Sequence[Entry], missing: Sequence[str]) -> str:
         "",
         "Everything is counted in the simulators' own time and drawn from fixed seeds: until a protocol changes, the "
         "same command gives the same table on any machine, whatever else runs there. The load says only how busy the "
-        "machine was (-: not noted).",
+        "machine was (-: not noted). Beside each command stand the code that measured, as a hash of the packages that "
+        "decide what a cell gives, and the day.",
         "",
         *([f"Not measured: {', '.join(missing)}.", ""] if missing else []),
         "| claim | place | verdict | design | seeds | load |",
@@ -187,8 +210,10 @@ def _claim(body: Body) -> list[str]:
         *_numbers(body),
         worded(body["asks"], body["design"], body["chosen"], body.get("beside")),
         "",
+        f"{VARIED} {body.get('varied', '-')}.",
+        "",
         f"*Again:* `{body['command']}` ({design_of(body)} design, {body['cells']:,} cells, {_seeds(body)} seeds per "
-        f"point, {len(body['failed'])} failed, antecede {body['antecede']})",
+        f"point, {len(body['failed'])} failed, {made_by(body)})",
     ]
 
 

@@ -10,6 +10,8 @@ Decided here: what a variant's name means, what a round is, and what is counted.
 Round 0 is the state before the first send. Somebody reached in round r sends from round r + 1 on. `brokers`: so many
 have it at round 0 and are not subscribers themselves; without any, the first subscriber published it. With
 `relay=False` only brokers send (001 s3 to the letter), to subscribers only; with pull they are the ones who are asked.
+With `ask_brokers=1` subscribers forward to each other and whoever lacks it asks one broker: `--forward` of the recipe
+`rounds`, where a stream of messages keeps everybody asking.
 Whoever crashes has crashed before round 0, and one holder is left; *all* means all correct subscribers.
 
 Where everybody may meet everybody (`uniform`), subscribers are exchangeable, and a round needs no identities: how
@@ -51,6 +53,8 @@ class Epidemic:
     """How many have it at round 0 beside the subscribers; 0: one of the subscribers."""
     relay: bool = True
     """Whether subscribers send too, or answer."""
+    ask_brokers: int = 0
+    """With push-pull: whoever lacks it asks so many different brokers instead of `fanout` of all; 0: of all."""
     view: int = 0
     """Each knows only so many others, drawn once; 0: everybody, or fresh views in every round, which is the same."""
     near: float = 0.0
@@ -69,11 +73,14 @@ class Epidemic:
         for name in ("loss", "crash", "near"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise InputError(f"{name} is {getattr(self, name)}: a probability lies between 0 and 1.")
-        for name, low in (("fanout", 1), ("forwards", 0), ("brokers", 0), ("view", 0), ("sites", 1), ("rounds", 0)):
+        for name, low in (("fanout", 1), ("forwards", 0), ("brokers", 0), ("ask_brokers", 0), ("view", 0),
+                          ("sites", 1), ("rounds", 0)):  # fmt: skip
             if getattr(self, name) < low:
                 raise InputError(f"{name} is {getattr(self, name)}: it must be at least {low}.")
         if not self.relay and not self.brokers:
             raise InputError("nobody would send: without relay there must be brokers.")
+        if self.ask_brokers and (self.variant != "push-pull" or self.ask_brokers > self.brokers):
+            raise InputError("ask_brokers is for push-pull, and at most as many as there are brokers.")
         if self.by_contacts and (self.variant != "push" or self.brokers or self.multicast):
             raise InputError("views and sites are for push among subscribers only: leave out the rest.")
         if 0 < self.view < self.fanout:

@@ -108,11 +108,11 @@ def _round(
         copies = senders * width
     if "pull" in epidemic.variant:
         asking = lacking - new
-        if epidemic.relay:
+        if epidemic.relay and not epidemic.ask_brokers:
             able, asked = reached + above, pool
         else:
             able, asked = above, epidemic.brokers
-        width = min(epidemic.fanout, asked)
+        width = min(epidemic.ask_brokers or epidemic.fanout, asked)
         requests = lacking * width  # whoever lacked it at the beginning of the round asked
         heard = hit_probabilities(asked, able, width, arrives)
         answers = dice.multinomial(lacking - asking, heard) if new else np.zeros(width + 1, dtype=np.int64)

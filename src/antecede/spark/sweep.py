@@ -1,15 +1,16 @@
 """Many small measurements - cells - as Spark tasks: what a cell is, what is kept of it, and how a sweep goes on.
 
 Decided here: a cell is a set of knobs and a seed, measured by a function that is named, so that any worker finds it;
-its result depends on nothing else, so the table is the same whatever the partitions. A cell that fails is a row with
-its error and the command that replays it. Cells go out in waves of few partitions with many cells each; after every
-wave its results are in `cells.jsonl`, so a sweep that was killed goes on behind the last whole wave, and nothing that
-is in the file is measured again. Whoever interrupts a sweep stops its tasks too. Without a session the same waves run
-in this process.
+its result depends on nothing else but the code that measures, so the table is the same whatever the partitions. A cell
+that fails is a row with its error and the command that replays it. Cells go out in waves of few partitions with many
+cells each; after every wave its results are in `cells.jsonl`, so a sweep that was killed goes on behind the last whole
+wave, and nothing that is in the file is measured again; its head names the code, and a sweep that other code began is
+refused. Whoever interrupts a sweep stops its tasks too. Without a session the same waves run in this process.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import json
@@ -29,13 +30,16 @@ from antecede.errors import InputError, one_line
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Cell", "Progress", "Sweep", "measure_cell", "seed_of"]
+__all__ = ["Cell", "Progress", "Sweep", "code_of", "measure_cell", "seed_of"]
 
 FORMAT = 1
 FIRST = 2
 """Cells per partition in the first wave; then more, until a wave takes about `WAVE_S`."""
 WAVE_S = 8.0
 """Raising it costs what is measured again after a kill, lowering it the start of more jobs."""
+MEASURES = ("core", "sim", "wire", "trace", "lab")
+"""Packages that decide what a cell gives. Of the lab those files that lie flat in it: what a claim asks of its cells is
+in the design, and what it makes of them is no part of a cell."""
 SCHEMA = "number bigint, body string, error string"
 
 Clock = Callable[[], float]
@@ -62,6 +66,18 @@ class Progress:
 def seed_of(root: int, seed: int) -> int:
     """The number a cell's dice begin with. Cells that share `seed` share it: comparisons are paired."""
     return int(np.random.SeedSequence([root, seed]).generate_state(1, np.uint32)[0])
+
+
+@functools.cache
+def code_of() -> str:
+    """The code that measures, in twelve letters: other code, other letters."""
+    root = Path(antecede.__file__).parent
+    said = hashlib.sha256()
+    for package in MEASURES:
+        files = (root / package).glob("*.py") if package == "lab" else (root / package).rglob("*.py")
+        for path in sorted(files):
+            said.update(f"{path.relative_to(root).as_posix()}\0".encode() + path.read_bytes() + b"\0")
+    return said.hexdigest()[:12]
 
 
 def measure_cell(measure: str, knobs: Mapping[str, Any], seed: int) -> Row:
@@ -96,8 +112,8 @@ class Sweep:
         self.path = directory / "cells.jsonl"
         design = json.dumps([[dict(cell.knobs), cell.seed] for cell in cells], sort_keys=True)
         self.head = {
-            "format": FORMAT, "antecede": antecede.__version__, "measure": measure, "root": root, "cells": len(cells),
-            "design": hashlib.sha256(design.encode()).hexdigest()[:16],
+            "format": FORMAT, "antecede": antecede.__version__, "code": code_of(), "measure": measure, "root": root,
+            "cells": len(cells), "design": hashlib.sha256(design.encode()).hexdigest()[:16],
         }  # fmt: skip
 
     # -- running ---------------------------------------------------------------------------------------------------
@@ -209,6 +225,7 @@ class Sweep:
                     **cell.knobs,
                     "seed": cell.seed,
                     "antecede": antecede.__version__,
+                    "code": self.head["code"],
                     **(line["row"] or {}),
                     "error": error,
                     "replay": self.replay(number) if error else None,

@@ -18,6 +18,7 @@ from antecede.lab.claim import WORDS, Claim, Effort, Table, Verdict
 from antecede.lab.claims import MODULES, all_claims, claim_named
 from antecede.lab.figures import figure
 from antecede.spark.sweep import measure_cell
+from tests.house import rules
 
 PAPERS = Path(__file__).resolve().parents[4] / "shared" / "papers"
 
@@ -124,3 +125,11 @@ def test_the_sentence_stands_in_the_paper(claim: Claim) -> None:
 
     texts = [plain(path.read_text("utf-8")) for path in sorted(PAPERS.glob("*.txt")) if path.name[:3] in claim.papers]
     assert any(plain(claim.sentence) in text for text in texts)
+
+
+@pytest.mark.parametrize("claim", [c for c in all_claims() if c.papers == "ours"], ids=lambda claim: claim.name)
+def test_what_this_project_says_of_itself_is_said_there(claim: Claim) -> None:
+    def plain(text: str) -> str:
+        return " ".join(text.replace("*", "").split())
+
+    assert plain(claim.sentence) in plain((rules.ROOT / claim.place).read_text("utf-8"))

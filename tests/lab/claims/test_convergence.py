@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from antecede.lab.claims.convergence import CLAIM, STEPS, rule
-from antecede.lab.readings import BASELINE, READINGS
+from antecede.lab.readings import BASELINE, READINGS, counts_of
+
+PULL = "001: subscribers pull from brokers"
 
 
 def made(*ahead: float) -> str:
@@ -16,7 +18,18 @@ def made(*ahead: float) -> str:
 
 
 def test_the_rule_follows_the_table() -> None:
-    assert made(0.1, 0.1, 0.1) == "holds"
-    assert made(-0.1, 0.1, 0.1) == "holds only if"
-    assert made(-0.1, -0.1, -0.1) == "does not hold"
-    assert made(0.0, 0.0, -0.1) == "undecided"
+    assert made(0.4, 0.4, 0.4, 0.9, 0.9) == "holds"
+    assert made(-0.1, 0.1, -0.1, -0.1, -0.1) == "holds only if"
+    assert made(-0.1, -0.1, -0.1, -0.1, -0.1) == "does not hold"
+    assert made(0.0, 0.0, -0.1, -0.1, -0.1) == "undecided"
+
+
+def test_a_step_is_not_compared_before_a_subscriber_can_have_the_message() -> None:
+    ahead = dict(zip(counts_of(PULL), (1, 2, 3), strict=True))
+    rows = [{"reading": line, "step": s, "reached": share, "reached_low": share, "reached_high": share}
+            for line in (*counts_of(PULL), *(line for name in READINGS if name != PULL for line in counts_of(name)))
+            for s in range(STEPS + 1)
+            for share in [(float(s >= ahead[line]) if line in ahead else min(1.0, s / 8) if line == BASELINE else 0.0)]
+            ]  # fmt: skip
+    found = rule(rows)
+    assert found.word == "holds only if" and found.why.startswith("subscribers pull from brokers: ")

@@ -11,7 +11,8 @@ __all__ = ["MODULES", "all_claims", "claim_named"]
 
 MODULES = (
     "late", "responsiveness", "properties", "drift", "piggyback", "memory",  # 000, 002
-    "overhead", "views", "partial_views", "log_rounds", "safety", "steps", "convergence", "certainty", "atomic",  # 001
+    "overhead", "views", "partial_views", "log_rounds", "colours", "safety", "liveness", "steps",
+    "convergence", "certainty", "atomic",  # 001
     "redundancy", "pull_cost", "lost_interest", "fanout", "minimum",  # 003
     "near", "distance", "scalar", "one_sender", "perturbed", "perturb_readings", "management", "moves", "small_memory",
     "acks", "implosion", "broadcast", "in_time",  # 004

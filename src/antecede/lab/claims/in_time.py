@@ -1,7 +1,8 @@
 """004 s5 on [9]: whoever arrives in time never misses its deadline because of its predecessors.
 
 Decided here: by the oracle. `stuck` is a message that came in time, had no successor out, and was never delivered.
-One such pair in any run is enough against the claim.
+One such pair in any run is enough against the claim. One copy in twenty takes ten times as long, so that some come too
+late and others in time and near their deadline.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def cells(effort: Effort) -> list[Cell]:
     losses = (0.0, 0.1, 0.2) if effort.quick else (0.0, 0.05, 0.1, 0.2, 0.3)
     return grid(2 * effort.slow, [
         {"recipe": "dcco", "loss": loss, "brokers": 5, "subscribers": 0, "messages": 60, "delay_ms": [5.0, 30.0],
-         "deadline_ms": [40.0, 120.0]} for loss in losses
+         "spike": 0.05, "deadline_ms": [40.0, 120.0]} for loss in losses
     ])  # fmt: skip
 
 
@@ -39,7 +40,8 @@ def rule(table: Table) -> Verdict:
         return Verdict("does not hold", f"up to {stuck:.2%} of pairs came in time and were never delivered")
     return Verdict(
         "holds",
-        f"nobody missed what had come in time, in {runs} runs at up to {max(row['loss'] for row in table):.0%} loss",
+        f"nobody missed what had come in time, in {runs} runs at up to {max(row['loss'] for row in table):.0%} loss, "
+        f"where up to {max(row['fate_late'] for row in table):.1%} of pairs came too late",
     )
 
 
@@ -64,7 +66,8 @@ CLAIM = Claim(
     "misses its deadline due to preceding messages.",
     asks="Pairs that arrived in time at dcco and were never delivered though no successor was out.",
     design="The oracle's verdict `stuck`; one pair decides.",
-    chosen="5 members, delays of 5 to 30 ms, deadlines of 40 to 120 ms, loss of up to 30 %.",
+    chosen="5 members, delays of 5 to 30 ms, one in twenty ten times as long, deadlines of 40 to 120 ms, loss of up to "
+    "30 %. A first run had no long delays, so that no copy came too late.",
     measure="antecede.lab.cells:events",
     cells=cells,
     table=table,
@@ -72,5 +75,5 @@ CLAIM = Claim(
     draw=draw,
     caption="Fates of undelivered pairs with dcco (Rodrigues et al. 2000, [9] of 004), by loss. 5 members, deadlines "
     "of "
-    "40 to 120 ms; bars: 95 % over seeds.",
+    "40 to 120 ms, delays of 5 to 30 ms, one in twenty ten times as long; bars: 95 % over seeds.",
 )

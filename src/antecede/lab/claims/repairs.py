@@ -93,13 +93,13 @@ def draw(figure: Any, table: Table) -> None:
         if seen:
             right.plot(*zip(*seen, strict=True), mark, color=colour, markerfacecolor="none", markersize=5.5,
                        markeredgewidth=1.3, label=name)  # fmt: skip
-    right.set(xlabel="violations per 1,000 pairs", xscale="symlog", xlim=(0, None))
+    right.set(xlabel="violations per 1,000 pairs", xscale="symlog", xlim=(0, 1000))
     if right.lines:
         figure.legend(loc="outside lower center", ncols=7)
     ends = left.get_xlim()
-    plain(left.xaxis, -10, -1, 0, 1, 10)
-    left.set_xlim(ends)
-    plain(right.xaxis, 0, 1, 10, 100)
+    plain(left.xaxis, -1, 0, 1, 10, 50)
+    left.set_xlim(ends[0], max(ends[1], 100))
+    plain(right.xaxis, 0, 1, 10, 100, 500)
     left.set_ylim(-0.7, len(rows) - 0.3)
     for ax in (left, right):
         ax.grid(axis="y", visible=False)
