@@ -129,5 +129,6 @@ def plan_of(kind: type) -> Plan:
 def name_of(thing: Any) -> str:
     name = f"{thing.__module__}:{thing.__qualname__}"
     if not at_home(thing.__module__) or "<" in name:
-        raise InputError(f"this state cannot be saved: {name} is no function or class of {ROOM}")
+        where = f"at the top of a module of {ROOM} or of your plugin"
+        raise InputError(f"this state cannot be saved: {name} is not defined {where}")
     return name
