@@ -64,7 +64,7 @@ def test_every_rule_names_an_attribute_that_exists() -> None:
         broker.stability,
         broker.writer,
         broker.interest,
-        broker.seen,
+        broker.content,
         machine_of("rounds", "broker"),
         machine_of("home", "broker"),
         Channel(plain=False),

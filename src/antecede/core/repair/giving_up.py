@@ -188,7 +188,7 @@ class Losses:
         for one in (*self._unknown_before(mark), mark):
             self._let_go(one, self.writer.known(one), claim=one == mark or one[1] > overtaken)
         self.writer.gave_up(mark)
-        self.inbox.settle(now_us)
+        self.inbox.deliver_ready(now_us)
         receiver.want_blocked(None, now_us)
 
     def _overtaken(self, series: str) -> int:

@@ -255,7 +255,7 @@ class Carrier(Receiver):
             if expiry is not None:  # in whole rounds: collecting early gains nothing, timers cost
                 self._collect_at = (expiry // self.settings.round_us + 1) * self.settings.round_us
         yield self._collect_at, self._collect
-        yield self.rounds.at_us, self.rounds.hold
+        yield self.rounds.at_us, self.rounds.wake
 
     def _collect(self, now_us: int) -> None:
         """Let go of what has expired."""

@@ -67,7 +67,7 @@ ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("Store", "_tick"): lambda store, tick: None,
     ("Inbox", "seen"): lambda inbox, seen: tuple(sorted(seen)),  # when they came decides when they are forgotten
     # Where no graph is cut by it, it only decides what is let go of after `grace_us`: no small scenario is so long.
-    ("Stability", "confirmed"): lambda stability, told: told if stability.cuts else None,
+    ("Stability", "confirmed"): lambda stability, told: told if stability.wants_stable else None,
     ("Stability", "_since"): lambda stability, since: None,
     ("Stability", "_looked_us"): lambda stability, at_us: None,  # when it looks again, not what it sees
     ("Store", "version"): lambda store, version: version > 0,
