@@ -57,6 +57,16 @@ def test_a_violation_is_a_sentence_with_its_place(tmp_path: Path) -> None:
     assert "NOT clean: 1 finding in" in shown
 
 
+def test_findings_of_a_recipe_that_is_not_known_ask_for_its_plugin(tmp_path: Path) -> None:
+    for recipe, asks in (("plausible-4", True), ("graph+gossip", False)):
+        write_run(tmp_path / recipe, rows(AGAIN), scenario={"recipe": recipe})
+        code, shown = run(str(tmp_path / recipe))
+        assert code == 1
+        assert (f"Recipe '{recipe}' is not known here" in shown) == asks
+    write_run(tmp_path / "clean", rows(CLEAN), scenario={"recipe": "plausible-4"})
+    assert "not known" not in run(str(tmp_path / "clean"))[1]
+
+
 def test_publishers_without_records_are_named_with_a_cure(tmp_path: Path) -> None:
     write_run(tmp_path, [row for row in rows(CLEAN) if row.process == "q"])
     code, shown = run(str(tmp_path))

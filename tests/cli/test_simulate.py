@@ -51,6 +51,8 @@ def test_what_people_read(command: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["--recipe", "twice"], "ackcast, cbcast"),
+        (["--recipe", "twice"], "; one of yours needs --plugin FILE."),
         (["--recipe", "solict"], "There is no recipe 'solict' (did you mean solicit?)."),
         (["--brokers", "99999999999"], "brokers is 99,999,999,999: at most 100,000 can be simulated."),
         (["--deadline-ms", "1e300:1e301"], "deadline_ms is 1e+301: at most 1,000,000,000 can be simulated."),
@@ -254,7 +256,8 @@ def test_help_has_headings(command: Any) -> None:
     ("fault", "code", "said"),
     [
         ("1 / 0", 2, "the plugin odd.py, line 4: ZeroDivisionError: division by zero"),
-        ("return 7", 70, "a mistake of ours or of odd.py, AttributeError"),
+        ("return type('Half', (), {'role': 'member'})()", 70, "a mistake of ours or of odd.py, AttributeError"),
+        ("return 7", 2, "The make of recipe 'odd' returned something of type int: it must return a machine."),
     ],
 )
 def test_a_plugin_that_fails_is_named_with_its_line(

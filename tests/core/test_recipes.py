@@ -174,15 +174,66 @@ def test_a_recipe_of_ones_own_makes_its_machines_itself(monkeypatch: pytest.Monk
         recipe_named("mine+gossip")
 
 
+def row_of(made: object = None, **row: object) -> Recipe:
+    """A recipe `own`, whose `make` returns this."""
+    return Recipe("own", "ours", "own", make=lambda **_: made, **row)  # type: ignore[arg-type,return-value]
+
+
 @pytest.mark.parametrize(
     ("row", "why"),
     [
         (Recipe("mine", "ours", "own"), "who makes its machines"),
         (Recipe("solicit", "ours", "own", make=lambda **_: None), "already"),  # type: ignore[arg-type,return-value]
         (Recipe("a+b", "ours", "own", make=lambda **_: None), "cannot be called"),  # type: ignore[arg-type,return-value]
+        (row_of(deadlines="maybe"), "deadlines='maybe': write one of yes, same, optional, none, lifetime"),
+        (row_of(orders=("total",)), "write a tuple of causal, fifo, none"),
+        (row_of(orders="fifo"), "orders='fifo': write a tuple"),
+        (row_of(orders=()), "write a tuple"),
     ],
 )
 def test_a_row_that_cannot_be_added_is_refused(row: Recipe, why: str) -> None:
     with pytest.raises(InputError, match=why):
         register(row)
     assert RECIPES.get(row.name) is not row
+
+
+def own(monkeypatch: pytest.MonkeyPatch, made: object, **row: object) -> None:
+    """Adds `row_of` these."""
+    monkeypatch.setattr("antecede.core.recipes.RECIPES", dict(RECIPES))
+    register(row_of(made, **row))
+
+
+def test_what_a_recipe_of_ones_own_offers_reaches_its_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although `make` says nothing of it: the recipe is what the simulator and the judge go by."""
+    own(monkeypatch, machine("solicit", "A", "member", "G1"), flat=True, orders=("causal", "fifo"))
+    strict = machine("own", "A", "member", "G1")
+    strict.view({}, 0)
+    strict.start(0)
+    with pytest.raises(InputError, match="no order 'none' here: publish in causal or fifo"):
+        strict.publish(Publication(("G1",), deadline_us=90, order="none"), 0)
+    with pytest.raises(InputError, match="needs a deadline"):
+        strict.publish(Publication(("G1",)), 0)
+    assert strict.publish(Publication(("G1",), deadline_us=90), 0)[0].order == "causal"
+
+
+def test_a_recipe_of_ones_own_may_leave_deadlines_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    own(monkeypatch, machine("solicit", "A", "member", "G1"), flat=True, deadlines="optional", orders=("fifo",))
+    open_ended = machine("own", "A", "member", "G1")
+    open_ended.view({}, 0)
+    open_ended.start(0)
+    assert open_ended.publish(Publication(("G1",)), 0)[0].order == "fifo"
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (None, "The make of recipe 'own' returned nothing: it must return a machine"),
+        (7, "The make of recipe 'own' returned something of type int: it must return a machine"),
+        (machine("solicit", "A", "member", "G1"), "a member where it was asked for a broker: .* says flat=True"),
+        (machine("graph", "S", "subscriber"), r"a subscriber where it was asked for a broker\.$"),
+    ],
+)
+def test_what_is_not_the_machine_asked_for_is_refused(made: object, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    own(monkeypatch, made)
+    with pytest.raises(InputError, match=why):
+        machine("own", "A", "broker", "G1")

@@ -16,8 +16,9 @@ import pytest
 from antecede import wire
 from antecede.cli import main
 from antecede.core.frames import Data
-from antecede.core.message import Envelope, Message, Stamp
+from antecede.core.message import Envelope, Message, Publication, Stamp
 from antecede.core.recipes import RECIPES
+from antecede.errors import InputError
 from antecede.sim import plugin
 from antecede.sim.draw import draw
 from antecede.sim.explore import explore
@@ -26,6 +27,7 @@ from antecede.sim.scenario import Scenario
 from antecede.sim.small import Small
 from antecede.sim.sweep import judge
 from antecede.trace.check import EXEMPT, check
+from tests.core.kit import machine
 from tests.core.state.test_freeze import digest_with, leave_all, thaw_all
 from tests.house import rules
 
@@ -147,6 +149,17 @@ def test_an_entry_for_each_is_as_good_as_the_vector(module: Any) -> None:
     vector = module.measure("solicit", range(2))
     assert many["needless %"] == vector["needless %"] == 0 < few["needless %"]
     assert few["bytes"] < vector["bytes"]
+
+
+def test_a_member_offers_what_the_recipe_does() -> None:
+    """Although `make` gives its Parts neither orders nor whether messages need deadlines."""
+    one = machine("plausible-4", "A", "member", "G1")
+    one.view({}, 0)
+    one.start(0)
+    for publication in (Publication(("G1",), deadline_us=90, order="none"), Publication(("G1",))):
+        with pytest.raises(InputError):
+            one.publish(publication, 0)
+    assert one.publish(Publication(("G1",), deadline_us=90, order="fifo"), 0)[0].id == "A:1"
 
 
 # -- the page ------------------------------------------------------------------------------------------------------

@@ -213,10 +213,10 @@ def test_without_the_projection_a_subscriber_does_not_wait(monkeypatch: pytest.M
 
 
 def test_without_digests_a_lost_tail_is_never_delivered(monkeypatch: pytest.MonkeyPatch) -> None:
-    def hold(self: Rounds, now_us: int) -> None:
+    def wake(self: Rounds, now_us: int) -> None:
         self.at_us = None
 
-    monkeypatch.setattr(Rounds, "hold", hold)
+    monkeypatch.setattr(Rounds, "wake", wake)
     found, commands = shortest(messages=1)
     assert {f.verdict for f in found.findings} == {"undelivered"} and len(commands) <= 6
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from antecede.core.frames import Data
 from antecede.core.message import Envelope, Message, Stamp
-from antecede.errors import RemoteProtocolError
+from antecede.errors import InputError, RemoteProtocolError
 from antecede.wire import decode, encode
 from antecede.wire.envelopes import pack, parts_of
 from antecede.wire.stamps import ReadStamp
@@ -50,6 +50,14 @@ def test_causes_wait_until_somebody_looks() -> None:
     assert stamp.needs == (("p@g", 3), ("q@g", 2)) and _is_there(stamp, "needs") and not _is_there(stamp, "covers")
     with pytest.raises(AttributeError):
         stamp.nonsense  # noqa: B018 - it is looked for
+
+
+@pytest.mark.parametrize("covers", [{}, {"p": 1, "q": 2}])
+@pytest.mark.parametrize("extra", [{"hlc": 3}, {"p": 3}, 7])
+def test_an_extra_of_ones_own_does_not_travel(covers: dict[str, int], extra: object) -> None:
+    """Not even where nothing is covered: it would be lost without a word."""
+    with pytest.raises(InputError, match="p:2 has an extra that cannot travel"):
+        came(Envelope(Message("p", 2, ("g",)), Stamp((("p", 2),), (), covers, 7, extra)))
 
 
 def _is_there(stamp: Stamp, name: str) -> bool:

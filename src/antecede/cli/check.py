@@ -89,10 +89,23 @@ def check(
         print(json.dumps(report.to_json(), indent=2))
     else:
         show(report, Console())
+        unknown = "" if not report.findings else unknown_recipe(paths[0])
+        if unknown:
+            text = f"Recipe {unknown!r} is not known here: what it does not promise is judged too. Name its --plugin."
+            print(fitted(text))
         if report.findings:
             words = [*map(str, paths), *(("--as", order) if order is not None else ())]
             print(f"Findings drawn, on a page to open: antecede show {shlex.join(words)}")
     raise typer.Exit(0 if report.clean else 1)
+
+
+def unknown_recipe(path: Path) -> str:
+    """The recipe of a run, where no file that says what the recipe does not promise was named; empty: it is known."""
+    from antecede.core.recipes import RECIPES
+    from antecede.trace.parquet import read_scenario
+
+    recipe = str((read_scenario(path) or {}).get("recipe") or "")
+    return "" if recipe.partition("+")[0] in RECIPES else recipe
 
 
 def show(report: Report, console: Console) -> None:

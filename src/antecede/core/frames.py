@@ -1,4 +1,4 @@
-"""Everything that goes on the wire, one class per kind. `wire.py` turns them into bytes; `FRAMES` is the whole list.
+"""Everything that goes on the wire, one class per kind. `wire/` turns them into bytes; `FRAMES` is the whole list.
 
 Frames are shared by all their receivers in the simulator: nobody changes one after sending it.
 """
@@ -183,7 +183,7 @@ class Attach(Base):
 @dataclass(slots=True, eq=False)
 class Attached(Base):
     """Broker to subscriber. `start`: the marks that lie behind; `cut` and `origins`: the same as message ids, for the
-    record (see `cuts.py`)."""
+    record (see `begin/cut.py`)."""
 
     attachment: int
     start: Mapping[str, int]

@@ -144,7 +144,8 @@ class Stamp:
     covers: Mapping[str, int] = field(default_factory=dict)
     rank: int = 0
     extra: object = None
-    """What one Order alone adds (the context graph's nodes)."""
+    """What one Order alone adds: the context graph's nodes, or when what it covers expires, per stream (`delta`).
+    Nothing else travels."""
 
     def place(self) -> tuple[tuple[str, ...], int]:
         """The streams of its own marks, and the number in the first of them."""

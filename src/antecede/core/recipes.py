@@ -35,7 +35,7 @@ from antecede.core.order.vector import VectorWriter
 from antecede.core.order.writer import NoWriter, Writer
 from antecede.core.roles.broker import Broker
 from antecede.core.roles.member import Member
-from antecede.core.roles.receiver import Parts
+from antecede.core.roles.receiver import Parts, Receiver
 from antecede.core.roles.round_broker import RoundBroker
 from antecede.core.roles.round_subscriber import RoundSubscriber
 from antecede.core.roles.subscriber import Subscriber
@@ -68,6 +68,10 @@ __all__ = [
 
 STRICT = ("causal", "fifo")
 """Orders of recipes whose numbers leave no room for messages that nobody waits for."""
+DEADLINES = ("yes", "same", "optional", "none", "lifetime")
+"""What a recipe may say of deadlines."""
+DATED = ("yes", "same")
+"""Where every message needs one."""
 
 
 class Who(TypedDict):
@@ -95,7 +99,7 @@ class Recipe:
     paper: str
     order: str
     """`vector`, `graph`, `rounds` (a vector, then a colour per broker), `matrix` (a matrix, then one colour), `delta`
-    (a vector with deadlines) or `none`."""
+    (a vector with deadlines), `none`, or the name of yours."""
     flat: bool = False
     """All processes are members of one group and all publish; otherwise brokers serve subscribers."""
     clients_publish: bool = False
@@ -212,6 +216,12 @@ def register(recipe: Recipe) -> None:
         raise InputError(f"Recipe {recipe.name!r} does not say who makes its machines: give it a `make`.")
     if not recipe.name or any(sign in recipe.name for sign in "+ /"):
         raise InputError(f"A recipe cannot be called {recipe.name!r}: leave out '+', '/' and blanks.")
+    if recipe.deadlines not in DEADLINES:
+        raise InputError(
+            f"Recipe {recipe.name!r} has deadlines={recipe.deadlines!r}: write one of {', '.join(DEADLINES)}."
+        )
+    if not recipe.orders or not set(recipe.orders) <= set(ORDERS):
+        raise InputError(f"Recipe {recipe.name!r} has orders={recipe.orders!r}: write a tuple of {', '.join(ORDERS)}.")
     if RECIPES.setdefault(recipe.name, recipe) != recipe:
         raise InputError(f"There is a recipe {recipe.name!r} already: give yours another name.")
     admit(recipe.make.__module__)
@@ -260,7 +270,7 @@ def build(
     if table is not EACH and not recipe.clients_publish:
         raise InputError(f"In recipe {recipe.name!r} each topic is a group: a table of entries goes with `home`.")
     if recipe.make is not None:
-        return recipe.make(**who)
+        return _made(recipe, recipe.make, **who)
     if reading != "repaired":
         from antecede.core.printed.specimens import specimen
 
@@ -290,11 +300,26 @@ def build(
         return Subscriber(alter(parts))
     parts = Parts(
         name, interest, settings, dice, writer, reader, guard_us, recipe.asks, recipe.digests, orders=recipe.orders,
-        inbox=DeltaInbox if recipe.order == "delta" else Inbox, dated=recipe.deadlines in ("yes", "same"),
+        inbox=DeltaInbox if recipe.order == "delta" else Inbox, dated=recipe.deadlines in DATED,
     )  # fmt: skip
     if recipe.flat:
         return member(alter(parts), FLAT_SPREADS[recipe.spread])
     return Broker(alter(parts), RoundClock(settings.round_us, 0), SPREADS[recipe.spread])
+
+
+def _made(recipe: Recipe, make: Make, **who: Unpack[Who]) -> Machine:
+    """The machine of a recipe of somebody else's: what may be published at it is what the recipe says."""
+    machine, role = make(**who), who["role"]
+    made = getattr(machine, "role", None)
+    if made is None:
+        what = "nothing" if machine is None else f"something of type {type(machine).__name__}"
+        raise InputError(f"The make of recipe {recipe.name!r} returned {what}: it must return a machine.")
+    if made != role:
+        flat = ": a recipe of members says flat=True" if made == "member" else ""
+        raise InputError(f"The make of recipe {recipe.name!r} returned a {made} where it was asked for a {role}{flat}.")
+    if isinstance(machine, Receiver):
+        machine.orders, machine.dated = recipe.orders, recipe.deadlines in DATED
+    return machine
 
 
 def guard_of(role: str, settings: Settings) -> int:

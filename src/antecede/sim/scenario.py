@@ -477,5 +477,6 @@ def find_recipe(name: str) -> RecipeFacts:
     try:
         return recipe_named(name) if "+" in name else RECIPES[name]
     except KeyError:
-        hint = _hint(name, set(RECIPES)) or f"; there are {', '.join(sorted(RECIPES))}"
+        known = f"; there are {', '.join(sorted(RECIPES))}; one of yours needs --plugin FILE"
+        hint = _hint(name, set(RECIPES)) or known
         raise InputError(f"There is no recipe {name!r}{hint}.") from None

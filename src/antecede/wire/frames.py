@@ -115,7 +115,8 @@ to nothing. RecursionError: lists within lists, where something is skipped or ke
 def encode(frame: Frame) -> bytes:
     kind = _KIND_OF.get(type(frame))
     if kind is None:
-        raise InputError(f"{type(frame).__name__} is not a frame")
+        kind_of = type(frame).__name__
+        raise InputError(f"{kind_of} is no kind in core/frames.FRAMES: no other travels; Rumours is there for Spreads")
     try:
         data = kind.prefix + pack(kind.row(frame))
     except (OverflowError, UnicodeEncodeError, ValueError) as fault:

@@ -135,8 +135,12 @@ def stamp_row(
     names = None
     nodes = until = None
     if isinstance(stamp.extra, dict):
+        if stamp.extra.keys() != covers.keys():
+            raise InputError(f"{message.id} has an extra that cannot travel: one time for each stream in `covers` can")
         until = [until_us - (message.deadline_us or 0) for until_us in layout.pick(stamp.extra)]
     elif stamp.extra is not None:
+        if not isinstance(stamp.extra, tuple):
+            raise InputError(f"{message.id} has an extra that cannot travel: a tuple of nodes of the context graph can")
         names, nodes = encode_nodes(cast("tuple[Node, ...]", stamp.extra))
     row: list[object] = [own, stamp.rank, deltas(layout.pick(covers)), needs, lag, own_at, nodes, until]
     while row and row[-1] == _STAMP_DEFAULTS[len(row) - 1]:

@@ -170,7 +170,7 @@ def test_settle_looks_again_after_a_cut_from_outside() -> None:
     box = Box()
     box.accept(flat("B:1", {"A": 1}))
     box.reader.start_at({"A": 1})
-    box.inbox.settle(3)
+    box.inbox.deliver_ready(3)
     assert box.said() == ["deliver B:1 causes"]
 
 

@@ -22,7 +22,7 @@ def test_it_learns_and_names_nothing_and_leaves_messages_as_they_are() -> None:
     writer.expire(5)
     writer.forget(5)
     assert writer.past() == {} and writer.nodes() == () and writer.known(("A@G1", 1)) is None
-    assert writer.stable == writer.dropped == {} and not writer.cuts
+    assert writer.stable == writer.dropped == {} and not writer.wants_stable
     assert writer.arrived(envelope) is writer.relay(envelope) is writer.bare(envelope) is envelope
     assert writer.project(envelope, Interest(("G1",))) is envelope
 

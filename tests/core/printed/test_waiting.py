@@ -30,7 +30,7 @@ def test_what_is_ready_goes_out_and_the_rest_waits_whatever_the_time() -> None:
     assert [held.envelope.message.id for held in waiting.blocked] == ["B:1"]
     out.clear()
     reader.rank = 2
-    waiting.settle(10)
+    waiting.deliver_ready(10)
     assert told(out) == ["deliver B:1 causes"] and not waiting.held
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from antecede.core.frames import Data
 from antecede.core.machine import Peer
-from antecede.core.message import Publication
+from antecede.core.message import Publication, Stamp
+from antecede.core.order.vector import VectorWriter
+from antecede.errors import InputError
 from tests.core.kit import flat, told
 from tests.core.roles.test_receiver import member
 
@@ -42,3 +46,15 @@ def test_a_declared_cause_that_is_kept_no_more_widens_to_everything() -> None:
     one = member("A")
     first, _ = one.publish(Publication(("G1",), b"", deadline_us=120), 0)
     assert one.stamps((first.id,)) is not None and one.stamps((first.id, "B:1")) is None
+
+
+class Nowhere(VectorWriter):
+    def stamp(self, message: object, after: object) -> Stamp:
+        return Stamp(())
+
+
+def test_a_stamp_without_a_place_is_refused_and_its_writer_named() -> None:
+    one = member("A")
+    one.writer = Nowhere("A", flat=True)
+    with pytest.raises(InputError, match=r"Nowhere stamped A:1 without an own mark, such as \('A', 1\)"):
+        one.publish(Publication(("G1",)), 0)

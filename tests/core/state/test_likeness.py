@@ -64,7 +64,7 @@ def test_every_rule_names_an_attribute_that_exists() -> None:
         broker.stability,
         broker.writer,
         broker.interest,
-        broker.seen,
+        broker.content,
         machine_of("rounds", "broker"),
         machine_of("home", "broker"),
         Channel(plain=False),
@@ -127,8 +127,10 @@ def test_how_often_makes_no_difference_after_many_times() -> None:
 
 def test_only_what_is_of_the_core_has_a_name() -> None:
     assert name_of(Inbox) == "antecede.core.deadline.inbox:Inbox"
-    with pytest.raises(InputError, match="cannot be saved"):
+    with pytest.raises(InputError, match=r"Random is not defined at the top of a module of antecede\.core or of your"):
         name_of(Random)
+    with pytest.raises(InputError, match="<lambda> is not defined at the top of a module"):
+        name_of(lambda: None)
 
 
 def test_only_modules_of_the_core_and_guests_are_at_home(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ class EagerInbox(Inbox):
     def _release(self, held: Held, now_us: int) -> None:
         message = held.envelope.message
         if not self.reader.barred(held.envelope.stamp):
-            self._take(held)
+            self._remove(held)
             self._deliver(held.envelope, "causes", now_us)
         elif message.deadline_us is not None and now_us > message.deadline_us - self.guard_us:
             self._give_up(held, now_us)
@@ -43,6 +43,6 @@ class EagerInbox(Inbox):
         before = [h for h in self.held.values() if h.envelope.stamp.rank <= newest]
         for held in sorted(before, key=by_rank):
             if not self.reader.barred(held.envelope.stamp):
-                self._take(held)
+                self._remove(held)
                 super()._deliver(held.envelope, "causes", now_us)
         super()._deliver(envelope, "causes", now_us)

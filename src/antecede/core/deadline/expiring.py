@@ -52,7 +52,7 @@ class DeltaInbox(Inbox):
             if now_us > until_us - self.guard_us:
                 self.out.append(Discard(id_of_mark(mark), "expired"))
                 self.reader.skipped((mark,), None)
-        self.settle(now_us)
+        self.deliver_ready(now_us)
         if not held.gone:
             self._tick += 1
             heappush(self._due, (self._due_us(stamp, deadline_us), self._tick, held))

@@ -78,13 +78,13 @@ class Inbox:
             self.out.append(Discard(message.id, reason, None, self._missing(envelope, reason)))
             reader.skipped(stamp.own, stamp)  # behind in one of its streams, it lies behind in all
             if reader.freed:
-                self.settle(now_us)
+                self.deliver_ready(now_us)
             return
         blocker = reader.blocker(stamp)
         if blocker is None:
             self._deliver(envelope, "causes", now_us)
             if reader.freed:
-                self.settle(now_us)
+                self.deliver_ready(now_us)
             return
         held = Held(envelope)
         self.held[message.id] = held
@@ -127,7 +127,7 @@ class Inbox:
         if not self.reader.stale(stamp):
             self.out.append(Discard(message.id, reason))
         self.reader.skipped(stamp.own, stamp)
-        self.settle(now_us)
+        self.deliver_ready(now_us)
 
     def take_blocked(self) -> list[Held]:
         """Held messages that began to wait for something since they were last taken: what to ask for."""
@@ -173,11 +173,11 @@ class Inbox:
         unwanted = [one for one in self.held.values() if not wants(one.envelope.message)]
         for held in unwanted:
             message_id, stamp = held.envelope.message.id, held.envelope.stamp
-            self._take(held)
+            self._remove(held)
             self.seen.pop(message_id)
             self.out.append(Discard(message_id, "foreign"))
             self.reader.skipped(stamp.own, stamp)
-        self.settle(now_us)
+        self.deliver_ready(now_us)
         return [held.envelope for held in unwanted]
 
     def _due_us(self, stamp: Stamp, deadline_us: int) -> int:
@@ -205,7 +205,7 @@ class Inbox:
             else:
                 self._release(held, now_us)
             if self.reader.freed:
-                self.settle(now_us)
+                self.deliver_ready(now_us)
 
     def _forget(self, now_us: int) -> None:
         """Arrivals longer ago than `memory_us` can no longer be told from new ones. Done when the number doubled."""
@@ -229,10 +229,10 @@ class Inbox:
         for one in (*before, held):
             if not one.gone:
                 ready = self.reader.blocker(one.envelope.stamp) is None
-                self._take(one)
+                self._remove(one)
                 self._deliver(one.envelope, "causes" if ready else "deadline", now_us)
 
-    def settle(self, now_us: int) -> None:
+    def deliver_ready(self, now_us: int) -> None:
         """Look at messages whose cause lies behind now. (Whoever puts marks behind from outside calls this.)"""
         reader = self.reader
         freed = reader.freed
@@ -247,16 +247,16 @@ class Inbox:
                 reader.watch(blocker, held)
                 self.blocked.append(held)
                 continue
-            self._take(held)
+            self._remove(held)
             self._deliver(held.envelope, "causes", now_us)
         freed.clear()
 
     def _give_up(self, held: Held, now_us: int) -> None:
-        self._take(held)
+        self._remove(held)
         self.out.append(Discard(held.envelope.message.id, "late", None, self._missing(held.envelope, "late")))
         self.reader.skipped(held.envelope.stamp.own, held.envelope.stamp)
 
-    def _take(self, held: Held) -> None:
+    def _remove(self, held: Held) -> None:
         held.gone = True
         del self.held[held.envelope.message.id]
         for stream, n in held.envelope.stamp.own:

@@ -238,7 +238,7 @@ class HomeBroker(BrokerBase):
         self.confirming.retire(marks)
         self.losses.settled(marks)
         if self.reader.freed:
-            self.inbox.settle(now_us)
+            self.inbox.deliver_ready(now_us)
             self.want_blocked(None, now_us)
 
     def forget_streams(self, streams: Iterable[str]) -> None:
@@ -254,7 +254,7 @@ class HomeBroker(BrokerBase):
 
     def forward(self, envelope: Envelope, now_us: int) -> None:
         self.fusions.delivered(envelope, now_us)
-        self.sharing.give(envelope, self.seen)
+        self.sharing.give(envelope, self.content)
 
     def on_other(self, frame: Frame, sender: str, now_us: int) -> None:
         log = self.logs.get(sender)
@@ -363,15 +363,16 @@ class HomeBroker(BrokerBase):
         and messages that are on their way to it with a number above `index`. A message that `before` wanted, and that
         lay behind the cut at which that filter began, is owed again if a new filter wants it too."""
         new = tuple(f for f in log.interest.filters if f not in before)
-        wanted, had, hidden, seen = self.known_interest(new), self.known_interest(before), dict(log.hidden), self.seen
+        wanted, had, hidden = self.known_interest(new), self.known_interest(before), dict(log.hidden)
+        content = self.content
         items, numbered = [], {item.envelope.message.id for item in log.entries.values() if item.index > index}
         soonest_us = now_us - self.settings.slack_us  # what has expired here need not have at the client
         for envelope in self.store:
             message = envelope.message
-            if message.sender == client or not in_time(envelope, soonest_us) or not wanted.takes(message, seen):
+            if message.sender == client or not in_time(envelope, soonest_us) or not wanted.takes(message, content):
                 continue
             again = message.seq <= hidden.get(message.series, 0)
-            if message.id not in numbered and (again or not had.takes(message, seen)):
+            if message.id not in numbered and (again or not had.takes(message, content)):
                 over = any(n <= passed.get(stream, 0) for stream, n in envelope.stamp.own)
                 item = None if over else log.append(envelope)
                 if item is not None:

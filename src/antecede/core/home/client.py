@@ -327,7 +327,7 @@ class Client(Receiver):
         if not items or not inbox.is_next(items[0].index):
             return 0
         first = index = items[0].index
-        low, came, owed, passed, seen = self._low, inbox.seen, growing.owed, growing.passed, self.seen
+        low, came, owed, passed, seen = self._low, inbox.seen, growing.owed, growing.passed, self.content
         ready: list[Envelope] = []
         deliver, to_learn = self.out.append, ready.append
         for item in items[: inbox.room()]:
@@ -378,7 +378,7 @@ class Client(Receiver):
         """Whether this client's filters want an item. Of an item that is gone only the topics are known: its home
         looked at the rest."""
         owed, message = self.growing.owed, item.envelope.message
-        return owed.wants(message.topics) if item.gone else owed.takes(message, self.seen)
+        return owed.wants(message.topics) if item.gone else owed.takes(message, self.content)
 
     def acknowledge_some(self, now_us: int, *, came: bool = False) -> None:
         """Acknowledge half a window at once; fewer items, or repeats of acknowledged ones, can wait a little."""
@@ -413,7 +413,7 @@ class Client(Receiver):
 
     def _pass(self, envelope: Envelope, now_us: int) -> None:
         self.reader.skipped(envelope.stamp.own, None)
-        self.inbox.settle(now_us)
+        self.inbox.deliver_ready(now_us)
 
     def _has(self, item: Item, now_us: int) -> bool:
         """Whether an unordered message came by an earlier home. If one before it did not come, the frontier says

@@ -67,7 +67,7 @@ class Growing:
         self._asked[self.change] = client.interest.filters
 
     def _still_owed(self, message: Message) -> bool:
-        return self.owed.takes(message, self.client.seen)
+        return self.owed.takes(message, self.client.content)
 
     def _narrow(self) -> None:
         """A new filter that an owed one covers begins where that one began and goes on. Example: Bob has `room/#` and

@@ -149,7 +149,7 @@ class Fusion:
 class Fusions:
     def __init__(self, broker: HomeBroker) -> None:
         self.broker = broker
-        self._out, self._seen, self._store = broker.out, broker.seen, broker.store
+        self._out, self._content, self._store = broker.out, broker.content, broker.store
         self.by_key: dict[Key, Fusion] = {}
         self._awaited: dict[Key, tuple[Fuse, str]] = {}
         """Folds that another home was asked for, and which."""
@@ -195,14 +195,14 @@ class Fusions:
             if fusion.given is not None or not self._wants(fusion, envelope):
                 continue
             if said is None:
-                content = self._seen.read(message.payload)
+                content = self._content.read(message.payload)
                 said = fields_of(content), content.sent_us
             passed = self._passed_before(fusion, envelope.stamp) if self._passed else ()
             if fusion.take(envelope, *said, tuple(dict.fromkeys((*missing, *passed)))):
                 self._send(key, fusion, fusion.top)
 
     def _wants(self, fusion: Fusion, envelope: Envelope) -> bool:
-        if not fusion.interest.takes(envelope.message, self._seen):
+        if not fusion.interest.takes(envelope.message, self._content):
             return False
         past = fusion.frontier
         return not past or not any(n <= past.get(stream, 0) for stream, n in envelope.stamp.own)
@@ -274,7 +274,7 @@ class Fusions:
         kept = self._store.by_id
         if state:
             for envelope in [one for one in kept.values() if self._wants(fusion, one)]:
-                content = self._seen.read(envelope.message.payload)
+                content = self._content.read(envelope.message.payload)
                 fusion.take(envelope, fields_of(content), content.sent_us, ())
         fusion.acknowledge(frame.have)
         self._send(key, fusion, frame.have + 1)

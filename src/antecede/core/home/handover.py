@@ -84,9 +84,9 @@ class QueuedInbox(Inbox):
         held = self._held_up_to(index)
         self.reader.pass_to(index)
         for one in sorted(held, key=by_rank):
-            self._take(one)
+            self._remove(one)
             self._deliver(one.envelope, "causes", now_us)
-        self.settle(now_us)
+        self.deliver_ready(now_us)
 
 
 def as_published(envelope: Envelope) -> Envelope:
@@ -99,7 +99,7 @@ def as_published(envelope: Envelope) -> Envelope:
 class Handover:
     def __init__(self, application: Application) -> None:
         client, self.application = application.client, application
-        self.name, self.out, self.seen = client.name, client.out, client.seen
+        self.name, self.out, self.content = client.name, client.out, client.content
         self.margin_us = min(client.guard_us, client.settings.clock_bound_us)
         """So long before its deadline a message is too late to be taken: by so much this clock may be behind."""
         self.memory_us = client.settings.grace_us
@@ -121,7 +121,7 @@ class Handover:
     def open(self, name: str, filters: Sequence[str], size: int, policy: str, own: bool) -> None:
         if name in self.queues:
             raise InputError(f"There is a queue {name!r} already: choose another name, or close it first.")
-        self.queues[name] = Queue(name, filters, size, policy, own, self.seen)
+        self.queues[name] = Queue(name, filters, size, policy, own, self.content)
 
     def stop(self, name: str) -> None:
         """A queue lets nothing in from now on; what waits there stays, also when its filters are given up."""

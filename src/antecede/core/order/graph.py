@@ -60,7 +60,7 @@ class GraphWriter(Writer):
         self._whole: dict[str, Envelope] = {}
         """Messages as they went to subscribers, while they are the same for all."""
         self.deadlines = deadlines
-        self.cuts = not deadlines
+        self.wants_stable = not deadlines
         """Whether what is stable must be found out. With deadlines nodes retire by themselves, unless there is one that
         has none, or follows such a one."""
         self.slack_us = slack_us
@@ -119,7 +119,7 @@ class GraphWriter(Writer):
                     until = None if pred.until_us is None else max(until, pred.until_us)
         entry.until_us = until
         if until is None:
-            self.cuts = True
+            self.wants_stable = True
         if self.deadlines:
             entry.tops = self._alive(_merge(entry.preds))
             put(self._newest, entry.marks)
@@ -309,7 +309,7 @@ class GraphWriter(Writer):
 
     def forget(self, now_us: int) -> None:
         self.expire(now_us)
-        if not self.cuts:
+        if not self.wants_stable:
             return
         stable = self.stable
         for message_id, entry in list(self.graph.items()):

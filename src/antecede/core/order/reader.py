@@ -117,7 +117,9 @@ class Reader(Past):
     # -- what moves ------------------------------------------------------------------------------------------------
 
     def delivered(self, stamp: Stamp, *, forced: bool) -> None:
-        """`stamp`'s message and all it covers lie behind."""
+        """`stamp`'s message and all it covers lie behind. Where all its needs were delivered, `covers` is behind
+        already; it is looked at where one was skipped, lies before the cut, or is missing at a deadline (`forced`).
+        Example: q:1 needs p:2 and covers p:1 and p:2. p:2 came after p:1; where p:2 was skipped, p:1 may be missing."""
         if is_loose(stamp.own[0][0]):
             self._put_loose(stamp.own, stamp.covers)
             return

@@ -21,7 +21,7 @@ __all__ = ["NoWriter", "Writer"]
 class Writer(ABC):
     dense = False
     """Whether the numbers of a stream have no holes."""
-    cuts = False
+    wants_stable = False
     """Whether this Order wants to know what is stable."""
 
     def __init__(self) -> None:

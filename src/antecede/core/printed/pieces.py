@@ -51,10 +51,10 @@ class TrustingMember(Member):
         for envelope in frame.envelopes:
             held = self.inbox.held.get(envelope.message.id)
             if held is not None:
-                self.inbox._take(held)
+                self.inbox._remove(held)
             self.inbox.seen[envelope.message.id] = now_us
             self.inbox._deliver(self.arrived(envelope), "causes", now_us)
-        self.inbox.settle(now_us)
+        self.inbox.deliver_ready(now_us)
 
 
 class OneAsk(Solicitation):

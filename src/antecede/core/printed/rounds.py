@@ -33,7 +33,7 @@ class RuleOneReader(ColoursReader):
 
 class RuleOneInbox(Inbox):
     def _release(self, held: Held, now_us: int) -> None:
-        self._take(held)
+        self._remove(held)
         self.out.append(Discard(held.envelope.message.id, "late"))
         self.reader.skipped(held.envelope.stamp.own, held.envelope.stamp)
 

@@ -41,11 +41,11 @@ class WaitingList(Inbox):
     def _check(self, now_us: int) -> None:
         for held in list(self.held.values()):
             if not held.gone and self.reader.ready(held.envelope.stamp):
-                self._take(held)
+                self._remove(held)
                 self._deliver(held.envelope, "causes", now_us)
 
     def skip(self, envelope: Envelope, reason: str, now_us: int) -> None:
         """There is no such thing in the papers."""
 
-    def settle(self, now_us: int) -> None:
+    def deliver_ready(self, now_us: int) -> None:
         self._check(now_us)

@@ -66,7 +66,7 @@ class Rounds:
         if began or not (self.past.is_at(offer) and theirs.keys() <= offer.keys()):
             behind = self.past.reached({**offer, **theirs, **began})
         have = self.past.with_held(behind, theirs)
-        if self.writer.cuts:
+        if self.writer.wants_stable:
             return Digest(offer, have, carrier.done(behind), dict(self.writer.stable), reply)
         if self.store.lasting:
             done = carrier.done(behind)
@@ -74,7 +74,7 @@ class Rounds:
         done = carrier.summary(peer_interest) or ({} if have is behind else behind)
         return Digest(offer, have, done, reply=reply)
 
-    def hold(self, now_us: int) -> None:
+    def wake(self, now_us: int) -> None:
         carrier = self.carrier
         self.at_us = None
         version = self.store.version if self.steady else self._goal

@@ -5,6 +5,23 @@ whoever is asked for that cause says that it is gone there, once its sender has 
 let go of. When all processes that could have the cause have said so, and `grace_us` has passed, the cause is given up:
 no message waits without a bound. Example: S holds q:2, which needs p:1; p crashed before anybody had p:1. Brokers A and
 B say that p:1 is gone there; S gives p:1 up and delivers q:2.
+
+The rule, in the order in which it is gone through. The example goes on: now p:3 is addressed to G1 and G2, and p:1 and
+p:2 may be too. S holds q:2, which names p:3 in G1, and r:1, which names p:3 in G2. p crashed with all it had sent.
+
+1. Each process that says that p:3 is gone in G1 is noted (`_lacked_by`), once p has been away for `grace_us`; if p is
+   in view, once somebody has said so for `grace_us`.
+2. All that could have p:3 in G1 must have said so. Whoever gets it after all is struck out (`has`).
+3. In a sparse stream nobody knows which messages of p stand before p:3 in G1 (`_unknown_before`: p:1 and p:2). Requests
+   for p:3 ask for them as well. Those that are asked for by themselves must come or go first.
+4. p:3 may be had in another stream still (`_lacked_elsewhere`). Until that is known p:3 and what goes with it are
+   *doomed*: whoever lacks them counts without a further grace. S asks for all of p that held messages name, up
+   to p:3: so for p:3 in G2. If somebody has p:3 there, it comes, and nothing is given up.
+5. When everybody lacks p:3 in G2 too, p:3 is given up, and of p:1 and p:2 what has not come (`_give_up`), each in all
+   its streams at once (`_let_go`). From then on they are *lost*: a message that names one of them in a third stream
+   does not wait for it (`missing`).
+
+Where no process is left that could have p:3, `orphaned` begins at step 4.
 """
 
 from __future__ import annotations
@@ -171,7 +188,7 @@ class Losses:
         for one in (*self._unknown_before(mark), mark):
             self._let_go(one, self.writer.known(one), claim=one == mark or one[1] > overtaken)
         self.writer.gave_up(mark)
-        self.inbox.settle(now_us)
+        self.inbox.deliver_ready(now_us)
         receiver.want_blocked(None, now_us)
 
     def _overtaken(self, series: str) -> int:

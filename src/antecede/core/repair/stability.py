@@ -45,9 +45,9 @@ class Stability:
         """Per stream, the place among its carriers where one that lags was found, or is looked for."""
 
     @property
-    def cuts(self) -> bool:
+    def wants_stable(self) -> bool:
         """Whether an Order goes by what is stable."""
-        return self.writer.cuts
+        return self.writer.wants_stable
 
     # -- what others say -------------------------------------------------------------------------------------------
 
@@ -83,7 +83,7 @@ class Stability:
                 return True
         return False
 
-    def beyond(self, stream: str, mine: int, before: int) -> int:
+    def stable_from(self, stream: str, mine: int, before: int) -> int:
         """The number up to which every carrier of a stream has done it, this process (`mine`) included; `before` if
         that is no more."""
         if mine <= before or self._held_back(stream, mine, before):

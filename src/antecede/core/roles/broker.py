@@ -195,7 +195,7 @@ class Broker(BrokerBase):
 
     def timers(self) -> Iterator[Timer]:
         yield from super().timers()
-        yield self.spread.at_us, self.spread.hold
+        yield self.spread.at_us, self.spread.wake
 
     # -- subscribers -----------------------------------------------------------------------------------------------
 
@@ -257,14 +257,14 @@ class Broker(BrokerBase):
 
     def compared(self, frame: Digest, sender: str, now_us: int) -> None:
         super().compared(frame, sender, now_us)
-        if self.writer.cuts:
+        if self.writer.wants_stable:
             self._settle_streams(frame.done or frame.have)
 
     def _settle_streams(self, streams: Mapping[str, int]) -> None:
         """A stream is stable up to the number that all carriers of its group have done, this broker included."""
-        known, beyond = self.writer.stable, self.stability.beyond
+        known, stable_from = self.writer.stable, self.stability.stable_from
         mine = self.done(self.past.reached(self.interest.among(streams)))
-        self.writer.heard({stream: beyond(stream, n, known.get(stream, 0)) for stream, n in mine.items()})
+        self.writer.heard({stream: stable_from(stream, n, known.get(stream, 0)) for stream, n in mine.items()})
 
     def _on_attach(self, frame: Attach, sender: str, now_us: int) -> None:
         link = self.links.get(sender)

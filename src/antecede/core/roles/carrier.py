@@ -26,6 +26,7 @@ from antecede.core.repair.comparing import Rounds
 from antecede.core.repair.stability import Stability
 from antecede.core.roles.receiver import Parts, Receiver, Timer
 from antecede.core.spread.local_view import LocalView
+from antecede.errors import InputError
 
 __all__ = ["Carrier"]
 
@@ -238,6 +239,9 @@ class Carrier(Receiver):
                 publication = publication._replace(after=None)
             message = self.new_message(publication, now_us)
             envelope = Envelope(message, self.writer.stamp(message, stamps))
+            if not envelope.stamp.own:
+                kind, own = type(self.writer).__name__, (self.name, message.seq)
+                raise InputError(f"{kind} stamped {message.id} without an own mark, such as {own}.")
         self.reader.delivered(envelope.stamp, forced=False)
         self.inbox.seen[envelope.message.id] = now_us
         self.keep(envelope, now_us)
@@ -251,7 +255,7 @@ class Carrier(Receiver):
             if expiry is not None:  # in whole rounds: collecting early gains nothing, timers cost
                 self._collect_at = (expiry // self.settings.round_us + 1) * self.settings.round_us
         yield self._collect_at, self._collect
-        yield self.rounds.at_us, self.rounds.hold
+        yield self.rounds.at_us, self.rounds.wake
 
     def _collect(self, now_us: int) -> None:
         """Let go of what has expired."""

@@ -88,7 +88,7 @@ class Member(Carrier):
     def timers(self) -> Iterator[Timer]:
         yield from super().timers()
         yield self._join_at, self._ask_to_join
-        yield self.spread.at_us, self.spread.hold
+        yield self.spread.at_us, self.spread.wake
 
     def cut(self) -> tuple[str, ...]:
         """The newest message of each sender that lies behind this member: delivered here, or behind the cut at which

@@ -75,7 +75,7 @@ class Receiver(ABC):
         self.writer = parts.writer
         self.past: Past = parts.reader
         self.tops = self.past.tops
-        self.seen = Seen(parts.read)
+        self.content = Seen(parts.read)
         self.out: list[Effect] = []
         self.joined = False
         self.members: dict[str, Peer] = {}
@@ -227,7 +227,7 @@ class Receiver(ABC):
                     if mark[1] not in marks.get(mark[0], ()):
                         wants.want(mark, hint or message.sender, until, now_us)
             if self.reader.freed:
-                self.inbox.settle(now_us)
+                self.inbox.deliver_ready(now_us)
                 self.want_blocked(hint, now_us)
 
     def want_before(self, envelope: Envelope, hint: str, now_us: int) -> None:

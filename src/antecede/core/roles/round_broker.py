@@ -107,7 +107,7 @@ class RoundBroker(Broker):
         """Messages of its own leave before the Spread holds its round, and after the digests of the last one."""
         yield from BrokerBase.timers(self)
         yield self.clock.start_us(self._waiting[0].message.seq) if self._waiting else None, self._send_waiting
-        yield self.spread.at_us, self.spread.hold
+        yield self.spread.at_us, self.spread.wake
 
     def take(self, envelopes: Sequence[Envelope], hint: str, now_us: int) -> None:
         """Not of a round that nobody can have reached: what is sent here after it would have to wait for that round."""

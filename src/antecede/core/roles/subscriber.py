@@ -120,7 +120,7 @@ class Subscriber(Receiver):
             self._cuts = Cuts(frame.cut, frame.origins)
             self._start = {stream: n for stream, n in frame.start.items() if self.interest.concerns(stream)}
             self.reader.start_at(self._start)
-            self.inbox.settle(now_us)
+            self.inbox.deliver_ready(now_us)
         if self._reaches(sender, frame):
             self._join(sender, frame, now_us)
 
@@ -256,7 +256,7 @@ class Subscriber(Receiver):
         if frame.reply:
             behind = self.past.reached(frame.offer)
             have = self.haves(self.past.with_held(behind, frame.offer), behind)
-            if writer.cuts:
+            if writer.wants_stable:
                 self.send((sender,), Digest({}, have, behind, dict(writer.stable)))
             else:
                 self.send((sender,), Digest({}, have, {} if have is behind else behind))
@@ -294,4 +294,4 @@ class Subscriber(Receiver):
     def timers(self) -> Iterator[Timer]:
         yield self._attach_at, self._send_attach
         if self.forwarding is not None:
-            yield self.forwarding.at_us, self.forwarding.hold
+            yield self.forwarding.at_us, self.forwarding.wake

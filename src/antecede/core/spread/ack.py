@@ -98,7 +98,7 @@ class Acks(Flat):
                 self._heard(message_id, peer)
         self._send_waiting(now_us)
 
-    def hold(self, now_us: int) -> None:
+    def wake(self, now_us: int) -> None:
         due = [unheard for unheard in self._unheard.values() if unheard.at_us <= now_us]
         for unheard in due:
             unheard.tries += 1

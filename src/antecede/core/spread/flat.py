@@ -49,5 +49,5 @@ class Flat:
     def viewed(self, now_us: int) -> None:
         """The view changed."""
 
-    def hold(self, now_us: int) -> None:
+    def wake(self, now_us: int) -> None:
         """The time `at_us` has come: a round of this Spread."""

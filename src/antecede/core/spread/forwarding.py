@@ -59,7 +59,7 @@ class Forwarding:
         if self.view is not None:
             self.view.update(self._same_filters)
 
-    def hold(self, now_us: int) -> None:
+    def wake(self, now_us: int) -> None:
         came, self._came = self._came, []
         number = self.clock.round_at(now_us)
         for envelope in came:

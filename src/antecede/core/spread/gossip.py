@@ -45,7 +45,7 @@ class Gossip(Multicast):
             if self.at_us is None:
                 self.at_us = self.clock.next_us(now_us)
 
-    def hold(self, now_us: int) -> None:
+    def wake(self, now_us: int) -> None:
         self.at_us = None
         hot, self._hot = self._hot, {}
         for envelope, times in hot.values():

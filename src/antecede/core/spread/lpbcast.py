@@ -77,7 +77,7 @@ class Lpbcast(Flat):
 
     # -- rounds ----------------------------------------------------------------------------------------------------
 
-    def hold(self, now_us: int) -> None:
+    def wake(self, now_us: int) -> None:
         member = self.member
         kept = self._kept
         for to in self._targets():

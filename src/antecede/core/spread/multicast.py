@@ -21,7 +21,7 @@ __all__ = ["Multicast"]
 
 class Multicast:
     at_us: int | None = None
-    """When `hold` wants to be called; None: never."""
+    """When `wake` wants to be called; None: never."""
 
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
@@ -49,5 +49,5 @@ class Multicast:
         reached = [(interest, tuple(name for name in names if name in drawn)) for interest, names in routes]
         return [(interest, names) for interest, names in reached if names]
 
-    def hold(self, now_us: int) -> None:
+    def wake(self, now_us: int) -> None:
         """A round of this way to spread."""

@@ -67,7 +67,7 @@ ALIKE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("Store", "_tick"): lambda store, tick: None,
     ("Inbox", "seen"): lambda inbox, seen: tuple(sorted(seen)),  # when they came decides when they are forgotten
     # Where no graph is cut by it, it only decides what is let go of after `grace_us`: no small scenario is so long.
-    ("Stability", "confirmed"): lambda stability, told: told if stability.cuts else None,
+    ("Stability", "confirmed"): lambda stability, told: told if stability.wants_stable else None,
     ("Stability", "_since"): lambda stability, since: None,
     ("Stability", "_looked_us"): lambda stability, at_us: None,  # when it looks again, not what it sees
     ("Store", "version"): lambda store, version: version > 0,
@@ -129,5 +129,6 @@ def plan_of(kind: type) -> Plan:
 def name_of(thing: Any) -> str:
     name = f"{thing.__module__}:{thing.__qualname__}"
     if not at_home(thing.__module__) or "<" in name:
-        raise InputError(f"this state cannot be saved: {name} is no function or class of {ROOM}")
+        where = f"at the top of a module of {ROOM} or of your plugin"
+        raise InputError(f"this state cannot be saved: {name} is not defined {where}")
     return name
