@@ -203,6 +203,58 @@ def test_a_name_that_comes_back_is_the_next_incarnation() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.parametrize(("first", "second", "loss"), [("A", "B", 0.0), ("B", "A", 0.0), ("A", "C", 0.2)])
+def test_of_two_clients_of_one_name_at_two_brokers_the_one_that_began_first_is_closed(
+    first: str, second: str, loss: float
+) -> None:
+    """Each is ann until the brokers have told each other: what they published then has the same ids."""
+
+    async def scenario(cluster: LocalCluster) -> list[str]:
+        states: list[str] = []
+        async with (
+            cluster.connect("bob") as bob,
+            bob.subscribe("t") as inbox,
+            cluster.connect("ann", at=first, on_state=lambda state, _: states.append(state)) as early,
+            cluster.connect("ann", at=second) as late,
+        ):
+            assert [await early.publish("t", b"early"), await late.publish("t", b"late")] == ["ann:1", "ann:1"]
+            async with asyncio.timeout(20):
+                while not early.closed or late.name == "ann":
+                    await asyncio.sleep(0.1)
+            with pytest.raises(InputError, match=r"closed: Two clients were called ann at once: .* may be lost\. Give"):
+                await early.publish("t", b"never")
+            assert states[-1] == "closed" and late.name == "ann.1" and not late.closed
+            await late.publish("t", b"after")
+            ids = [(await inbox.get(10)).id]
+            while ids[-1] != "ann.1:1":
+                ids.append((await inbox.get(10)).id)
+            return ids
+
+    assert LocalCluster(brokers=3, loss=loss, seed=5).run(scenario) == ["ann:1", "ann.1:1"]
+
+
+def test_a_client_that_moves_or_comes_back_is_no_other_of_its_name() -> None:
+    async def scenario(cluster: LocalCluster) -> list[str]:
+        names = []
+        async with cluster.connect("ann", at="A") as ann, ann.subscribe("t"):
+            for home in "ABC":
+                assert ann.home == home
+                await ann.publish("t", b"")
+                names.append(ann.name)
+                if home != "C":
+                    ann.node.move((chr(ord(home) + 1),))
+                    await asyncio.sleep(5)
+        for _ in range(2):
+            async with cluster.connect("ann", at="C") as ann:
+                await ann.publish("t", b"")
+                names.append(ann.name)
+                await asyncio.sleep(5)
+                assert not ann.closed
+        return names
+
+    assert LocalCluster(brokers=3, loss=0.1, seed=3).run(scenario) == ["ann", "ann", "ann", "ann.1", "ann.2"]
+
+
 def test_drain_takes_no_more_in_but_hands_out_what_is_queued() -> None:
     async def main() -> None:
         async with (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from antecede.core.membership.news import LEFT, News
+from antecede.core.membership.news import DEAD, LEFT, News
 from antecede.core.membership.table import STONES
 from antecede.live.broker import Broker
 from antecede.live.network import SocketNetwork
@@ -34,6 +34,25 @@ def test_greetings_that_cannot_be_are_refused_with_a_reason() -> None:
                 said = await asyncio.wait_for(heard, 5)
                 assert isinstance(said, Refused) and words in said.reason
                 session.close()
+
+    asyncio.run(main())
+
+
+def test_a_life_whose_name_another_client_had_too_and_that_began_first_yields() -> None:
+    async def main() -> None:
+        async with Broker(ANY, name="A") as broker:
+            reception, table = Reception(broker), broker.managed.table
+            for name in ("ann", "bob.2"):
+                table.merge(News(name, "subscriber", site="5 A", state=DEAD))
+            for hello, yields in (
+                (Hello(VERSION, CLIENT, "ann", fresh=True, life=0, site="4 B"), True),
+                (Hello(VERSION, CLIENT, "ann", fresh=False, site="4 B"), True),
+                (Hello(VERSION, CLIENT, "bob", fresh=True, life=2, site="4 B"), True),
+                (Hello(VERSION, CLIENT, "ann", fresh=True, life=0, site="5 A"), False),
+                (Hello(VERSION, CLIENT, "ann", fresh=True), False),
+                (Hello(VERSION, CLIENT, "bob", fresh=True, life=1, site="4 B"), False),
+            ):
+                assert reception._yields(hello) == yields
 
     asyncio.run(main())
 

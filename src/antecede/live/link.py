@@ -61,6 +61,8 @@ class Link:
         self.moves = 0
         self.life = -1
         """The incarnation it had before it began again; -1: it never did."""
+        self.site = ""
+        """When and where it began, once it has: so brokers tell it from another client of its name."""
         self.refusal = ""
         """Why the last broker that answered refused."""
         self.is_final = False
@@ -151,7 +153,7 @@ class Link:
                 continue
             tried.add(address)
             try:
-                hello = Hello(VERSION, CLIENT, self.name, self.fresh, self.life, token=self._token())
+                hello = Hello(VERSION, CLIENT, self.name, self.fresh, self.life, self.site, token=self._token())
                 answered = await call(
                     self.network, address, hello, self.clock,
                     on_control=self._heard, on_frames=self._frames, on_lost=self._lost, tls=self._tls,

@@ -1,8 +1,9 @@
 """Callers at a broker's port: what each is called, what it is told, and why it is turned away.
 
 Decided here: a name that was used before gets its next incarnation; a client that was taken for dead comes back under
-its name unless another has come since; a broker is refused under a name that another one has, or with another table
-than this one's; and where keys are asked for, nobody comes in without. A refusal that all brokers would repeat says so.
+its name unless another has come since, and of two that had one name at once the one that began first is closed; a
+broker is refused under a name that another one has, or with another table than this one's; and where keys are asked
+for, nobody comes in without. A refusal that all brokers would repeat says so.
 """
 
 from __future__ import annotations
@@ -106,6 +107,14 @@ class Reception:
             session.refuse(str(fault), final=True)
             return
         name = self._next_name(said.name, said.life) if said.fresh else said.name
+        if self._yields(said):
+            base = split_name(said.name)[0]
+            log.warning("two clients were called %s at once: the one that began first is closed", base)
+            session.refuse(
+                f"Two clients were called {base} at once: this one, which began first, is closed, and what either has "
+                "published under this name may be lost. Give each client a name of its own.", final=True
+            )  # fmt: skip
+            return
         if 0 <= said.life < split_name(name)[1] - 1:
             another = f"Another client has come under the name {split_name(name)[0]}"
             session.refuse(f"{another}: give each client a name of its own.", final=True)
@@ -114,6 +123,11 @@ class Reception:
         session.say(self._welcome(name, session))
         self.broker.hub.welcome(session)
         log.debug("client %s connected", name)
+
+    def _yields(self, said: Hello) -> bool:
+        """Whether the life that a client had, or has, was also the name of one that began later."""
+        known = self.broker.managed.table.get(f"{said.name}.{said.life}" if said.life > 0 else said.name)
+        return known is not None and known.final and known.role == "subscriber" and known.site > said.site > ""
 
     def _welcome(self, name: str, session: Session | None = None) -> Welcome:
         broker = self.broker
