@@ -9,11 +9,13 @@ for, nobody comes in without. A refusal that all brokers would repeat says so.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from antecede.core.entries import Entries
 from antecede.core.membership.news import split_name
 from antecede.core.names import check_process
+from antecede.core.topics import EVERYTHING
 from antecede.errors import InputError
 from antecede.live.session import (
     CLIENT,
@@ -42,6 +44,25 @@ log = logging.getLogger("antecede.broker")
 def table_of(entries: Entries) -> dict[str, list[str]]:
     """A table as it travels."""
     return {filter: list(brokers) for filter, brokers in entries.table.items()}
+
+
+def why_not_one_table(one: str, mine: Mapping[str, list[str]], other: str, its: Mapping[str, list[str]]) -> str:
+    """Which entry tells two tables apart.
+
+    >>> print(why_not_one_table("A", {"room/#": ["A"]}, "B", {"room/#": ["A", "B"], "hall/#": []}))
+    Brokers of one cluster have one table: 'hall/#' is in that of B and not in that of A. Give all the same.
+    >>> print(why_not_one_table("A", {"room/#": []}, "B", {"room/#": ["A", "B"]})[:88])
+    Brokers of one cluster have one table: 'room/#' is for A, B in that of B and for all in
+    """
+    filter = next((f for f in sorted({*mine, *its}) if mine.get(f) != its.get(f)), "")
+    shown = "what stands for every topic" if filter == EVERYTHING else repr(filter)
+    if filter in mine and filter in its:
+        for_whom = [", ".join(table[filter]) or "all" for table in (its, mine)]
+        what = f"is for {for_whom[0]} in that of {other} and for {for_whom[1]} in that of {one}"
+    else:
+        has, lacks = (one, other) if filter in mine else (other, one)
+        what = f"is in that of {has} and not in that of {lacks}"
+    return f"Brokers of one cluster have one table: {shown} {what}. Give all the same."
 
 
 class Reception:
@@ -87,9 +108,9 @@ class Reception:
         return None if protection is None else protection.guard.admit(session, said)
 
     def _tell_visitor(self, session: Session, said: Hello) -> None:
-        if said.table != table_of(self.broker.entries):
-            reason = "Brokers of one cluster have one table, and this one has another: give all the same."
-            session.refuse(reason, final=True)
+        mine = table_of(self.broker.entries)
+        if said.table != mine:
+            session.refuse(why_not_one_table(self.broker.name, mine, said.name, said.table or {}), final=True)
             return
         known = self._known_life(split_name(said.name)[0])
         news = None if known is None else self.broker.managed.table.entries.get(known)
