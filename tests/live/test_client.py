@@ -98,6 +98,22 @@ def test_nobody_there_is_said_with_a_cure(monkeypatch: pytest.MonkeyPatch) -> No
     asyncio.run(main())
 
 
+def test_a_port_where_something_else_listens_is_not_called_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An http server waits for a whole request, and so says nothing to who greets it otherwise."""
+    monkeypatch.setattr("antecede.live.link.ANSWER_S", 0.2)
+    monkeypatch.setattr("antecede.live.connection.FIRST_S", 0.5)
+
+    async def main() -> None:
+        async with Broker(ANY, http=0) as broker:
+            place = f"127.0.0.1:{broker.pages.address[1]}"
+            with pytest.raises(
+                EnvironmentFault, match=rf"What listens at {place} does not answer .* --http and --mqtt"
+            ):
+                await connect(place).open()
+
+    asyncio.run(main())
+
+
 def test_many_at_once_are_flushed_and_an_outbox_that_is_full_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "OUTBOX", 50)
 
