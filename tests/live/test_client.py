@@ -421,6 +421,33 @@ def test_after_a_restart_a_client_goes_on_from_its_frontier() -> None:
     asyncio.run(main())
 
 
+def test_what_expired_while_a_client_was_away_is_not_owed(tmp_path: Path) -> None:
+    """As docs/live.md says: it is in no fates, and `check` counts no pair of it."""
+    fates: list[Fate] = []
+
+    async def scenario(cluster: LocalCluster) -> tuple[list[str], dict[str, int]]:
+        async with cluster.connect("ann") as ann:
+            async with cluster.connect("bob") as bob, bob.subscribe("t") as inbox:
+                await ann.publish("t", b"")
+                await inbox.get(5)
+                saved = inbox.frontier
+            await ann.publish("t", b"", within=1)
+            await ann.publish("t", b"")
+            await asyncio.sleep(5)
+            async with (
+                cluster.connect("bob", on_fate=fates.append) as bob,
+                bob.subscribe("t", since=saved) as inbox,
+            ):
+                ids = [(await inbox.get(5)).id]
+                await asyncio.sleep(5)
+                return ids, inbox.fates()
+
+    found = LocalCluster(brokers=2, records=str(tmp_path)).run(scenario)
+    assert found == (["ann:3"], {"delivered": 1, "queued": 0}) and fates == []
+    report = check(tmp_path)
+    assert report.clean and report.fates_by_role["subscriber"]["expired"] == 0
+
+
 def test_a_client_goes_where_its_filters_are_carried_and_what_nobody_carries_is_refused() -> None:
     async def main() -> None:
         table = {"left/#": ["A"], "right/#": ["B"]}
