@@ -115,7 +115,8 @@ class Reception:
         known = self._known_life(split_name(said.name)[0])
         news = None if known is None else self.broker.managed.table.entries.get(known)
         if said.fresh and news is not None and not news.final and news.site != said.site:
-            reason = f"There is a broker {news.name} at {news.site or '?'}: choose another --name."
+            who = f"broker {news.name} at {news.site or '?'}" if news.role == "broker" else f"client {news.name}"
+            reason = f"There is a {who}: choose another --name."
             session.refuse(reason, final=True)
             return
         session.visits, session.most = True, MAX_RECORD
