@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
+from collections.abc import Sequence
 
 from antecede import EnvironmentFault
 from antecede.live.client import Client
@@ -78,7 +79,10 @@ async def auction(cluster: LocalCluster) -> tuple[str, list[tuple[str, int, int]
     return winner, seen
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
+    if arguments:
+        print(__doc__)
+        return 0 if arguments[0] in ("-h", "--help") else 2
     winner, seen = LocalCluster(brokers=3, loss=0.1, delay_s=(0.001, 0.02), seed=2).run(auction)
     print(f"sold to {winner}")
     print("bidder  saw the winner  bids  falls")
@@ -88,4 +92,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -78,6 +78,9 @@ async def talk(address: str, name: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
+    if arguments and (arguments[0].startswith("-") or len(arguments) > 2):
+        print(__doc__)
+        return 0 if arguments[0] in ("-h", "--help") else 2
     if arguments:
         asyncio.run(talk(arguments[0], arguments[1] if len(arguments) > 1 else "guest"))
         return 0

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 
 import antecede
 from antecede.live.client import Client
@@ -112,7 +113,10 @@ async def walk_through(cluster: LocalCluster) -> tuple[list[Ranger], Published]:
     return rangers, published
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
+    if arguments:
+        print(__doc__)
+        return 0 if arguments[0] in ("-h", "--help") else 2
     rangers, published = LocalCluster(brokers=4, loss=0.2, delay_s=(0.002, 0.02), seed=5).run(walk_through)
     print("rhea     at  readings   A      B      C      D    (mean of each grid; every sixth result)")
     for place, result in rangers[0].results[::6]:
@@ -134,4 +138,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

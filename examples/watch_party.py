@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import Counter
+from collections.abc import Sequence
 
 from antecede import EnvironmentFault
 from antecede.live.client import Client
@@ -83,7 +84,10 @@ async def party(cluster: LocalCluster) -> list[Player]:
     return players
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
+    if arguments:
+        print(__doc__)
+        return 0 if arguments[0] in ("-h", "--help") else 2
     players = LocalCluster(brokers=3, loss=0.25, delay_s=(0.01, 0.06), seed=4).run(party)
     print("player  shown  late  superseded  expired  never came  overdue  inversions")
     for name, player in zip(PEOPLE, players, strict=True):
@@ -96,4 +100,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -40,6 +40,18 @@ def test_the_first_three_commands(tmp_path: Path) -> None:
     assert report.clean and report.fates_by_role["subscriber"]["delivered"] == 2
 
 
+def test_the_next_commands_name_what_the_broker_carries() -> None:
+    carry = ("--carry", "kitchen/+,hall/#", "--mqtt", "0")
+    with running("broker", "--listen", "127.0.0.1:0", "--name", "A", *carry) as broker:
+        assert broker.stdout is not None
+        at = broker.stdout.readline().strip().rpartition("//")[2]
+        hints = [broker.stdout.readline() for _ in range(4)]
+        assert hints[1] == f"  antecede sub 'hall/#' --at {at}\n"
+        assert hints[3].startswith("  antecede pub hall/1 ")
+        done = antecede("pub", "hall/1", "where shall we meet?", "--at", at)
+        assert done.returncode == 0, done.stderr
+
+
 def test_beyond_the_loopback_with_keys(tmp_path: Path) -> None:
     """Listening on every address; called, as any client elsewhere would, by one that the certificate is for."""
     keyed, tokens = Keyed(tmp_path / "keys"), {}

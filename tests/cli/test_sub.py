@@ -10,7 +10,7 @@ import pytest
 from antecede.cli.sub import Telling, as_line, as_text, left_out
 from antecede.live.inbox import Fate
 from antecede.live.message import Message
-from tests.cli.processes import cluster, running
+from tests.cli.processes import antecede, cluster, running
 
 
 def test_a_message_as_text_and_as_json() -> None:
@@ -50,3 +50,8 @@ def test_a_star_in_a_filter_is_said_to_be_none() -> None:
         assert (
             sub.stderr.readline() == "In 'room/*' * is a star and no wildcard: + is one level, # all that are left.\n"
         )
+
+
+def test_to_wait_for_no_message_is_refused() -> None:
+    done = antecede("sub", "room/#", "--count", "0")
+    assert done.returncode == 2 and "--count is how many messages to wait for, 1 or more, not 0." in done.stderr

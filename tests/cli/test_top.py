@@ -36,7 +36,13 @@ def test_rates_and_what_was_left_out() -> None:
     }  # fmt: skip
     before = {**said, "fates": {"delivered": 10}}
     text = shown(page_of({"x": said}, {"x": before}, 2.0))
-    assert " 10 " in text and "A left out: 2 late" in text and "0.25" in text and " B " not in text
+    assert (
+        "requests. ctrl-C ends." in text
+        and " 10 " in text
+        and "A left out: 2 late" in text
+        and "0.25" in text
+        and " B " not in text
+    )
 
 
 def test_nobody_answers_at_all() -> None:
@@ -50,6 +56,6 @@ def test_the_port_of_a_broker_that_is_no_http_port_and_none_at_all() -> None:
         assert look(place)["away"].startswith("what listens there does not speak HTTP; a broker with keys")
         port = told["http"][0].rpartition(":")[2]
         shown_once = antecede("top", f"http://127.0.0.1:{port}/metrics", "--once").stdout
-        assert shown_once.startswith("broker ") and shown_once.endswith("\n")
+        assert shown_once.startswith("broker ") and shown_once.endswith("\n") and "ctrl-C" not in shown_once
     result = antecede("top")
     assert result.returncode == 2 and "start one with `antecede broker --http 7480`" in result.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import pytest
 
 from examples import auction, chat, sensor_grid, watch_party
@@ -18,6 +20,13 @@ def test_in_the_chat_no_reply_comes_before_its_question_unless_order_is_given_up
     rows = [row for row in table(capsys.readouterr().out) if row[0] in ("causal", "none")]
     assert [row[2:] for row in rows[:2]] == [["120", "0"], ["120", "0"]]
     assert sum(int(row[3]) for row in rows[2:]) > 0  # else the story would show nothing
+
+
+@pytest.mark.parametrize("example", [auction, chat, sensor_grid, watch_party])
+def test_help_says_how_to_run_it(example: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    assert example.main(["--help"]) == 0 and example.main(["--hepl"]) == 2
+    said = capsys.readouterr().out
+    assert said.count(f"python examples/{example.__name__.rpartition('.')[2]}.py") >= 2
 
 
 def test_in_the_watch_party_nothing_is_overdue_or_inverted(capsys: pytest.CaptureFixture[str]) -> None:

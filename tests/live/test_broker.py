@@ -260,7 +260,21 @@ def test_brokers_that_began_alone_with_different_tables_say_why_they_do_not_join
     LocalCluster().run(scenario)
     said = [line for line in caplog.messages if "cannot join" in line]
     assert sorted(line.partition(":")[0] for line in said) == ["X cannot join 127.0.0.1", "Y cannot join 127.0.0.1"]
-    assert all("Brokers of one cluster have one table" in line for line in said)
+    which = "have one table: 'hall/#' is in that of Y and not in that of X. Give all the same."
+    assert all(line.endswith(which) for line in said)
+
+
+def test_one_address_to_join_is_no_row_of_letters_and_log_lines_fit_a_terminal(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def main() -> None:
+        async with Broker(ANY, name="A") as a, Broker(ANY, name="B", join=a.url) as b:
+            assert b.seeds == [a.address] and b.run == a.run
+
+    with caplog.at_level("INFO", "antecede.broker"):
+        asyncio.run(main())
+    assert any(line.startswith("broker B listens on ") for line in caplog.messages)
+    assert max(map(len, caplog.messages)) + len("12:00:00 WARNING ") <= 80
 
 
 def test_the_log_warns_of_a_clock_that_is_further_off_than_deadlines_allow_for(

@@ -98,6 +98,22 @@ def test_nobody_there_is_said_with_a_cure(monkeypatch: pytest.MonkeyPatch) -> No
     asyncio.run(main())
 
 
+def test_a_port_where_something_else_listens_is_not_called_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An http server waits for a whole request, and so says nothing to who greets it otherwise."""
+    monkeypatch.setattr("antecede.live.link.ANSWER_S", 0.2)
+    monkeypatch.setattr("antecede.live.connection.FIRST_S", 0.5)
+
+    async def main() -> None:
+        async with Broker(ANY, http=0) as broker:
+            place = f"127.0.0.1:{broker.pages.address[1]}"
+            with pytest.raises(
+                EnvironmentFault, match=rf"What listens at {place} does not answer .* --http and --mqtt"
+            ):
+                await connect(place).open()
+
+    asyncio.run(main())
+
+
 def test_many_at_once_are_flushed_and_an_outbox_that_is_full_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "OUTBOX", 50)
 
@@ -201,6 +217,58 @@ def test_a_name_that_comes_back_is_the_next_incarnation() -> None:
                 assert await ann.publish("t", b"") == "ann.1:1"
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(("first", "second", "loss"), [("A", "B", 0.0), ("B", "A", 0.0), ("A", "C", 0.2)])
+def test_of_two_clients_of_one_name_at_two_brokers_the_one_that_began_first_is_closed(
+    first: str, second: str, loss: float
+) -> None:
+    """Each is ann until the brokers have told each other: what they published then has the same ids."""
+
+    async def scenario(cluster: LocalCluster) -> list[str]:
+        states: list[str] = []
+        async with (
+            cluster.connect("bob") as bob,
+            bob.subscribe("t") as inbox,
+            cluster.connect("ann", at=first, on_state=lambda state, _: states.append(state)) as early,
+            cluster.connect("ann", at=second) as late,
+        ):
+            assert [await early.publish("t", b"early"), await late.publish("t", b"late")] == ["ann:1", "ann:1"]
+            async with asyncio.timeout(20):
+                while not early.closed or late.name == "ann":
+                    await asyncio.sleep(0.1)
+            with pytest.raises(InputError, match=r"closed: Two clients were called ann at once: .* may be lost\. Give"):
+                await early.publish("t", b"never")
+            assert states[-1] == "closed" and late.name == "ann.1" and not late.closed
+            await late.publish("t", b"after")
+            ids = [(await inbox.get(10)).id]
+            while ids[-1] != "ann.1:1":
+                ids.append((await inbox.get(10)).id)
+            return ids
+
+    assert LocalCluster(brokers=3, loss=loss, seed=5).run(scenario) == ["ann:1", "ann.1:1"]
+
+
+def test_a_client_that_moves_or_comes_back_is_no_other_of_its_name() -> None:
+    async def scenario(cluster: LocalCluster) -> list[str]:
+        names = []
+        async with cluster.connect("ann", at="A") as ann, ann.subscribe("t"):
+            for home in "ABC":
+                assert ann.home == home
+                await ann.publish("t", b"")
+                names.append(ann.name)
+                if home != "C":
+                    ann.node.move((chr(ord(home) + 1),))
+                    await asyncio.sleep(5)
+        for _ in range(2):
+            async with cluster.connect("ann", at="C") as ann:
+                await ann.publish("t", b"")
+                names.append(ann.name)
+                await asyncio.sleep(5)
+                assert not ann.closed
+        return names
+
+    assert LocalCluster(brokers=3, loss=0.1, seed=3).run(scenario) == ["ann", "ann", "ann", "ann.1", "ann.2"]
 
 
 def test_drain_takes_no_more_in_but_hands_out_what_is_queued() -> None:
@@ -351,6 +419,33 @@ def test_after_a_restart_a_client_goes_on_from_its_frontier() -> None:
                             pass
 
     asyncio.run(main())
+
+
+def test_what_expired_while_a_client_was_away_is_not_owed(tmp_path: Path) -> None:
+    """As docs/live.md says: it is in no fates, and `check` counts no pair of it."""
+    fates: list[Fate] = []
+
+    async def scenario(cluster: LocalCluster) -> tuple[list[str], dict[str, int]]:
+        async with cluster.connect("ann") as ann:
+            async with cluster.connect("bob") as bob, bob.subscribe("t") as inbox:
+                await ann.publish("t", b"")
+                await inbox.get(5)
+                saved = inbox.frontier
+            await ann.publish("t", b"", within=1)
+            await ann.publish("t", b"")
+            await asyncio.sleep(5)
+            async with (
+                cluster.connect("bob", on_fate=fates.append) as bob,
+                bob.subscribe("t", since=saved) as inbox,
+            ):
+                ids = [(await inbox.get(5)).id]
+                await asyncio.sleep(5)
+                return ids, inbox.fates()
+
+    found = LocalCluster(brokers=2, records=str(tmp_path)).run(scenario)
+    assert found == (["ann:3"], {"delivered": 1, "queued": 0}) and fates == []
+    report = check(tmp_path)
+    assert report.clean and report.fates_by_role["subscriber"]["expired"] == 0
 
 
 def test_a_client_goes_where_its_filters_are_carried_and_what_nobody_carries_is_refused() -> None:

@@ -59,8 +59,10 @@ def test_steps_must_run_from_zero() -> None:
     one, two, three = rows("p 0 publish p:1 G\np 1 publish p:2 G\np 2 end quiet")
     with pytest.raises(InputError, match="process p: step 2 comes after step 0"):
         History([one, three])
-    with pytest.raises(InputError, match="process p: step 1 comes twice"):
+    with pytest.raises(InputError, match="step 1 comes twice: two processes called p ran at once"):
         History([one, two, two])
+    with pytest.raises(InputError, match="process p: step 0 comes twice: two clients called p ran at once"):
+        History([one._replace(role="subscriber"), one._replace(role="subscriber")])
     with pytest.raises(InputError, match="2 runs"):
         History([one, two._replace(run="other")])
 

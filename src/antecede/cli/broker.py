@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["broker"]
 
+EXAMPLE = "room/#"
+"""The filter of examples, where the broker carries it."""
+
 
 def broker(
     listen: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Where to listen [127.0.0.1:7400].")] = None,
@@ -75,21 +78,22 @@ def show(broker: Broker) -> None:
     at, with_keys = at_option(broker.url), ""
     if broker.protection is not None:
         with_keys = f" --ca {broker.protection.keys.directory / 'ca.pem'} --token-file FILE"
-    show_next(at + with_keys, at + with_keys)
+    wanted = first_carried(broker)
+    show_next(at + with_keys, at + with_keys, wanted)
     if broker.http_port is not None:
         print(f"Watch it:\n  antecede top {text_of(broker.pages.address)}{with_keys}")
     if broker.door is not None and broker.door.address is not None:
-        print(f"MQTT 5 clients:\n  {mosquitto(broker.door.address, broker.protection)}")
+        print(f"MQTT 5 clients:\n  {mosquitto(broker.door.address, broker.protection, wanted)}")
     print("Stop it with ctrl-C.", flush=True)
 
 
-def mosquitto(address: Address, protection: Protection | None) -> str:
+def mosquitto(address: Address, protection: Protection | None, wanted: str = EXAMPLE) -> str:
     """How a client that most machines have comes in by the door."""
     host, port = address
     where = f"-p {port}" if host in ("127.0.0.1", "::1", "0.0.0.0", "::") else f"-h {host} -p {port}"
     if protection is not None:
         where += f' --cafile {protection.keys.directory / "ca.pem"} -u any -P "$(cat FILE)"'
-    return f"mosquitto_sub -V 5 {where} -t 'room/#'"
+    return f"mosquitto_sub -V 5 {where} -t '{wanted}'"
 
 
 def at_option(url: str) -> str:
@@ -102,7 +106,28 @@ def at_option(url: str) -> str:
     return "" if url == "antecede://127.0.0.1:7400" else f" --at {url.removeprefix('antecede://')}"
 
 
-def show_next(sub_at: str, pub_at: str) -> None:
+def first_carried(broker: Broker) -> str:
+    """The filter of an example that this broker serves."""
+    from antecede.core.entries import REPLIES
+    from antecede.core.topics import EVERYTHING, covers
+
+    entries = broker.entries
+    carried = [one for one in entries.filters(entries.carried_by(broker.name)) if one != REPLIES]
+    if not carried or any(covers(one, EXAMPLE) for one in carried):
+        return EXAMPLE
+    return next((one for one in carried if one != EVERYTHING), EXAMPLE)
+
+
+def topic_for(filter: str) -> str:
+    """A topic that it matches.
+
+    >>> topic_for("room/#"), topic_for("+/door"), topic_for("hall")
+    ('room/1', '1/door', 'hall')
+    """
+    return filter.replace("#", "1").replace("+", "1")
+
+
+def show_next(sub_at: str, pub_at: str, wanted: str = EXAMPLE) -> None:
     """The next two commands to type, each in a line of its own, to be copied whole."""
-    print(f"Next, in another terminal:\n  antecede sub 'room/#'{sub_at}")
-    print(f"and in a third one:\n  antecede pub room/1 'where shall we meet?' --within 500ms{pub_at}")
+    print(f"Next, in another terminal:\n  antecede sub '{wanted}'{sub_at}")
+    print(f"and in a third one:\n  antecede pub {topic_for(wanted)} 'where shall we meet?' --within 500ms{pub_at}")

@@ -46,8 +46,12 @@ def sub(
     import asyncio
 
     from antecede.cli.calling import called
+    from antecede.errors import InputError
     from antecede.live.client import connect
     from antecede.live.serve import until_stopped
+
+    if count is not None and count < 1:
+        raise InputError(f"--count is how many messages to wait for, 1 or more, not {count}.")
 
     async def take() -> None:
         client = connect(

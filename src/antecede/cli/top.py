@@ -33,7 +33,7 @@ NO_HTTP = "what listens there does not speak HTTP; a broker with keys is asked w
 WORDS = (
     "sees: brokers it believes to be there. held: messages that wait for a cause;\n"
     "gap s: for how long the oldest has. unsafe: messages no other broker has yet;\n"
-    "stored: messages kept to answer requests. ctrl-C ends."
+    "stored: messages kept to answer requests."
 )
 """What the headings mean."""
 
@@ -73,7 +73,7 @@ def top(
         if as_json:
             print(json.dumps(looks))
         else:
-            console.print(page_of(looks, {}, every))
+            console.print(page_of(looks, {}, every, once=True))
         raise typer.Exit(2 if all("away" in said for said in looks.values()) else 0)
     with suppress(KeyboardInterrupt), Live(console=console, auto_refresh=False, transient=False) as live:
         while True:
@@ -108,7 +108,9 @@ def look(place: str, ca: Path | None = None, token_file: Path | None = None) -> 
         return {"away": getattr(reason, "strerror", None) or str(reason)}
 
 
-def page_of(looks: dict[str, dict[str, Any]], before: dict[str, dict[str, Any]], seconds: float) -> Group:
+def page_of(
+    looks: dict[str, dict[str, Any]], before: dict[str, dict[str, Any]], seconds: float, *, once: bool = False
+) -> Group:
     """A table of the brokers that answer; below it what was left out, who does not answer, and what the words mean."""
     from rich.console import Group
     from rich.table import Table
@@ -139,7 +141,7 @@ def page_of(looks: dict[str, dict[str, Any]], before: dict[str, dict[str, Any]],
     below = [Text(line) for line in lines]
     if all("away" in said for said in looks.values()):
         return Group(*below)
-    return Group(table, Text(WORDS, style="dim"), *below)
+    return Group(table, Text(WORDS if once else f"{WORDS} ctrl-C ends.", style="dim"), *below)
 
 
 def cure_of(place: str) -> str:

@@ -73,7 +73,7 @@ class Broker:
         listen: str = "127.0.0.1:7400",
         *,
         name: str | None = None,
-        join: Sequence[str] = (),
+        join: str | Sequence[str] = (),
         table: Mapping[str, Sequence[str]] | None = None,
         records: str | None = None,
         http: int | None = None,
@@ -85,7 +85,8 @@ class Broker:
         limits: Limits | None = None,
         settings: Settings = SETTINGS,
     ) -> None:
-        """Port 0: the system chooses. `start` binds it; `address` says which. `table`: filter -> the brokers that carry
+        """Port 0: the system chooses. `start` binds it; `address` says which. `join`: the addresses of brokers to join,
+        or one. `table`: filter -> the brokers that carry
         it (none named: all of them), the same at every broker; left out, all carry every topic. All carry replies,
         unless it says who does. `state`: a directory where a broker at a fixed port remembers its lives. `keys`: a
         directory that `antecede keys` made; beyond the loopback there must be one. `advertise`: how others call it, if
@@ -93,7 +94,7 @@ class Broker:
         the same at every broker."""
         self.listen = parse_address(listen, beyond_loopback=True)
         self.advertise = parse_address(advertise, beyond_loopback=True) if advertise else None
-        self.seeds = [parse_address(one, beyond_loopback=True) for one in join]
+        self.seeds = [parse_address(one, beyond_loopback=True) for one in ([join] if isinstance(join, str) else join)]
         self.entries = Entries(with_replies(table))
         if name is not None:
             check_process(name)
@@ -213,7 +214,8 @@ class Broker:
             self._hub.shut()
             raise
         self._watching = asyncio.create_task(self._watch())
-        log.info("broker %s listens on %s, run %s", self.name, self.url, self.run)
+        log.info("broker %s listens on %s", self.name, self.url)
+        log.info("run %s", self.run)
 
     def _recall(self, base: str) -> int:
         """Which life of its name this broker has at least; the run and the clock of the last one go on."""

@@ -19,7 +19,7 @@ from antecede.live.node import Clock
 from antecede.live.session import VERSION, Control, Hello, Refused, Session, Welcome
 from antecede.live.timing import adopt, machine_id
 
-__all__ = ["Answered", "Turned", "call", "nothing"]
+__all__ = ["Answered", "Silent", "Turned", "call", "nothing"]
 
 
 class Turned(AntecedeError):
@@ -28,6 +28,10 @@ class Turned(AntecedeError):
     def __init__(self, reason: str, final: bool = False) -> None:
         super().__init__(reason)
         self.final = final
+
+
+class Silent(TimeoutError):
+    """Something took the call and said nothing in time."""
 
 
 class Answered(NamedTuple):
@@ -65,7 +69,7 @@ async def call(
     timeout_s: float = 2.0,
     tls: ssl.SSLContext | None = None,
 ) -> Answered:
-    """Raises OSError (nobody there, or no answer) or Turned."""
+    """Raises OSError (nobody there, or no answer: Silent, if something took the call) or Turned."""
     answer: asyncio.Future[Welcome] = asyncio.get_running_loop().create_future()
 
     def control(session: Session, said: Control) -> None:
@@ -84,15 +88,18 @@ async def call(
         else:
             answer.set_exception(ConnectionResetError("the connection was closed before a welcome"))
 
-    session = Session(control, on_frames, lost)
+    session, taken = Session(control, on_frames, lost), False
     try:
         async with asyncio.timeout(timeout_s):
             await network.call(address, session, tls)
+            taken = True
             asked_us = clock.now_us()
             session.say(hello)
             welcome = await answer
-    except BaseException:
+    except BaseException as fault:
         answer.cancel()
         session.abort()
+        if taken and isinstance(fault, TimeoutError):
+            raise Silent("no answer") from None
         raise
     return Answered(session, welcome, asked_us, clock.now_us())

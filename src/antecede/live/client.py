@@ -263,7 +263,8 @@ class Client(Connection):
 
         `queue`: how many messages may wait to be taken; `overflow`: `drop_oldest`, `drop_newest` or `block`. `own`:
         whether this client's own messages are handed to it too. `since`: the `inbox.frontier` of an earlier life of
-        this client, under the same name: everything after it that some broker still holds is delivered. A frontier is
+        this client, under the same name: everything after it that some broker still holds is delivered, but for what
+        expired meanwhile, which is not owed and in no fates. A frontier is
         the whole client's, so its first inbox resumes, and no other one can. `where`: only
         messages of which this is true, for example "temp > 20 and payload.room in ('a', 'b')", over headers and values
         of a JSON payload; the home broker sends no others (docs/live.md). `fuse`: `antecede.fuse(...)`; the home broker

@@ -202,7 +202,9 @@ class Connection:
         )  # fmt: skip
         assert isinstance(inner, ClientMachine)
         self._machine = inner
-        me, there = Peer(name, "subscriber", ()), Peer(broker, "broker", table.carried_by(broker), site)
+        self._link.site = f"{self.clock.now_us():014x} {broker}"
+        me = Peer(name, "subscriber", (), self._link.site)
+        there = Peer(broker, "broker", table.carried_by(broker), site)
         machine = Managed(inner, me, PROBING, self._dice, single=True, groups=table)
         self._records = None if self._directory is None else Records(self._directory, name)
         self._node = Node(

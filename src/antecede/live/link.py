@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from antecede.core.frames import Frame, Published
 from antecede.errors import InputError
 from antecede.live.address import Address, text_of
-from antecede.live.calling import Answered, Turned, call
+from antecede.live.calling import Answered, Silent, Turned, call
 from antecede.live.datagram import MAX_BODY, Outgoing
 from antecede.live.network import Network
 from antecede.live.node import Clock
@@ -61,12 +61,14 @@ class Link:
         self.moves = 0
         self.life = -1
         """The incarnation it had before it began again; -1: it never did."""
+        self.site = ""
+        """When and where it began, once it has: so brokers tell it from another client of its name."""
         self.refusal = ""
         """Why the last broker that answered refused."""
         self.is_final = False
         """Whether all others would refuse too."""
         self.stranger: Address | None = None
-        """Where something took a call of the last round and hung up without the words of a broker."""
+        """Where something took a call of the last round and did not answer in the words of a broker."""
         self._tls, self._token = tls, token
         self._places, self._on_linked, self._on_away = places, on_linked, on_away
         self._on_published, self._on_final, self._accepts = on_published, on_final, accepts
@@ -151,7 +153,7 @@ class Link:
                 continue
             tried.add(address)
             try:
-                hello = Hello(VERSION, CLIENT, self.name, self.fresh, self.life, token=self._token())
+                hello = Hello(VERSION, CLIENT, self.name, self.fresh, self.life, self.site, token=self._token())
                 answered = await call(
                     self.network, address, hello, self.clock,
                     on_control=self._heard, on_frames=self._frames, on_lost=self._lost, tls=self._tls,
@@ -171,7 +173,7 @@ class Link:
                 untrusted += 1
                 continue
             except (OSError, TimeoutError) as fault:
-                if isinstance(fault, ssl.SSLError | ConnectionResetError | BrokenPipeError):
+                if isinstance(fault, ssl.SSLError | ConnectionResetError | BrokenPipeError | Silent):
                     self.stranger = address
                 log.debug("%s: nobody answers at %s (%s)", self.name, text_of(address), fault or broker)
                 continue

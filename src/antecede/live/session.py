@@ -85,9 +85,9 @@ class Hello(Said, array_like=True, frozen=True, tag=1):
     life: int = -1
     """The incarnation it had, if it was declared dead and begins again: it yields to a later one."""
     site: str = ""
-    """Where it listens itself, if it is a broker,"""
+    """Where it listens itself, if it is a broker; when and where it began, if it is a client that has."""
     table: dict[str, list[str]] | None = None
-    """and the table in its settings, which must be that of all others."""
+    """A broker's: the table in its settings, which must be that of all others."""
     token: str = ""
     """What shows that it may come in, where keys are asked for: a client's token, a broker's proof."""
 

@@ -61,8 +61,13 @@ def _understood(rows: list[Row]) -> None:
         if row.message is None and row.kind in NAMES_A_MESSAGE:
             raise InputError(f"{where}: {row.kind} names no message")
         if row.step != place:
-            what = "twice" if row.step < place else f"after step {place - 1}"
-            raise InputError(f"process {process}: step {row.step} comes {what}; steps must run from 0 on")
+            if row.step < place:
+                who = "clients" if role == "subscriber" else "processes"
+                why = f"two {who} called {process} ran at once, or the same rows were given twice"
+                raise InputError(f"process {process}: step {row.step} comes twice: {why}")
+            raise InputError(
+                f"process {process}: step {row.step} comes after step {place - 1}; steps must run from 0 on"
+            )
         if odd_reason(row.kind, row.reason):
             raise InputError(f"{where}: {row.kind} never has the reason {row.reason!r}")
         if row.kind == "join" and row.peer == process:

@@ -248,6 +248,25 @@ def test_a_subscriber_speaks_for_itself_only() -> None:
     assert lone.table.entries["S1"].at == ("B",)
 
 
+def test_two_subscribers_under_one_name_lose_it_whichever_is_heard_of_first() -> None:
+    ann = News("ann", "subscriber", site="1 A", at=("A",), number=7)
+    other = News("ann", "subscriber", site="2 B", at=("B",), number=1)
+    for one, two, sender in ((ann, other, "B"), (other, ann, "ann")):
+        lone = Lone("B", role="broker")
+        lone.get(Ping(1, (one,)), "B")
+        lone.get(Ping(2, (two,)), sender)
+        assert lone.table.entries["ann"] == replace(other, state=DEAD) and lone.table.is_out("ann")
+
+
+def test_a_subscriber_that_moves_or_is_suspected_is_one() -> None:
+    lone, ann = Lone("B", role="broker"), News("ann", "subscriber", site="1 A", at=("A",), number=7)
+    for news in (ann, replace(ann, at=("B",), number=8), replace(ann, state=SUSPECT), replace(ann, number=9)):
+        lone.get(Ping(1, (news,)), "B")
+        assert lone.state("ann") == ALIVE
+    lone.get(Ping(1, (News("eve", "subscriber", number=1), News("eve", "subscriber", site="1 A"))), "B")
+    assert lone.state("eve") == ALIVE, "one of them did not say where it began"
+
+
 def test_a_subscriber_hears_of_brokers_only_the_newest_with_every_frame() -> None:
     lone = Lone("B", role="broker")
     lone.detector.learn(News("S1", "subscriber", at=("A",)))

@@ -64,6 +64,8 @@ def test_steps_that_are_missing_or_come_twice() -> None:
     assert unpack([chunk(rows=3, last_step=2, step_sum=3)])[1] is None
     for odd in (chunk(rows=2, last_step=2, step_sum=3), chunk(rows=3, last_step=2, step_sum=4)):
         assert "steps must run from 0 on" in str(unpack([odd])[1])
+    twice = str(unpack([chunk(rows=4, last_step=1, step_sum=2)])[1])
+    assert "two processes of this name ran at once" in twice
 
 
 def test_rows_of_nobodys_messages_are_counted() -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from antecede.core.effects import Effect, Send
 from antecede.core.frames import Ping, PingRequest, Pong, Sync
 from antecede.core.machine import Dice
-from antecede.core.membership.news import ALIVE, DEAD, SUSPECT, News, beats, split_name
+from antecede.core.membership.news import ALIVE, DEAD, SUSPECT, News, beats, last_of_two, split_name
 from antecede.core.membership.table import Table
 from antecede.core.spread.chance import some_of
 
@@ -213,7 +213,8 @@ class Detector:
         self.learn(replace(me, number=me.number + 1, **changes))  # type: ignore[arg-type]
 
     def hear(self, news: tuple[News, ...], sender: str) -> None:
-        """What `sender` says. A subscriber speaks for itself only; what others say of this process may end it."""
+        """What `sender` says. A subscriber speaks for itself only; what others say of this process may end it. Two
+        subscribers under one name lose it."""
         me = self.table.me
         for one in news:
             if one.name == me.name:
@@ -227,7 +228,9 @@ class Detector:
                 if base == split_name(me.name)[0] and life > split_name(me.name)[1]:
                     self.expelled_by = sender  # its place is taken
                 elif self._decides or one.role != "subscriber":
-                    self.learn(one)
+                    known = self.table.get(one.name)
+                    both = None if known is None else last_of_two(one, known)
+                    self.learn(one if both is None else both)
 
     def _believes(self, sender: str) -> bool:
         known = self.table.get(sender)

@@ -225,6 +225,8 @@ def unpack(chunks: Iterable[dict[str, Any]]) -> tuple[Events, str | None]:
     wrong = None
     if total != last["last_step"] + 1 or step_sum != total * (total - 1) // 2:
         wrong = f"{total} rows with steps up to {last['last_step']}; steps must run from 0 on, each once"
+        if total > last["last_step"] + 1:
+            wrong += ": two processes of this name ran at once, or the same rows were given twice"
     count = sum(chunk["count"] for chunk in held)
     names: dict[str, int] = {}
     for chunk in held:
