@@ -93,7 +93,7 @@ def test_what_is_set_aside_and_what_has_no_order_is_told(tmp_path: Path, engine:
     assert code == 1 and "delivered d after c" in shown and "delivered a after b" not in shown
     assert "set aside: x is among its own causes" in shown and "4,e,,ragged" in shown
     assert "2 deliveries stand at the position of another: these have no order among themselves" in shown
-    assert "1 finding in 4 deliveries (7 rows) of 1 receivers, 6 messages; 3 set aside (3 rows not judged)" in shown
+    assert "1 finding in 4 deliveries (7 rows) of 1 receiver, 6 messages; 3 set aside (3 rows not judged)" in shown
     table.write_text("n,msg,refs\nsoon,b,a\n7,,\n1,a,\n")
     code, shown = run(str(table), *columns)
     assert (

@@ -208,6 +208,8 @@ def show(report: dict[str, Any], console: Console, out: Path | None, *, by_file:
     """`by_file`: no column said in which order a receiver had what it had."""
     from rich.table import Table
 
+    from antecede.trace.report import how_many
+
     def say(text: str) -> None:
         console.print(fitted(text), highlight=False, markup=False, soft_wrap=True)
 
@@ -233,13 +235,14 @@ def show(report: dict[str, Any], console: Console, out: Path | None, *, by_file:
     say_doubts(report, say, out)
     for row in report["unknown_tails"]:
         say(f"Not clean: {row['source']}: {row['text']}")
-    who = f"{report['processes']:,} processes" if "processes" in report else f"{report['receivers']:,} receivers"
+    who = how_many(report["processes"], "process") if "processes" in report else how_many(report["receivers"], "receiver")
     found = violations or report["unknown_tails"]
     verdict = "clean" if report["clean"] else "NOT clean" if found else "not all could be judged"
     say(
-        f"{verdict}: {violations:,} finding{'' if violations == 1 else 's'} in {report['deliveries']:,} deliveries "
-        f"({report['rows']:,} rows) of {who}, {report['messages']:,} messages; {report['quarantined']:,} set aside"
-        + (f" ({report['rows_refused']:,} rows not judged)" if report["rows_refused"] else "")
+        f"{verdict}: {how_many(violations, 'finding')} in {report['deliveries']:,} "
+        f"deliver{'y' if report['deliveries'] == 1 else 'ies'} ({how_many(report['rows'], 'row')}) of {who}, "
+        f"{how_many(report['messages'], 'message')}; {report['quarantined']:,} set aside"
+        + (f" ({how_many(report['rows_refused'], 'row')} not judged)" if report["rows_refused"] else "")
     )
 
 

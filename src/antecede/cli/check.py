@@ -98,6 +98,8 @@ def check(
 def show(report: Report, console: Console) -> None:
     from rich.table import Table
 
+    from antecede.trace.report import how_many
+
     print_findings(report.findings, console)
     verdicts = Table("verdict", "found", title="Verdicts", title_justify="left")
     verdicts.columns[1].justify = "right"
@@ -125,10 +127,10 @@ def show(report: Report, console: Console) -> None:
     verdict = "clean" if report.clean else "NOT clean"
     if report.exempt:
         verdict += f" (not judged: {', '.join(report.exempt)})"
-    count = len(report.findings)
     text = (
-        f"{verdict}: {count} finding{'' if count == 1 else 's'} in {report.rows} rows of {report.processes} processes, "
-        f"{report.messages} messages, {report.pairs} pairs"
+        f"{verdict}: {how_many(len(report.findings), 'finding')} in {how_many(report.rows, 'row')} of "
+        f"{how_many(report.processes, 'process')}, {how_many(report.messages, 'message')}, "
+        f"{how_many(report.pairs, 'pair')}"
     )
     console.print(fitted(text), highlight=False, soft_wrap=True)
 

@@ -194,6 +194,8 @@ def texts(named: dict[str, Any]) -> set[str | None]:
 def show(report: dict[str, Any], console: Console, to: Targets, id: str | None = None) -> None:
     from rich.table import Table
 
+    from antecede.trace.report import how_many
+
     def say(text: str) -> None:
         console.print(fitted(text), highlight=False, markup=False, soft_wrap=True)
 
@@ -223,7 +225,7 @@ def show(report: dict[str, Any], console: Console, to: Targets, id: str | None =
     more = f" + {report['quarantined']:,} in {to.quarantine}" if report["quarantined"] else ""
     more += f" + {report['held']:,} still waiting" if report["held"] else ""
     sign = "=" if report["reconciled"] else "BUT"
-    line = f"{report['rows_in']:,} rows in {sign} {report['rows_out']:,} rows in {to.out}{more}"
+    line = f"{how_many(report['rows_in'], 'row')} in {sign} {how_many(report['rows_out'], 'row')} in {to.out}{more}"
     say(line)
     say("Rows do not stand in this order: the column causal_pos is the place of each, so sort by it.")
     say(f'See it:\n  python -c "import pandas; print(pandas.read_parquet({str(to.out)!r}))"')

@@ -46,7 +46,7 @@ What, Who, Traffic, Use, Spreads, Fault, Many = (
 
 def simulate(
     recipe: Annotated[str | None, What(help="Which protocol, e.g. graph, pull, rounds, colour, home. [solicit]")] = None,
-    reading: Annotated[str | None, What(help="repaired, or printed: the paper's text as it stands. [repaired]")] = None,
+    reading: Annotated[str | None, What(help="repaired, or the paper's text as printed. [repaired]")] = None,
     without: Annotated[
         str | None, What(metavar="REPAIR", help="The repaired reading with one repair undone (`antecede recipes`).")
     ] = None,
