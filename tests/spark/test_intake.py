@@ -64,7 +64,7 @@ def test_damaged_csv_rows_and_odd_names(spark: SparkSession, tmp_path: Path) -> 
     good, bad = parted(spark, told)
     assert good == [{"the id": "007", "my.parents": ["1"], "n": 1.5}]
     assert {row["row"]: row["reason"].split(":")[0] for row in bad} == {
-        "ragged": "1 cells where the header has 3",
+        "ragged": "1 cell where the header has 3",
         "7,\\xff,2": "bytes that are no text in the file's encoding",
         '"open,,3': "a quote that is not closed",
         '{"the id":"8","my.parents":"{x}","n":4.0}': "parents cannot be read",

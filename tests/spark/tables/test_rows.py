@@ -29,7 +29,7 @@ def test_cells_with_quotes_commas_and_line_ends(tmp_path: Path) -> None:
 def test_ragged_lines_are_set_aside(tmp_path: Path) -> None:
     found, aside = read(tmp_path, b"id,x\n1,2,3\n2\n3,4\n")
     assert found == {"id": ["3"], "x": ["4"]}
-    assert aside == [("3 cells where the header has 2", "1,2,3"), ("1 cells where the header has 2", "2")]
+    assert aside == [("3 cells where the header has 2", "1,2,3"), ("1 cell where the header has 2", "2")]
 
 
 def test_a_quote_that_is_not_closed_costs_its_own_line(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def header(file: str, lines: Iterator[str], ahead: deque[str]) -> list[str] | No
 
 
 def ragged(here: int, wanted: int) -> str:
-    return f"{here} cells where the header has {wanted}"
+    return f"{here} cell{'' if here == 1 else 's'} where the header has {wanted}"
 
 
 def quoted(line: str, lines: Iterator[str], ahead: deque[str], wanted: int | None) -> tuple[list[str], str | None, str]:
