@@ -17,6 +17,7 @@ from antecede.trace.check import check
 from antecede.trace.parquet import write_run
 from tests.cli.test_check import AGAIN, CLEAN, END
 from tests.trace.tables import rows
+from tests.trace.test_verdicts import LOST
 
 app = typer.Typer()
 app.command()(audit)
@@ -49,6 +50,23 @@ def test_a_clean_run_and_one_that_is_not(tmp_path: Path, engine: str) -> None:
     assert (finding["verdict"], finding["process"], finding["step"]) == ("duplicate", "q", 5)
     with pytest.raises(InputError, match="not empty"):
         run(str(tmp_path / "one"), "--out", str(tmp_path / "found"))
+
+
+def test_who_was_killed_may_be_named(tmp_path: Path, engine: str) -> None:
+    write_run(tmp_path, rows(CLEAN.replace(END, "")))
+    code, shown = run(str(tmp_path), "--engine", engine)
+    assert code == 2 and f"Not clean: {tmp_path}: the records of q stop without an end: what it did later" in shown
+    assert "expected; say so with:\n  --crashed q\n" in shown and "NOT clean: 0 findings" in shown
+    code, shown = run(str(tmp_path), "--engine", engine, "--crashed", "q", "--crashed", "p")
+    assert code == 0 and f"Pending, as --crashed says: {tmp_path}: the records of q" in shown
+    assert "not all could be judged: 0 findings" in shown and "say so with" not in shown
+
+
+def test_a_gap_says_whose_deadline_it_means(tmp_path: Path) -> None:
+    write_run(tmp_path, rows(LOST.replace("r 115 deliver q:1 deadline", "r 60 deliver q:1")))
+    assert "(the logical deadline of q:1 less guard is 0.115 ms)" in check(tmp_path).findings[0].text
+    shown = run(str(tmp_path))[1]
+    assert "delivered q:1 at 0.06 ms without p:1, before the logical deadline of q:1, if it has any, less the" in shown
 
 
 def test_json_is_shaped_like_that_of_check(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ judges it, and how many findings are shown: a few to people, --limit of them in 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,6 +36,8 @@ TABLES = {".csv", ".json", ".jsonl", ".ndjson"}
 
 Option = typer.Option
 
+CRASHED = "This process was killed or still runs: its records have no end. May be repeated."
+
 
 def audit(
     paths: Annotated[list[Path], typer.Argument(metavar="DIR|FILE...", help="Runs, directories of runs, or tables.")],
@@ -51,6 +54,7 @@ def audit(
     out: Annotated[Path | None, Option(metavar="DIR", help="Write every finding there, as Parquet tables.")] = None,
     limit: Annotated[int, Option(min=0, help="At most this many findings in --json.")] = 10_000,
     scratch: Annotated[Path | None, Option(metavar="DIR", help="For tables of messages: all workers see it.")] = None,
+    crashed: Annotated[list[str] | None, Option(metavar="NAME", help=CRASHED)] = None,
     master: Annotated[str | None, Option(help="Spark's master. [local[*]]")] = None,
 ) -> None:
     """Judge traces and tables of any size: every inversion, gap, overdue, duplicate and stuck message.
@@ -73,7 +77,8 @@ def audit(
         --receiver node --position n
     antecede audit simpledb.log
 
-    Exit 0 when clean, 1 when a violation was found, 2 when nothing was found but something could not be judged.
+    Exit 0 when clean, 1 when a violation was found, 2 when nothing was found but something could not be judged, also
+    what a process did of which the records stop without an end, unless --crashed names it.
     """
     described = {"parents": parents, "receiver": receiver, "position": position, "clock": clock}
     described |= {"sender": sender, "run": run}
@@ -109,8 +114,9 @@ def audit(
     else:
         from rich.console import Console
 
-        show(report, Console(), out, by_file=id is not None and position is None)
-    raise typer.Exit(code_of(judged))
+        show(report, Console(), out, by_file=id is not None and position is None, crashed=crashed or (),
+             unexpected=judged.unexpected(crashed or ()))  # fmt: skip
+    raise typer.Exit(code_of(judged, crashed or ()))
 
 
 def refuse_tables(paths: list[Path]) -> None:
@@ -120,11 +126,24 @@ def refuse_tables(paths: list[Path]) -> None:
             raise InputError(f"{path} is a table: name its columns, at least --id and --parents (or --clock)")
 
 
-def code_of(judged: Audit) -> int:
-    """1: a violation, or a tail that nobody knows; 2: nothing found, but something could not be judged."""
-    if sum(judged.counts.values()) or judged.summary["unknown_tails"]:
+def code_of(judged: Audit, crashed: Collection[str] = ()) -> int:
+    """1: a violation; 2: nothing found, but something could not be judged: what is set aside, or was done after records
+    stop without an end at a process that is not said to have `crashed`."""
+    if sum(judged.counts.values()):
         return 1
-    return 0 if judged.clean else 2
+    return 2 if judged.summary["quarantined"] or judged.unexpected(crashed) else 0
+
+
+def tail_line(text: str, name: str, crashed: Collection[str]) -> str:
+    """One process whose records have no end."""
+    return f"Pending, as --crashed says: {text}." if name in crashed else f"Not clean: {text}."
+
+
+def crash_hint(names: Iterable[str], crashed: Collection[str]) -> str:
+    """What to add where this was to be expected; empty where nothing is to be added."""
+    left = [name for name in names if name not in crashed]
+    words = " ".join(f"--crashed {shlex.quote(name)}" for name in left)
+    return f"Where a process was killed or still runs that is expected; say so with:\n  {words}" if left else ""
 
 
 class Asked:
@@ -204,8 +223,17 @@ def where_of(row: dict[str, Any]) -> str:
     return "".join(f"{part}: " for part in (row["source"], row["run"], process, name) if part)
 
 
-def show(report: dict[str, Any], console: Console, out: Path | None, *, by_file: bool = False) -> None:
-    """`by_file`: no column said in which order a receiver had what it had."""
+def show(
+    report: dict[str, Any],
+    console: Console,
+    out: Path | None,
+    *,
+    by_file: bool = False,
+    crashed: Collection[str] = (),
+    unexpected: int = 0,
+) -> None:
+    """`by_file`: no column said in which order a receiver had what it had. `crashed`: whose records may have no end;
+    `unexpected`: how many others have none."""
     from rich.table import Table
 
     from antecede.trace.report import how_many
@@ -234,9 +262,12 @@ def show(report: dict[str, Any], console: Console, out: Path | None, *, by_file:
         say("Without --position rows are judged in the order of the file: does the newest stand first in it?")
     say_doubts(report, say, out)
     for row in report["unknown_tails"]:
-        say(f"Not clean: {row['source']}: {row['text']}")
+        say(tail_line(f"{row['source']}: {row['text']}", row["process"], crashed))
+    tails = [row["process"] for row in report["unknown_tails"]]
+    if hint := crash_hint(dict.fromkeys(tails), crashed):
+        say(hint)
     who = how_many(report["processes"], "process") if "processes" in report else how_many(report["receivers"], "receiver")
-    found = violations or report["unknown_tails"]
+    found = violations or unexpected
     verdict = "clean" if report["clean"] else "NOT clean" if found else "not all could be judged"
     say(
         f"{verdict}: {how_many(violations, 'finding')} in {report['deliveries']:,} "

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from antecede.cli.audit import CRASHED
 from antecede.cli.output import fitted
 from antecede.cli.progress import Progress
 
@@ -43,6 +45,7 @@ def check(
         str | None,
         typer.Option("--as", metavar="ORDER", help="Judge by this order, whatever was asked for: causal or fifo."),
     ] = None,
+    crashed: Annotated[list[str] | None, typer.Option(metavar="NAME", help=CRASHED)] = None,
     plugin: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Python that says what its recipes do not promise.")
     ] = None,
@@ -61,8 +64,11 @@ def check(
     inversions, duplicates, and parents that never came.
     Example: antecede check log.csv --id msg --parents refs --receiver node --position n
 
-    Exit 0 when clean, 1 when a violation was found, 2 when the input is no trace, or no more than part of a table
-    could be judged.
+    A process that was killed, or still runs, has records without an end. Nobody knows what it did later, so what it was
+    owed is pending, and the run is never called clean. Where you know of it, say so: --crashed A.
+
+    Exit 0 when clean, 1 when a violation was found, 2 when the input is no trace, or nothing was found but something
+    could not be judged: part of a table, or the rest of records without an end, unless --crashed names the process.
     """
     from rich.console import Console
 
@@ -88,16 +94,19 @@ def check(
     if as_json:
         print(json.dumps(report.to_json(), indent=2))
     else:
-        show(report, Console())
+        show(report, Console(), crashed or ())
         if report.findings:
             words = [*map(str, paths), *(("--as", order) if order is not None else ())]
             print(f"Findings drawn, on a page to open: antecede show {shlex.join(words)}")
-    raise typer.Exit(0 if report.clean else 1)
+    raise typer.Exit(1 if report.findings else 2 if set(report.unknown_tails) - set(crashed or ()) else 0)
 
 
-def show(report: Report, console: Console) -> None:
+def show(report: Report, console: Console, crashed: Collection[str] = ()) -> None:
+    """`crashed`: processes whose records may stop without an end."""
     from rich.table import Table
 
+    from antecede.cli.audit import crash_hint, tail_line
+    from antecede.spark.auditing.pieces import unknown_tail
     from antecede.trace.report import how_many
 
     print_findings(report.findings, console)
@@ -120,11 +129,15 @@ def show(report: Report, console: Console) -> None:
     if report.in_doubt:
         console.print(f"In doubt, as the rows cannot tell (--json says what): {len(report.in_doubt)}", highlight=False)
     for name in report.unknown_tails:
-        text = f"Not clean: the records of {name} stop without an end, so nobody knows what it did later."
-        console.print(fitted(text), highlight=False, markup=False, soft_wrap=True)
+        console.print(
+            fitted(tail_line(unknown_tail(name), name, crashed)), highlight=False, markup=False, soft_wrap=True
+        )
+    if hint := crash_hint(report.unknown_tails, crashed):
+        console.print(fitted(hint), highlight=False, markup=False, soft_wrap=True)
     if report.unrecorded:
         console.print(fitted(why_unrecorded(report.unrecorded)), highlight=False, markup=False, soft_wrap=True)
-    verdict = "clean" if report.clean else "NOT clean"
+    found = report.findings or set(report.unknown_tails) - set(crashed)
+    verdict = "clean" if report.clean else "NOT clean" if found else "not all could be judged"
     if report.exempt:
         verdict += f" (not judged: {', '.join(report.exempt)})"
     text = (

@@ -267,7 +267,8 @@ class Judge:
         events = self.events
         message, step = int(events.message[row]), int(events.step[row])
         text = (
-            f"delivered {{m}} at {ms(int(events.at_us[row]))} without {{o}}, before its logical deadline less the guard"
+            f"delivered {{m}} at {ms(int(events.at_us[row]))} without {{o}}, before the logical deadline of {{m}}, if it "
+            "has any, less the guard"
         )
         found = Found("gap", message, predecessor, step, text)
         if self.mine.role != "subscriber":

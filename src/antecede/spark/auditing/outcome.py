@@ -8,7 +8,7 @@ judged and those that were set aside.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,6 +56,15 @@ class Audit:
     def clean(self) -> bool:
         """Nothing was found, everything was judged, and every process told its whole story."""
         return not (sum(self.counts.values()) or self.summary["quarantined"] or self.summary["unknown_tails"])
+
+    def unexpected(self, crashed: Collection[str]) -> int:
+        """Processes whose records stop without an end, but for those of which it is known: they crashed, or still run."""
+        count: int = self.summary["unknown_tails"]
+        if not count or not crashed:
+            return count
+        if isinstance(self.tails, pa.Table):
+            return sum(name not in crashed for name in self.tails["process"].to_pylist())
+        return int(self.tails.where(~self.tails["process"].isin(list(crashed))).count())
 
     def to_json(self, limit: int = 10_000) -> dict[str, Any]:
         """As `antecede check --json`, with at most `limit` rows of each table (`left_out` counts the others)."""
