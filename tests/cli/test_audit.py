@@ -116,7 +116,7 @@ def test_what_is_set_aside_and_what_has_no_order_is_told(tmp_path: Path, engine:
     code, shown = run(str(table), *columns)
     assert (
         "set aside: b: position is neither a whole number nor a time: soon" in shown
-        and "set aside: row 7: id is null" in shown
+        and "set aside: position 7: id is null" in shown
     )
     table.write_text("n,msg,refs\n1,b,a\n1,a,\n")
     code, shown = run(str(table), *columns)
@@ -132,6 +132,22 @@ def test_a_position_may_be_a_time(tmp_path: Path, engine: str) -> None:
     pq.write_table(pa.table({"at": when, "msg": ["a", "b"], "refs": ["", "a"]}), tmp_path / "log.parquet")
     code, again = run(str(tmp_path / "log.parquet"), *told)
     assert code == 1 and "delivered a after b, although a -> b" in again
+    where = "inversion: all, 2024-05-01T12:00:01Z: delivered a after b"
+    assert where in shown and where in again
+    (tmp_path / "texts.jsonl").write_text('{"at": "2024-05-01T12:00:01Z", "msg": "a"}\n{"at": "2024-05-01"}\n')
+    told = ("--id", "msg", "--parents", "msg", "--position", "at", "--engine", engine)
+    assert "set aside: 2024-05-01T00:00:00Z: id is null" in run(str(tmp_path / "texts.jsonl"), *told)[1]
+
+
+def test_some_of_what_is_missing_is_named(tmp_path: Path, engine: str) -> None:
+    (tmp_path / "log.csv").write_text("msg,refs,who\na,v;w,r\nb,x;y,r\nc,a,s\n")
+    told = (str(tmp_path / "log.csv"), "--id", "msg", "--parents", "refs", "--receiver", "who", "--engine", engine)
+    code, shown = run(*told)
+    named = [line for line in shown.splitlines() if line.startswith("missing: ")]
+    assert code == 0 and len(named) == 3 and "... and 2 more missing (--json shows more, --out DIR writes all)" in shown
+    assert all("delivered" in line and "never its parent" in line for line in named)
+    (tmp_path / "log.csv").write_text("msg,refs,who\na,v,r\n")
+    assert "missing: r: delivered a, but never its parent v\n" in run(*told)[1]
 
 
 def test_doubts_that_are_not_shown_are_counted(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Collection, Iterable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +31,8 @@ __all__ = ["audit"]
 
 FIRST = 20
 """Findings that are printed."""
+SOME = 3
+"""Of what is missing, which is no violation."""
 
 TABLES = {".csv", ".json", ".jsonl", ".ndjson"}
 """Files that are tables of one's own; Parquet may also be a trace."""
@@ -115,7 +118,7 @@ def audit(
         from rich.console import Console
 
         show(report, Console(), out, by_file=id is not None and position is None, crashed=crashed or (),
-             unexpected=judged.unexpected(crashed or ()))  # fmt: skip
+             unexpected=judged.unexpected(crashed or ()), times=asked.has_times())  # fmt: skip
     raise typer.Exit(code_of(judged, crashed or ()))
 
 
@@ -165,6 +168,14 @@ class Asked:
             return audit_here.logs_are_small(self.paths)
         return audit_here.traces_are_small(self.paths)
 
+    def has_times(self) -> bool:
+        """Whether positions are times, so that they are shown as such."""
+        from antecede.spark.tables.files import files_of
+        from antecede.spark.tables.local import has_times
+
+        position = (self.named or {}).get("position")
+        return position is not None and has_times(files_of(self.paths), position, self.encoding)
+
     def here(self, watch: Watch | None) -> Audit:
         from antecede.spark import audit_here
 
@@ -210,8 +221,22 @@ def write(judged: Audit, out: Path) -> None:
 # --- what people see -------------------------------------------------------------------------------------------------
 
 
-def where_of(row: dict[str, Any]) -> str:
-    """What is set aside: a row by its id, or by its place where it has none; its text may begin with the id already."""
+def step_of(step: int, times: bool, what: str = "step") -> str:
+    """
+    >>> step_of(1_714_564_801_000_000, True), step_of(3, False)
+    ('2024-05-01T12:00:01Z', 'step 3')
+    """
+    if not times:
+        return f"{what} {step}"
+    try:
+        return (datetime(1970, 1, 1) + timedelta(microseconds=step)).isoformat() + "Z"
+    except OverflowError:
+        return f"{step} us"
+
+
+def where_of(row: dict[str, Any], what: str = "row", times: bool = False) -> str:
+    """What is set aside: a row by its id, or by its place where it has none; its text may begin with the id already.
+    `what` its place is: of the row in the file, or its position."""
     from antecede.spark.auditing.table_rows import EVERYBODY
 
     process = row["process"] if row["process"] != EVERYBODY else ""
@@ -219,7 +244,7 @@ def where_of(row: dict[str, Any]) -> str:
     if name and row["text"].startswith(name):
         name = None
     elif not name and step is not None and process != row["process"]:
-        name = f"row {step}"
+        name = step_of(step, times, what)
     return "".join(f"{part}: " for part in (row["source"], row["run"], process, name) if part)
 
 
@@ -231,11 +256,13 @@ def show(
     by_file: bool = False,
     crashed: Collection[str] = (),
     unexpected: int = 0,
+    times: bool = False,
 ) -> None:
     """`by_file`: no column said in which order a receiver had what it had. `crashed`: whose records may have no end;
-    `unexpected`: how many others have none."""
+    `unexpected`: how many others have none. `times`: positions are these."""
     from rich.table import Table
 
+    from antecede.spark.auditing.table_rows import EVERYBODY
     from antecede.trace.report import how_many
 
     def say(text: str) -> None:
@@ -243,16 +270,23 @@ def show(
 
     for finding in report["findings"]:
         place = "".join(f"{finding[name]}: " for name in ("source", "run") if finding[name])
-        say(f"{finding['verdict']}: {place}{finding['process']}, step {finding['step']}: {finding['text']}")
+        say(f"{finding['verdict']}: {place}{finding['process']}, {step_of(finding['step'], times)}: {finding['text']}")
     violations = sum(count for verdict, count in report["counts"].items() if verdict != "missing")
     if report["left_out"].get("findings"):
         where = f"{out / 'findings'} holds all" if out else "--json shows more, --out DIR writes all"
         say(f"... and {report['left_out']['findings']:,} more ({where})")
     for row in report["quarantine"]:
-        say(f"set aside: {where_of(row)}{row['text']}")
+        say(f"set aside: {where_of(row, 'row' if by_file else 'position', times)}{row['text']}")
     if report["left_out"].get("quarantine"):
         where = f"{out / 'quarantine'} holds all" if out else "--json shows more, --out DIR writes all"
         say(f"... and {report['left_out']['quarantine']:,} more set aside ({where})")
+    some = report.get("missing", ())[:SOME]
+    for row in some:
+        place = "".join(f"{row[name]}: " for name in ("source", "run", "process") if row[name] and row[name] != EVERYBODY)
+        say(f"missing: {place}{row['text']}")
+    if (more := report["counts"].get("missing", 0) - len(some)) > 0 and some:
+        where = f"{out / 'missing'} holds all" if out else "--json shows more, --out DIR writes all"
+        say(f"... and {more:,} more missing ({where})")
     verdicts = Table("verdict", "found", title="Verdicts", title_justify="left")
     verdicts.columns[1].justify = "right"
     for name, count in report["counts"].items():

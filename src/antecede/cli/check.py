@@ -167,13 +167,16 @@ def check_table(paths: list[Path], named: dict[str, str | None], as_json: bool) 
 
     from antecede.cli.audit import code_of, show
     from antecede.spark.audit_here import table_here
+    from antecede.spark.tables.files import files_of
+    from antecede.spark.tables.local import has_times
 
     with Progress("rows") as progress:
         judged = table_here(paths, named, watch=progress.stage if progress.watched else None)
     if as_json:
         print(json.dumps(judged.to_json(ALL), indent=2))
     else:
-        show(judged.to_json(FIRST), Console(), None, by_file=named["position"] is None)
+        times = named["position"] is not None and has_times(files_of(paths), named["position"])
+        show(judged.to_json(FIRST), Console(), None, by_file=named["position"] is None, times=times)
     raise typer.Exit(code_of(judged))
 
 

@@ -11,13 +11,14 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from antecede.errors import InputError, one_line
+from antecede.spark.tables.cells import is_written_time
 from antecede.spark.tables.decoded import Aside, known_encoding
 from antecede.spark.tables.files import Found, one_schema
 from antecede.spark.tables.guess import TYPES, built, guessed, joined
 from antecede.spark.tables.kinds import settled
 from antecede.spark.tables.rows import Block, blocks_of
 
-__all__ = ["Taken", "check_header", "no_columns", "read_local"]
+__all__ = ["Taken", "check_header", "has_times", "no_columns", "read_local"]
 
 
 class Taken(NamedTuple):
@@ -56,6 +57,23 @@ def read_local(found: Found, texts: Collection[str | None] = (), encoding: str |
         aside += wrong
         parts.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
     return Taken(pa.Table.from_batches(parts, schema), aside)
+
+
+def has_times(found: Found, column: str, encoding: str | None = None) -> bool:
+    """Whether a column holds times rather than whole numbers, by its type or its first cell that is one of these."""
+    file = found.files[0]
+    if found.kind == "parquet":
+        import pyarrow.parquet as pq
+
+        kind = pq.read_schema(file).field(column).type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            return pa.types.is_timestamp(kind) or pa.types.is_date(kind)
+        batches = pq.ParquetFile(file).iter_batches(columns=[column])
+        cells = (cell for batch in batches for cell in batch.column(0).to_pylist())
+    else:
+        blocks = blocks_of(file, found.kind, encoding)
+        cells = (cell for block in blocks for cell in block.columns.get(column, ()))
+    return next((told for told in map(is_written_time, cells) if told is not None), False)
 
 
 def check_header(file: str, names: list[str], first: str, wanted: list[str]) -> None:
