@@ -118,6 +118,9 @@ def test_what_is_set_aside_and_what_has_no_order_is_told(tmp_path: Path, engine:
         "set aside: b: position is neither a whole number nor a time: soon" in shown
         and "set aside: position 7: id is null" in shown
     )
+    table.write_text('n,msg,refs\n1,"b\n",a\nragged\n\n3,,a\n')
+    shown = run(str(table), "--id", "msg", "--parents", "refs", "--engine", engine)[1]
+    assert "set aside: line 6: id is null" in shown and "1 cell where the header has 3 (line 4): ragged" in shown
     table.write_text("n,msg,refs\n1,b,a\n1,a,\n")
     code, shown = run(str(table), *columns)
     assert code == 0 and "clean: 0 findings" in shown and "2 deliveries stand at" in shown

@@ -115,8 +115,11 @@ def test_a_sentence_has_the_options_of_the_command(tmp_path: Path) -> None:
 def test_a_table_inside_another_is_refused(tmp_path: Path) -> None:
     pq.write_table(table(["a"], [[]]), tmp_path / "in.parquet")
     assert run(tmp_path / "in.parquet", *NAMED, "--out", tmp_path / "out")[0] == 0
-    for option in (("--out", tmp_path / "out" / "x"), ("--out", tmp_path / "y", "--late", tmp_path / "out" / "z" / "x")):
-        with pytest.raises(InputError, match="is inside the table .*out, with which it would be read"):
+    for option in (
+        ("--out", tmp_path / "out" / "x"),
+        ("--out", tmp_path / "y", "--late", tmp_path / "out" / "z" / "x"),
+    ):
+        with pytest.raises(InputError, match=r"is inside the table .*out, with which it would be read"):
             run(tmp_path / "in.parquet", *NAMED, *option)
     assert not (tmp_path / "out" / "x").exists() and not (tmp_path / "y").exists()
 

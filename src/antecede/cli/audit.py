@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Collection, Iterable
-from datetime import datetime, timedelta
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -117,8 +117,16 @@ def audit(
     else:
         from rich.console import Console
 
-        show(report, Console(), out, by_file=id is not None and position is None, crashed=crashed or (),
-             unexpected=judged.unexpected(crashed or ()), times=asked.has_times())  # fmt: skip
+        show(
+            report,
+            Console(),
+            out,
+            by_file=id is not None and position is None,
+            crashed=crashed or (),
+            unexpected=judged.unexpected(crashed or ()),
+            times=asked.has_times(),
+            lines=asked.lines(report),
+        )
     raise typer.Exit(code_of(judged, crashed or ()))
 
 
@@ -176,6 +184,13 @@ class Asked:
         position = (self.named or {}).get("position")
         return position is not None and has_times(files_of(self.paths), position, self.encoding)
 
+    def lines(self, report: dict[str, Any]) -> Sequence[int]:
+        """Of each row the line on which it begins, where that is to be said and known: of one small file, of which no
+        column says the positions."""
+        if self.named is None or self.named["position"] is not None or not report["quarantine"]:
+            return ()
+        return row_lines(self.paths, self.named, self.encoding)
+
     def here(self, watch: Watch | None) -> Audit:
         from antecede.spark import audit_here
 
@@ -194,6 +209,17 @@ class Asked:
         if self.logs:
             return audit_table(read_shiviz(spark, *self.paths), scratch=scratch, **EVENT_ROLES)
         return records(spark, *self.paths, scratch=scratch)
+
+
+def row_lines(paths: list[Path], named: dict[str, str | None], encoding: str | None = None) -> Sequence[int]:
+    from antecede.spark.auditing.table_rows import texts_of
+    from antecede.spark.tables.files import LOCAL_BYTES, files_of
+    from antecede.spark.tables.local import read_local
+
+    found = files_of(paths)
+    if found.kind == "parquet" or len(found.files) > 1 or found.bytes >= LOCAL_BYTES or found.root is not None:
+        return ()
+    return read_local(found, texts_of(named), encoding).lines
 
 
 def told(judged: Audit, out: Path | None, limit: int) -> dict[str, Any]:
@@ -229,7 +255,8 @@ def step_of(step: int, times: bool, what: str = "step") -> str:
     if not times:
         return f"{what} {step}"
     try:
-        return (datetime(1970, 1, 1) + timedelta(microseconds=step)).isoformat() + "Z"
+        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=step)
+        return at.isoformat().removesuffix("+00:00") + "Z"
     except OverflowError:
         return f"{step} us"
 
@@ -257,9 +284,11 @@ def show(
     crashed: Collection[str] = (),
     unexpected: int = 0,
     times: bool = False,
+    lines: Sequence[int] = (),
 ) -> None:
     """`by_file`: no column said in which order a receiver had what it had. `crashed`: whose records may have no end;
-    `unexpected`: how many others have none. `times`: positions are these."""
+    `unexpected`: how many others have none. `times`: positions are these.
+    `lines`: of each row of the only file the line on which it begins."""
     from rich.table import Table
 
     from antecede.spark.auditing.table_rows import EVERYBODY
@@ -276,13 +305,20 @@ def show(
         where = f"{out / 'findings'} holds all" if out else "--json shows more, --out DIR writes all"
         say(f"... and {report['left_out']['findings']:,} more ({where})")
     for row in report["quarantine"]:
-        say(f"set aside: {where_of(row, 'row' if by_file else 'position', times)}{row['text']}")
+        at = row.get("step")
+        if by_file and at is not None and at < len(lines):
+            row, what = {**row, "step": lines[at]}, "line"
+        else:
+            what = "row" if by_file else "position"
+        say(f"set aside: {where_of(row, what, times)}{row['text']}")
     if report["left_out"].get("quarantine"):
         where = f"{out / 'quarantine'} holds all" if out else "--json shows more, --out DIR writes all"
         say(f"... and {report['left_out']['quarantine']:,} more set aside ({where})")
     some = report.get("missing", ())[:SOME]
     for row in some:
-        place = "".join(f"{row[name]}: " for name in ("source", "run", "process") if row[name] and row[name] != EVERYBODY)
+        place = "".join(
+            f"{row[name]}: " for name in ("source", "run", "process") if row[name] and row[name] != EVERYBODY
+        )
         say(f"missing: {place}{row['text']}")
     if (more := report["counts"].get("missing", 0) - len(some)) > 0 and some:
         where = f"{out / 'missing'} holds all" if out else "--json shows more, --out DIR writes all"
@@ -300,7 +336,9 @@ def show(
     tails = [row["process"] for row in report["unknown_tails"]]
     if hint := crash_hint(dict.fromkeys(tails), crashed):
         say(hint)
-    who = how_many(report["processes"], "process") if "processes" in report else how_many(report["receivers"], "receiver")
+    who = (
+        how_many(report["processes"], "process") if "processes" in report else how_many(report["receivers"], "receiver")
+    )
     found = violations or unexpected
     verdict = "clean" if report["clean"] else "NOT clean" if found else "not all could be judged"
     say(

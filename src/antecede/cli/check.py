@@ -165,7 +165,7 @@ def check_table(paths: list[Path], named: dict[str, str | None], as_json: bool) 
     """A table is judged as `antecede audit --engine local` judges it."""
     from rich.console import Console
 
-    from antecede.cli.audit import code_of, show
+    from antecede.cli.audit import code_of, row_lines, show
     from antecede.spark.audit_here import table_here
     from antecede.spark.tables.files import files_of
     from antecede.spark.tables.local import has_times
@@ -176,7 +176,9 @@ def check_table(paths: list[Path], named: dict[str, str | None], as_json: bool) 
         print(json.dumps(judged.to_json(ALL), indent=2))
     else:
         times = named["position"] is not None and has_times(files_of(paths), named["position"])
-        show(judged.to_json(FIRST), Console(), None, by_file=named["position"] is None, times=times)
+        by_file, report = named["position"] is None, judged.to_json(FIRST)
+        lines = row_lines(paths, named) if by_file and report["quarantine"] else ()
+        show(report, Console(), None, by_file=by_file, times=times, lines=lines)
     raise typer.Exit(code_of(judged))
 
 

@@ -40,7 +40,8 @@ def lab(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME...", help="Claims to list or run; keep: DIR of a run..., then where to; redraw: where, then claims."
+            metavar="NAME...",
+            help="Claims to list or run; keep: DIR of a run..., then where to; redraw: where, then claims.",
         ),
     ] = None,
     quick: Annotated[bool, Option("--quick", help="Few seeds and points: minutes; more is undecided.")] = False,
@@ -123,7 +124,8 @@ def _keep(paths: list[Path], names: list[str], as_json: bool) -> None:
         print(json.dumps({"page": str(kept.page), "claims": kept.claims, "quick": kept.quick, "missing": kept.missing,
                           "bytes": kept.size}))  # fmt: skip
         return
-    print(f"{how_many(kept.claims, 'claim')}, {len(kept.quick)} of the quick design, {kept.size / 1e6:.1f} MB: {kept.page}")
+    claims = how_many(kept.claims, "claim")
+    print(f"{claims}, {len(kept.quick)} of the quick design, {kept.size / 1e6:.1f} MB: {kept.page}")
     if kept.missing:
         print(f"Not measured: {', '.join(kept.missing)}.")
 

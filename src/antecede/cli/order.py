@@ -289,12 +289,13 @@ def see_it(out: Path, named: dict[str, Any]) -> str:
     """A command for a shell that prints the ordered table, in its order and few enough columns for a terminal.
 
     >>> print(see_it(Path("o"), {"id": "msg"}))
-    python -c "import pandas as p; print(p.read_parquet('o')[['causal_pos', 'msg', 'fate']].sort_values(['causal_pos']))"
+    python -c "import pandas as p; print(p.read_parquet('o')[['causal_pos', 'msg', 'fate']].sort_values('causal_pos'))"
     """
     group = [named["group"]] if "group" in named else []
     who = [named["id"]] if "id" in named else [named[role] for role in ("sender", "seq") if role in named]
     columns = list(dict.fromkeys([*group, "causal_pos", *who, "fate"]))
-    code = f"import pandas as p; print(p.read_parquet({str(out)!r})[{columns}].sort_values({[*group, 'causal_pos']}))"
+    by = repr([*group, "causal_pos"]) if group else repr("causal_pos")
+    code = f"import pandas as p; print(p.read_parquet({str(out)!r})[{columns}].sort_values({by}))"
     for special in '\\"$`':
         code = code.replace(special, "\\" + special)
     return f'python -c "{code}"'

@@ -90,8 +90,11 @@ def show(
         print(json.dumps(said, indent=2))
         return
     verdict = {None: "not judged, there are too many messages", True: "clean", False: "NOT clean"}[clean]
-    said_of = f"{how_many(len(run.history.messages), 'message')}, {how_many(len(run.history.processes), 'process')}: {verdict}"
-    print(fitted(f"{said_of}\nopen in a browser: {target.resolve().as_uri()}"))
+    messages, processes = (
+        how_many(len(run.history.messages), "message"),
+        how_many(len(run.history.processes), "process"),
+    )
+    print(fitted(f"{messages}, {processes}: {verdict}\nopen in a browser: {target.resolve().as_uri()}"))
     if chosen.left_out:
         print(fitted(chosen.left_out))
 

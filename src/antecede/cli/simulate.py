@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["simulate"]
 
 PICTURE = "show.html"
-"""What `antecede show DIR` draws beside the records; a new run takes their place, and the picture of the old one goes."""
+"""What `antecede show DIR` draws beside the records; it goes when a new run takes their place."""
 OURS = {"records.parquet", "scenario.json", "totals.json", "sweep.jsonl", "metrics.json", "metrics.parquet", PICTURE}
 JUDGED = 20_000
 """Runs of more messages are not judged on the way: the oracle's memory grows with their square."""
@@ -45,7 +45,9 @@ What, Who, Traffic, Use, Spreads, Fault, Many = (
 
 
 def simulate(
-    recipe: Annotated[str | None, What(help="Which protocol, e.g. graph, pull, rounds, colour, home. [solicit]")] = None,
+    recipe: Annotated[
+        str | None, What(help="Which protocol, e.g. graph, pull, rounds, colour, home. [solicit]")
+    ] = None,
     reading: Annotated[str | None, What(help="repaired, or the paper's text as printed. [repaired]")] = None,
     without: Annotated[
         str | None, What(metavar="REPAIR", help="The repaired reading with one repair undone (`antecede recipes`).")

@@ -99,7 +99,7 @@ def watched(doing: str) -> Iterator[Line]:
 
 @contextmanager
 def quiet_py4j() -> Iterator[None]:
-    """The bridge to Java logs a traceback of each call that fails or is interrupted, and raises it too: once is enough."""
+    """The bridge to Java logs a traceback of each call that fails or is interrupted, and raises it too."""
     root = logging.getLogger()
     root.addFilter(not_py4j)
     try:

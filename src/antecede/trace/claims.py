@@ -36,7 +36,7 @@ class Claims:
         self.receivers = receivers
         self.holders = holders
         self.unrecorded: set[str] = set()
-        """Who is named in a cut and has no records here."""
+        """Processes that a cut names and that have no records here."""
         self._rules: dict[str, Callable[[Row, Ledger, int], str | None]] = {
             "late": self._too_late,
             "expired": self._too_late,

@@ -48,7 +48,7 @@ def test_json_rows_may_have_other_keys(tmp_path: Path) -> None:
     assert taken.table.to_pylist() == [
         {"id": "1", "p": ["x"], "q": None},
         {"id": "b", "p": None, "q": 2},
-    ] and [bad.reason for bad in taken.aside] == ["not JSON"]  # fmt: skip
+    ] and [bad.reason for bad in taken.aside] == ["not JSON (line 2)"]  # fmt: skip
 
 
 def test_encodings(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ class Audit:
         return not (sum(self.counts.values()) or self.summary["quarantined"] or self.summary["unknown_tails"])
 
     def unexpected(self, crashed: Collection[str]) -> int:
-        """Processes whose records stop without an end, but for those of which it is known: they crashed, or still run."""
+        """Processes whose records stop without an end, but for those known to have crashed or still to run."""
         count: int = self.summary["unknown_tails"]
         if not count or not crashed:
             return count

@@ -5,7 +5,8 @@ Decided in this file: which tables may be read so (Spark alone knows the values 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from array import array
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -24,6 +25,8 @@ __all__ = ["Taken", "check_header", "has_times", "no_columns", "read_local"]
 class Taken(NamedTuple):
     table: pa.Table
     aside: list[Aside]
+    lines: Sequence[int] = ()
+    """Of each row the line on which it begins, where all are of one file; empty where that is not known."""
 
     @property
     def rows_in(self) -> int:
@@ -51,12 +54,14 @@ def read_local(found: Found, texts: Collection[str | None] = (), encoding: str |
     if not types:
         raise InputError(no_columns(found, [bad.reason for bad in aside[:1]]))
     parts = []
+    lines = array("q")
     schema = pa.schema([(name, TYPES[word]) for name, word in types.items()])
     for file, block in blocks:
-        arrays, wrong = built(block, types, file)
+        arrays, wrong, begun = built(block, types, file)
         aside += wrong
+        lines.extend(begun)
         parts.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
-    return Taken(pa.Table.from_batches(parts, schema), aside)
+    return Taken(pa.Table.from_batches(parts, schema), aside, lines if len(found.files) == 1 else ())
 
 
 def has_times(found: Found, column: str, encoding: str | None = None) -> bool:
