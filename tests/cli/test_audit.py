@@ -148,7 +148,11 @@ def test_some_of_what_is_missing_is_named(tmp_path: Path, engine: str) -> None:
     code, shown = run(*told)
     named = [line for line in shown.splitlines() if line.startswith("missing: ")]
     assert code == 0 and len(named) == 3 and "... and 2 more missing (--json shows more, --out DIR writes all)" in shown
-    assert all("delivered" in line and "never its parent" in line for line in named)
+    assert named == [f"missing: r: delivered {one}" for one in (
+        "a, but never its parent v", "a, but never its parent w", "b, but never its parent x"
+    )]  # fmt: skip
+    (tmp_path / "log.csv").write_text("msg,refs,who\na,,s\n,,r\n")
+    assert "set aside: r: line 3: id is null" in run(*told)[1]
     (tmp_path / "log.csv").write_text("msg,refs,who\na,v,r\n")
     assert "missing: r: delivered a, but never its parent v\n" in run(*told)[1]
 

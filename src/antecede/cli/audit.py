@@ -270,7 +270,7 @@ def where_of(row: dict[str, Any], what: str = "row", times: bool = False) -> str
     name, step = row.get("message"), row.get("step")
     if name and row["text"].startswith(name):
         name = None
-    elif not name and step is not None and process != row["process"]:
+    elif not name and step is not None:
         name = step_of(step, times, what)
     return "".join(f"{part}: " for part in (row["source"], row["run"], process, name) if part)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute
 
 __all__ = ["AUDITED", "FINDING", "JUDGED", "QUARANTINED", "TAIL", "Audit", "summary", "table_summary"]
 
@@ -83,10 +84,17 @@ class Audit:
         return {"clean": self.clean, **self.summary, "counts": counts, **rows, "left_out": left_out}
 
 
+SORTED = ("source", "run", "process", "step", "message", "text")
+"""By what rows are sorted before the first are told, so that every engine tells the same."""
+
+
 def first_rows(table: Any, limit: int) -> list[dict[str, Any]]:
+    """The first rows when sorted, nulls last."""
     if isinstance(table, pa.Table):
-        return list(table.slice(0, limit).to_pylist())
-    return [row.asDict() for row in table.limit(limit).collect()]
+        keys: Any = [(name, "ascending") for name in SORTED if name in table.column_names]
+        return list(table.take(pa.compute.sort_indices(table, sort_keys=keys).slice(0, limit)).to_pylist())
+    keys = [table[name].asc_nulls_last() for name in SORTED if name in table.columns]
+    return [row.asDict() for row in table.orderBy(*keys).limit(limit).collect()]
 
 
 def all_of(totals: Totals, what: str) -> int:
