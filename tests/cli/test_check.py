@@ -61,7 +61,7 @@ def test_publishers_without_records_are_named_with_a_cure(tmp_path: Path) -> Non
     write_run(tmp_path, [row for row in rows(CLEAN) if row.process == "q"])
     code, shown = run(str(tmp_path))
     assert code == 1 and "q, step 1: p:1 arrived, but nobody published it" in shown
-    assert "p published and has no records here: clients write them with --records DIR" in shown
+    assert "p took part and has no records here: clients write them with --records DIR" in shown
     assert json.loads(run(str(tmp_path), "--json")[1])["unrecorded"] == ["p"]
     write_run(tmp_path, rows(CLEAN.replace("p 11 publish p:2 G1 due=100\n", "")))
     code, shown = run(str(tmp_path))

@@ -149,14 +149,14 @@ def show(report: Report, console: Console, crashed: Collection[str] = ()) -> Non
 
 
 def why_unrecorded(names: list[str]) -> str:
-    """What is missing where publishers have no records here.
+    """What is missing where some who took part have no records here.
 
     >>> why_unrecorded(["ann"]).partition(":")[0]
-    'ann published and has no records here'
+    'ann took part and has no records here'
     """
     some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return (
-        f"{some} published and {'has' if len(names) == 1 else 'have'} no records here: clients write them with "
+        f"{some} took part and {'has' if len(names) == 1 else 'have'} no records here: clients write them with "
         "--records DIR or records= of connect, as brokers do; name every directory, or write all to one."
     )
 
