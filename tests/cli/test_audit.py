@@ -197,6 +197,8 @@ def test_a_table_without_named_columns_and_a_sweep_get_a_cure(tmp_path: Path) ->
 
 
 def test_input_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--crashed is of traces"):
+        run(str(tmp_path), "--id", "msg", "--parents", "refs", "--crashed", "A")
     (tmp_path / "a.log").touch()
     (tmp_path / "a.csv").touch()
     for arguments, sentence in (

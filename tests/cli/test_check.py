@@ -131,6 +131,8 @@ def test_what_is_beside_a_cycle_in_a_table_is_judged(tmp_path: Path) -> None:
     assert code == 1 and "in the order of the file: does the newest stand first" in shown
     with pytest.raises(InputError, match=r"log\.csv is a table: name its columns"):
         run(str(table))
+    with pytest.raises(InputError, match="--crashed is of traces"):
+        run(str(table), "--id", "msg", "--parents", "refs", "--crashed", "A")
     with pytest.raises(InputError, match="--as judges a trace"):
         run(str(table), "--id", "msg", "--parents", "refs", "--as", "causal")
     with pytest.raises(InputError, match="the table has no column nope"):

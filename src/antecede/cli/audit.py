@@ -40,6 +40,7 @@ TABLES = {".csv", ".json", ".jsonl", ".ndjson"}
 Option = typer.Option
 
 CRASHED = "This process was killed or still runs: its records have no end. May be repeated."
+CRASHED_TABLE = "--crashed is of traces: a table does not say where the records of a process end"
 
 
 def audit(
@@ -87,6 +88,8 @@ def audit(
     described |= {"sender": sender, "run": run}
     if id is None and any(described.values()):
         raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
+    if id is not None and crashed:
+        raise InputError(CRASHED_TABLE)
     if engine not in ("auto", "local", "spark"):
         raise InputError(f"--engine is {engine}; it may be auto, local or spark")
     if engine == "local" and master is not None:

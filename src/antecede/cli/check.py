@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from antecede.cli.audit import CRASHED
+from antecede.cli.audit import CRASHED, CRASHED_TABLE
 from antecede.cli.output import fitted
 from antecede.cli.progress import Progress
 
@@ -77,6 +77,8 @@ def check(
     if id is not None:
         if order is not None:
             raise InputError("--as judges a trace: of a table, --parents or --clock says what comes after what")
+        if crashed:
+            raise InputError(CRASHED_TABLE)
         named = {"id": id, "parents": parents, "receiver": receiver, "position": position, "clock": clock}
         check_table(paths, named, as_json)
     if any(option is not None for option in (parents, receiver, position, clock)):
