@@ -17,6 +17,7 @@ from antecede.trace.check import check
 from antecede.trace.parquet import write_run
 from tests.cli.test_check import AGAIN, CLEAN, END
 from tests.trace.tables import rows
+from tests.trace.test_verdicts import LOST
 
 app = typer.Typer()
 app.command()(audit)
@@ -49,6 +50,23 @@ def test_a_clean_run_and_one_that_is_not(tmp_path: Path, engine: str) -> None:
     assert (finding["verdict"], finding["process"], finding["step"]) == ("duplicate", "q", 5)
     with pytest.raises(InputError, match="not empty"):
         run(str(tmp_path / "one"), "--out", str(tmp_path / "found"))
+
+
+def test_who_was_killed_may_be_named(tmp_path: Path, engine: str) -> None:
+    write_run(tmp_path, rows(CLEAN.replace(END, "")))
+    code, shown = run(str(tmp_path), "--engine", engine)
+    assert code == 2 and f"Not clean: {tmp_path}: the records of q stop without an end: what it did later" in shown
+    assert "expected; say so with:\n  --crashed q\n" in shown and "NOT clean: 0 findings" in shown
+    code, shown = run(str(tmp_path), "--engine", engine, "--crashed", "q", "--crashed", "p")
+    assert code == 0 and f"Pending, as --crashed says: {tmp_path}: the records of q" in shown
+    assert "not all could be judged: 0 findings" in shown and "say so with" not in shown
+
+
+def test_a_gap_says_whose_deadline_it_means(tmp_path: Path) -> None:
+    write_run(tmp_path, rows(LOST.replace("r 115 deliver q:1 deadline", "r 60 deliver q:1")))
+    assert "(the logical deadline of q:1 less guard is 0.115 ms)" in check(tmp_path).findings[0].text
+    shown = run(str(tmp_path))[1]
+    assert "delivered q:1 at 0.06 ms without p:1, before the logical deadline of q:1, if it has any, less the" in shown
 
 
 def test_json_is_shaped_like_that_of_check(tmp_path: Path) -> None:
@@ -93,13 +111,16 @@ def test_what_is_set_aside_and_what_has_no_order_is_told(tmp_path: Path, engine:
     assert code == 1 and "delivered d after c" in shown and "delivered a after b" not in shown
     assert "set aside: x is among its own causes" in shown and "4,e,,ragged" in shown
     assert "2 deliveries stand at the position of another: these have no order among themselves" in shown
-    assert "1 finding in 4 deliveries (7 rows) of 1 receivers, 6 messages; 3 set aside (3 rows not judged)" in shown
+    assert "1 finding in 4 deliveries (7 rows) of 1 receiver, 6 messages; 3 set aside (3 rows not judged)" in shown
     table.write_text("n,msg,refs\nsoon,b,a\n7,,\n1,a,\n")
     code, shown = run(str(table), *columns)
     assert (
         "set aside: b: position is neither a whole number nor a time: soon" in shown
-        and "set aside: row 7: id is null" in shown
+        and "set aside: position 7: id is null" in shown
     )
+    table.write_text('n,msg,refs\n1,"b\n",a\nragged\n\n3,,a\n')
+    shown = run(str(table), "--id", "msg", "--parents", "refs", "--engine", engine)[1]
+    assert "set aside: line 6: id is null" in shown and "1 cell where the header has 3 (line 4): ragged" in shown
     table.write_text("n,msg,refs\n1,b,a\n1,a,\n")
     code, shown = run(str(table), *columns)
     assert code == 0 and "clean: 0 findings" in shown and "2 deliveries stand at" in shown
@@ -114,6 +135,26 @@ def test_a_position_may_be_a_time(tmp_path: Path, engine: str) -> None:
     pq.write_table(pa.table({"at": when, "msg": ["a", "b"], "refs": ["", "a"]}), tmp_path / "log.parquet")
     code, again = run(str(tmp_path / "log.parquet"), *told)
     assert code == 1 and "delivered a after b, although a -> b" in again
+    where = "inversion: all, 2024-05-01T12:00:01Z: delivered a after b"
+    assert where in shown and where in again
+    (tmp_path / "texts.jsonl").write_text('{"at": "2024-05-01T12:00:01Z", "msg": "a"}\n{"at": "2024-05-01"}\n')
+    told = ("--id", "msg", "--parents", "msg", "--position", "at", "--engine", engine)
+    assert "set aside: 2024-05-01T00:00:00Z: id is null" in run(str(tmp_path / "texts.jsonl"), *told)[1]
+
+
+def test_some_of_what_is_missing_is_named(tmp_path: Path, engine: str) -> None:
+    (tmp_path / "log.csv").write_text("msg,refs,who\na,v;w,r\nb,x;y,r\nc,a,s\n")
+    told = (str(tmp_path / "log.csv"), "--id", "msg", "--parents", "refs", "--receiver", "who", "--engine", engine)
+    code, shown = run(*told)
+    named = [line for line in shown.splitlines() if line.startswith("missing: ")]
+    assert code == 0 and len(named) == 3 and "... and 2 more missing (--json shows more, --out DIR writes all)" in shown
+    assert named == [f"missing: r: delivered {one}" for one in (
+        "a, but never its parent v", "a, but never its parent w", "b, but never its parent x"
+    )]  # fmt: skip
+    (tmp_path / "log.csv").write_text("msg,refs,who\na,,s\n,,r\n")
+    assert "set aside: r: line 3: id is null" in run(*told)[1]
+    (tmp_path / "log.csv").write_text("msg,refs,who\na,v,r\n")
+    assert "missing: r: delivered a, but never its parent v\n" in run(*told)[1]
 
 
 def test_doubts_that_are_not_shown_are_counted(tmp_path: Path) -> None:
@@ -156,6 +197,8 @@ def test_a_table_without_named_columns_and_a_sweep_get_a_cure(tmp_path: Path) ->
 
 
 def test_input_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--crashed is of traces"):
+        run(str(tmp_path), "--id", "msg", "--parents", "refs", "--crashed", "A")
     (tmp_path / "a.log").touch()
     (tmp_path / "a.csv").touch()
     for arguments, sentence in (

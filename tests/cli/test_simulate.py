@@ -149,6 +149,18 @@ def test_a_directory_with_something_else_is_left_alone(command: Any, tmp_path: P
     assert code == 2 and "is a file" in err
 
 
+def test_a_run_that_was_drawn_is_replaced_and_its_picture_goes(command: Any, tmp_path: Path) -> None:
+    given = ("--recipe", "pbcast", "--messages", 5, "--out", tmp_path / "run")
+    assert command(*given)[0] == 0 and cli.main(["show", str(tmp_path / "run")]) == 0
+    assert (tmp_path / "run" / "show.html").is_file()
+    code, _, err = command(*given)
+    assert (code, err) == (0, "") and not (tmp_path / "run" / "show.html").exists()
+
+
+def test_help_names_the_recipe_that_runs_where_none_is_named(command: Any) -> None:
+    assert "[solicit]" in " ".join(command("--help")[1].split())
+
+
 def test_a_sweep_says_what_it_judged(command: Any, tmp_path: Path) -> None:
     arguments = ("--recipe", "dcco", "--out", tmp_path, "--json", "--sweep")
     code, out, _ = command(*arguments, 3)

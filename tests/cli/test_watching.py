@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 import time
 from contextlib import nullcontext
@@ -53,6 +54,18 @@ def test_while_this_process_waits_the_line_goes_on(monkeypatch: pytest.MonkeyPat
         while "starting Spark: 1 s" not in screen.getvalue() and time.monotonic() < until:
             time.sleep(0.05)
     assert "starting Spark: 1 s" in screen.getvalue() and screen.getvalue().endswith(progress.CLEAR)
+
+
+def test_what_the_bridge_to_java_logs_of_an_interruption_is_not_shown(caplog: pytest.LogCaptureFixture) -> None:
+    def log(path: str) -> None:
+        root = logging.getLogger()
+        root.handle(root.makeRecord("root", logging.ERROR, path, 1038, "KeyboardInterrupt while sending", (), None))
+
+    with watching.quiet_py4j():
+        log("/x/site-packages/py4j/java_gateway.py")
+        log("/x/mine.py")
+    log("/x/site-packages/py4j/java_gateway.py")
+    assert [record.pathname for record in caplog.records] == ["/x/mine.py", "/x/site-packages/py4j/java_gateway.py"]
 
 
 def test_a_person_sees_the_line_and_the_page_of_spark(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ def test_what_comes_from_outside_is_escaped_and_numbers_are_short() -> None:
     made = page([(BODY, None)])
     assert "It&#x27;s &lt;fast&gt;." in made and "<b>holds</b>: 1 &lt; 2" in made and "E&lt;1&gt;" in made
     assert "<td class=n>1.235</td><td>yes</td><td class=n>–</td>" in made and "<th class=n>a b</th>" in made
-    assert "1 claims: 1 holds" in made and "antecede lab run late --cell 1" in made
+    assert "1 claim: 1 holds" in made and "antecede lab run late --cell 1" in made
     assert "<b>Varied:</b> 4 cells: n 1 | 2; 2 seeds.</p>" in made
 
 

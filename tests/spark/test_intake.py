@@ -54,7 +54,7 @@ def test_lines_that_do_not_parse_are_kept(spark: SparkSession, tmp_path: Path) -
     (tmp_path / "in.json").write_text('{"id": "a", "parents": []}\n{"id": "b", "par\n{"id": "c", "parents": ["a"]}\n')
     good, bad = parted(spark, config(tmp_path / "in.json", source={"format": "json"}, columns={"parents": "parents"}))
     assert [row["id"] for row in good] == ["a", "c"]
-    assert [(row["reason"], row["row"]) for row in bad] == [("not JSON", '{"id": "b", "par')]
+    assert [(row["reason"], row["row"]) for row in bad] == [("not JSON (line 2)", '{"id": "b", "par')]
     assert bad[0]["file"].endswith("in.json")
 
 
@@ -64,9 +64,9 @@ def test_damaged_csv_rows_and_odd_names(spark: SparkSession, tmp_path: Path) -> 
     good, bad = parted(spark, told)
     assert good == [{"the id": "007", "my.parents": ["1"], "n": 1.5}]
     assert {row["row"]: row["reason"].split(":")[0] for row in bad} == {
-        "ragged": "1 cells where the header has 3",
-        "7,\\xff,2": "bytes that are no text in the file's encoding",
-        '"open,,3': "a quote that is not closed",
+        "ragged": "1 cell where the header has 3 (line 3)",
+        "7,\\xff,2": "bytes that are no text in the file's encoding (line 4)",
+        '"open,,3': "a quote that is not closed (line 5)",
         '{"the id":"8","my.parents":"{x}","n":4.0}': "parents cannot be read",
     }
 

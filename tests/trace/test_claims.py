@@ -177,6 +177,19 @@ def test_a_cut_the_peer_cannot_vouch_for() -> None:
     assert [f.text for f in report.findings] == [f"put C:1 behind itself at a join, {said}"]
 
 
+def test_of_a_cut_that_names_who_has_no_records_here_that_is_said() -> None:
+    for name, said in (
+        ("Z:1", "the records of Z are not here, so nobody can say what Z:1 is"),
+        ("Z@:238", "the records of Z are not here, so nobody can say what Z@:238 is"),
+        ("A@:238", "A has not let go of so many messages (A@:238)"),
+        ("A:9", "nobody published A:9"),
+    ):
+        report = verdict(JOINED.replace("cut=C:1 from=A", f"cut={name},C:1,C:2,A:3,A:4 from=A"))
+        texts = [f.text for f in report.findings if f.verdict == "false"]
+        assert f"put {name}, C:1, C:2 and 2 more behind itself at a join, but {said}" in texts
+        assert report.unrecorded == (["Z"] if "Z" in name else [])
+
+
 def test_nor_may_it_be_what_was_called_gone_and_not_owed() -> None:
     """That claim was not looked at when it was made."""
     trace = """

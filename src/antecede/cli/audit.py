@@ -7,7 +7,9 @@ judges it, and how many findings are shown: a few to people, --limit of them in 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,11 +31,16 @@ __all__ = ["audit"]
 
 FIRST = 20
 """Findings that are printed."""
+SOME = 3
+"""Of what is missing, which is no violation."""
 
 TABLES = {".csv", ".json", ".jsonl", ".ndjson"}
 """Files that are tables of one's own; Parquet may also be a trace."""
 
 Option = typer.Option
+
+CRASHED = "This process was killed or still runs: its records have no end. May be repeated."
+CRASHED_TABLE = "--crashed is of traces: a table does not say where the records of a process end"
 
 
 def audit(
@@ -51,6 +58,7 @@ def audit(
     out: Annotated[Path | None, Option(metavar="DIR", help="Write every finding there, as Parquet tables.")] = None,
     limit: Annotated[int, Option(min=0, help="At most this many findings in --json.")] = 10_000,
     scratch: Annotated[Path | None, Option(metavar="DIR", help="For tables of messages: all workers see it.")] = None,
+    crashed: Annotated[list[str] | None, Option(metavar="NAME", help=CRASHED)] = None,
     master: Annotated[str | None, Option(help="Spark's master. [local[*]]")] = None,
 ) -> None:
     """Judge traces and tables of any size: every inversion, gap, overdue, duplicate and stuck message.
@@ -73,12 +81,15 @@ def audit(
         --receiver node --position n
     antecede audit simpledb.log
 
-    Exit 0 when clean, 1 when a violation was found, 2 when nothing was found but something could not be judged.
+    Exit 0 when clean, 1 when a violation was found, 2 when nothing was found but something could not be judged, also
+    what a process did of which the records stop without an end, unless --crashed names it.
     """
     described = {"parents": parents, "receiver": receiver, "position": position, "clock": clock}
     described |= {"sender": sender, "run": run}
     if id is None and any(described.values()):
         raise InputError("--parents, --receiver, --position and --clock describe a table: name its ids with --id too")
+    if id is not None and crashed:
+        raise InputError(CRASHED_TABLE)
     if engine not in ("auto", "local", "spark"):
         raise InputError(f"--engine is {engine}; it may be auto, local or spark")
     if engine == "local" and master is not None:
@@ -109,8 +120,17 @@ def audit(
     else:
         from rich.console import Console
 
-        show(report, Console(), out, by_file=id is not None and position is None)
-    raise typer.Exit(code_of(judged))
+        show(
+            report,
+            Console(),
+            out,
+            by_file=id is not None and position is None,
+            crashed=crashed or (),
+            unexpected=judged.unexpected(crashed or ()),
+            times=asked.has_times(),
+            lines=asked.lines(report),
+        )
+    raise typer.Exit(code_of(judged, crashed or ()))
 
 
 def refuse_tables(paths: list[Path]) -> None:
@@ -120,11 +140,24 @@ def refuse_tables(paths: list[Path]) -> None:
             raise InputError(f"{path} is a table: name its columns, at least --id and --parents (or --clock)")
 
 
-def code_of(judged: Audit) -> int:
-    """1: a violation, or a tail that nobody knows; 2: nothing found, but something could not be judged."""
-    if sum(judged.counts.values()) or judged.summary["unknown_tails"]:
+def code_of(judged: Audit, crashed: Collection[str] = ()) -> int:
+    """1: a violation; 2: nothing found, but something could not be judged: what is set aside, or was done after records
+    stop without an end at a process that is not said to have `crashed`."""
+    if sum(judged.counts.values()):
         return 1
-    return 0 if judged.clean else 2
+    return 2 if judged.summary["quarantined"] or judged.unexpected(crashed) else 0
+
+
+def tail_line(text: str, name: str, crashed: Collection[str]) -> str:
+    """One process whose records have no end."""
+    return f"Pending, as --crashed says: {text}." if name in crashed else f"Not clean: {text}."
+
+
+def crash_hint(names: Iterable[str], crashed: Collection[str]) -> str:
+    """What to add where this was to be expected; empty where nothing is to be added."""
+    left = [name for name in names if name not in crashed]
+    words = " ".join(f"--crashed {shlex.quote(name)}" for name in left)
+    return f"Where a process was killed or still runs that is expected; say so with:\n  {words}" if left else ""
 
 
 class Asked:
@@ -146,6 +179,21 @@ class Asked:
             return audit_here.logs_are_small(self.paths)
         return audit_here.traces_are_small(self.paths)
 
+    def has_times(self) -> bool:
+        """Whether positions are times, so that they are shown as such."""
+        from antecede.spark.tables.files import files_of
+        from antecede.spark.tables.local import has_times
+
+        position = (self.named or {}).get("position")
+        return position is not None and has_times(files_of(self.paths), position, self.encoding)
+
+    def lines(self, report: dict[str, Any]) -> Sequence[int]:
+        """Of each row the line on which it begins, where that is to be said and known: of one small file, of which no
+        column says the positions."""
+        if self.named is None or self.named["position"] is not None or not report["quarantine"]:
+            return ()
+        return row_lines(self.paths, self.named, self.encoding)
+
     def here(self, watch: Watch | None) -> Audit:
         from antecede.spark import audit_here
 
@@ -164,6 +212,17 @@ class Asked:
         if self.logs:
             return audit_table(read_shiviz(spark, *self.paths), scratch=scratch, **EVENT_ROLES)
         return records(spark, *self.paths, scratch=scratch)
+
+
+def row_lines(paths: list[Path], named: dict[str, str | None], encoding: str | None = None) -> Sequence[int]:
+    from antecede.spark.auditing.table_rows import texts_of
+    from antecede.spark.tables.files import LOCAL_BYTES, files_of
+    from antecede.spark.tables.local import read_local
+
+    found = files_of(paths)
+    if found.kind == "parquet" or len(found.files) > 1 or found.bytes >= LOCAL_BYTES or found.root is not None:
+        return ()
+    return read_local(found, texts_of(named), encoding).lines
 
 
 def told(judged: Audit, out: Path | None, limit: int) -> dict[str, Any]:
@@ -191,38 +250,82 @@ def write(judged: Audit, out: Path) -> None:
 # --- what people see -------------------------------------------------------------------------------------------------
 
 
-def where_of(row: dict[str, Any]) -> str:
-    """What is set aside: a row by its id, or by its place where it has none; its text may begin with the id already."""
+def step_of(step: int, times: bool, what: str = "step") -> str:
+    """
+    >>> step_of(1_714_564_801_000_000, True), step_of(3, False)
+    ('2024-05-01T12:00:01Z', 'step 3')
+    """
+    if not times:
+        return f"{what} {step}"
+    try:
+        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=step)
+        return at.isoformat().removesuffix("+00:00") + "Z"
+    except OverflowError:
+        return f"{step} us"
+
+
+def where_of(row: dict[str, Any], what: str = "row", times: bool = False) -> str:
+    """What is set aside: a row by its id, or by its place where it has none; its text may begin with the id already.
+    `what` its place is: of the row in the file, or its position."""
     from antecede.spark.auditing.table_rows import EVERYBODY
 
     process = row["process"] if row["process"] != EVERYBODY else ""
     name, step = row.get("message"), row.get("step")
     if name and row["text"].startswith(name):
         name = None
-    elif not name and step is not None and process != row["process"]:
-        name = f"row {step}"
+    elif not name and step is not None:
+        name = step_of(step, times, what)
     return "".join(f"{part}: " for part in (row["source"], row["run"], process, name) if part)
 
 
-def show(report: dict[str, Any], console: Console, out: Path | None, *, by_file: bool = False) -> None:
-    """`by_file`: no column said in which order a receiver had what it had."""
+def show(
+    report: dict[str, Any],
+    console: Console,
+    out: Path | None,
+    *,
+    by_file: bool = False,
+    crashed: Collection[str] = (),
+    unexpected: int = 0,
+    times: bool = False,
+    lines: Sequence[int] = (),
+) -> None:
+    """`by_file`: no column said in which order a receiver had what it had. `crashed`: whose records may have no end;
+    `unexpected`: how many others have none. `times`: positions are these.
+    `lines`: of each row of the only file the line on which it begins."""
     from rich.table import Table
+
+    from antecede.spark.auditing.table_rows import EVERYBODY
+    from antecede.trace.report import how_many
 
     def say(text: str) -> None:
         console.print(fitted(text), highlight=False, markup=False, soft_wrap=True)
 
     for finding in report["findings"]:
         place = "".join(f"{finding[name]}: " for name in ("source", "run") if finding[name])
-        say(f"{finding['verdict']}: {place}{finding['process']}, step {finding['step']}: {finding['text']}")
+        say(f"{finding['verdict']}: {place}{finding['process']}, {step_of(finding['step'], times)}: {finding['text']}")
     violations = sum(count for verdict, count in report["counts"].items() if verdict != "missing")
     if report["left_out"].get("findings"):
         where = f"{out / 'findings'} holds all" if out else "--json shows more, --out DIR writes all"
         say(f"... and {report['left_out']['findings']:,} more ({where})")
     for row in report["quarantine"]:
-        say(f"set aside: {where_of(row)}{row['text']}")
+        at = row.get("step")
+        if by_file and at is not None and at < len(lines):
+            row, what = {**row, "step": lines[at]}, "line"
+        else:
+            what = "row" if by_file else "position"
+        say(f"set aside: {where_of(row, what, times)}{row['text']}")
     if report["left_out"].get("quarantine"):
         where = f"{out / 'quarantine'} holds all" if out else "--json shows more, --out DIR writes all"
         say(f"... and {report['left_out']['quarantine']:,} more set aside ({where})")
+    some = report.get("missing", ())[:SOME]
+    for row in some:
+        place = "".join(
+            f"{row[name]}: " for name in ("source", "run", "process") if row[name] and row[name] != EVERYBODY
+        )
+        say(f"missing: {place}{row['text']}")
+    if (more := report["counts"].get("missing", 0) - len(some)) > 0 and some:
+        where = f"{out / 'missing'} holds all" if out else "--json shows more, --out DIR writes all"
+        say(f"... and {more:,} more missing ({where})")
     verdicts = Table("verdict", "found", title="Verdicts", title_justify="left")
     verdicts.columns[1].justify = "right"
     for name, count in report["counts"].items():
@@ -232,14 +335,20 @@ def show(report: dict[str, Any], console: Console, out: Path | None, *, by_file:
         say("Without --position rows are judged in the order of the file: does the newest stand first in it?")
     say_doubts(report, say, out)
     for row in report["unknown_tails"]:
-        say(f"Not clean: {row['source']}: {row['text']}")
-    who = f"{report['processes']:,} processes" if "processes" in report else f"{report['receivers']:,} receivers"
-    found = violations or report["unknown_tails"]
+        say(tail_line(f"{row['source']}: {row['text']}", row["process"], crashed))
+    tails = [row["process"] for row in report["unknown_tails"]]
+    if hint := crash_hint(dict.fromkeys(tails), crashed):
+        say(hint)
+    who = (
+        how_many(report["processes"], "process") if "processes" in report else how_many(report["receivers"], "receiver")
+    )
+    found = violations or unexpected
     verdict = "clean" if report["clean"] else "NOT clean" if found else "not all could be judged"
     say(
-        f"{verdict}: {violations:,} finding{'' if violations == 1 else 's'} in {report['deliveries']:,} deliveries "
-        f"({report['rows']:,} rows) of {who}, {report['messages']:,} messages; {report['quarantined']:,} set aside"
-        + (f" ({report['rows_refused']:,} rows not judged)" if report["rows_refused"] else "")
+        f"{verdict}: {how_many(violations, 'finding')} in {report['deliveries']:,} "
+        f"deliver{'y' if report['deliveries'] == 1 else 'ies'} ({how_many(report['rows'], 'row')}) of {who}, "
+        f"{how_many(report['messages'], 'message')}; {report['quarantined']:,} set aside"
+        + (f" ({how_many(report['rows_refused'], 'row')} not judged)" if report["rows_refused"] else "")
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from antecede.cli.audit import CRASHED, CRASHED_TABLE
 from antecede.cli.output import fitted
 from antecede.cli.progress import Progress
 
@@ -43,6 +45,7 @@ def check(
         str | None,
         typer.Option("--as", metavar="ORDER", help="Judge by this order, whatever was asked for: causal or fifo."),
     ] = None,
+    crashed: Annotated[list[str] | None, typer.Option(metavar="NAME", help=CRASHED)] = None,
     plugin: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Python that says what its recipes do not promise.")
     ] = None,
@@ -61,8 +64,11 @@ def check(
     inversions, duplicates, and parents that never came.
     Example: antecede check log.csv --id msg --parents refs --receiver node --position n
 
-    Exit 0 when clean, 1 when a violation was found, 2 when the input is no trace, or no more than part of a table
-    could be judged.
+    A process that was killed, or still runs, has records without an end. Nobody knows what it did later, so what it was
+    owed is pending, and the run is never called clean. Where you know of it, say so: --crashed A.
+
+    Exit 0 when clean, 1 when a violation was found, 2 when the input is no trace, or nothing was found but something
+    could not be judged: part of a table, or the rest of records without an end, unless --crashed names the process.
     """
     from rich.console import Console
 
@@ -71,6 +77,8 @@ def check(
     if id is not None:
         if order is not None:
             raise InputError("--as judges a trace: of a table, --parents or --clock says what comes after what")
+        if crashed:
+            raise InputError(CRASHED_TABLE)
         named = {"id": id, "parents": parents, "receiver": receiver, "position": position, "clock": clock}
         check_table(paths, named, as_json)
     if any(option is not None for option in (parents, receiver, position, clock)):
@@ -88,7 +96,7 @@ def check(
     if as_json:
         print(json.dumps(report.to_json(), indent=2))
     else:
-        show(report, Console())
+        show(report, Console(), crashed or ())
         unknown = "" if not report.findings else unknown_recipe(paths[0])
         if unknown:
             text = f"Recipe {unknown!r} is not known here: what it does not promise is judged too. Name its --plugin."
@@ -96,7 +104,7 @@ def check(
         if report.findings:
             words = [*map(str, paths), *(("--as", order) if order is not None else ())]
             print(f"Findings drawn, on a page to open: antecede show {shlex.join(words)}")
-    raise typer.Exit(0 if report.clean else 1)
+    raise typer.Exit(1 if report.findings else 2 if set(report.unknown_tails) - set(crashed or ()) else 0)
 
 
 def unknown_recipe(path: Path) -> str:
@@ -108,8 +116,13 @@ def unknown_recipe(path: Path) -> str:
     return "" if recipe.partition("+")[0] in RECIPES else recipe
 
 
-def show(report: Report, console: Console) -> None:
+def show(report: Report, console: Console, crashed: Collection[str] = ()) -> None:
+    """`crashed`: processes whose records may stop without an end."""
     from rich.table import Table
+
+    from antecede.cli.audit import crash_hint, tail_line
+    from antecede.spark.auditing.pieces import unknown_tail
+    from antecede.trace.report import how_many
 
     print_findings(report.findings, console)
     verdicts = Table("verdict", "found", title="Verdicts", title_justify="left")
@@ -131,30 +144,34 @@ def show(report: Report, console: Console) -> None:
     if report.in_doubt:
         console.print(f"In doubt, as the rows cannot tell (--json says what): {len(report.in_doubt)}", highlight=False)
     for name in report.unknown_tails:
-        text = f"Not clean: the records of {name} stop without an end, so nobody knows what it did later."
-        console.print(fitted(text), highlight=False, markup=False, soft_wrap=True)
+        console.print(
+            fitted(tail_line(unknown_tail(name), name, crashed)), highlight=False, markup=False, soft_wrap=True
+        )
+    if hint := crash_hint(report.unknown_tails, crashed):
+        console.print(fitted(hint), highlight=False, markup=False, soft_wrap=True)
     if report.unrecorded:
         console.print(fitted(why_unrecorded(report.unrecorded)), highlight=False, markup=False, soft_wrap=True)
-    verdict = "clean" if report.clean else "NOT clean"
+    found = report.findings or set(report.unknown_tails) - set(crashed)
+    verdict = "clean" if report.clean else "NOT clean" if found else "not all could be judged"
     if report.exempt:
         verdict += f" (not judged: {', '.join(report.exempt)})"
-    count = len(report.findings)
     text = (
-        f"{verdict}: {count} finding{'' if count == 1 else 's'} in {report.rows} rows of {report.processes} processes, "
-        f"{report.messages} messages, {report.pairs} pairs"
+        f"{verdict}: {how_many(len(report.findings), 'finding')} in {how_many(report.rows, 'row')} of "
+        f"{how_many(report.processes, 'process')}, {how_many(report.messages, 'message')}, "
+        f"{how_many(report.pairs, 'pair')}"
     )
     console.print(fitted(text), highlight=False, soft_wrap=True)
 
 
 def why_unrecorded(names: list[str]) -> str:
-    """What is missing where publishers have no records here.
+    """What is missing where some who took part have no records here.
 
     >>> why_unrecorded(["ann"]).partition(":")[0]
-    'ann published and has no records here'
+    'ann took part and has no records here'
     """
     some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return (
-        f"{some} published and {'has' if len(names) == 1 else 'have'} no records here: clients write them with "
+        f"{some} took part and {'has' if len(names) == 1 else 'have'} no records here: clients write them with "
         "--records DIR or records= of connect, as brokers do; name every directory, or write all to one."
     )
 
@@ -163,15 +180,20 @@ def check_table(paths: list[Path], named: dict[str, str | None], as_json: bool) 
     """A table is judged as `antecede audit --engine local` judges it."""
     from rich.console import Console
 
-    from antecede.cli.audit import code_of, show
+    from antecede.cli.audit import code_of, row_lines, show
     from antecede.spark.audit_here import table_here
+    from antecede.spark.tables.files import files_of
+    from antecede.spark.tables.local import has_times
 
     with Progress("rows") as progress:
         judged = table_here(paths, named, watch=progress.stage if progress.watched else None)
     if as_json:
         print(json.dumps(judged.to_json(ALL), indent=2))
     else:
-        show(judged.to_json(FIRST), Console(), None, by_file=named["position"] is None)
+        times = named["position"] is not None and has_times(files_of(paths), named["position"])
+        by_file, report = named["position"] is None, judged.to_json(FIRST)
+        lines = row_lines(paths, named) if by_file and report["quarantine"] else ()
+        show(report, Console(), None, by_file=by_file, times=times, lines=lines)
     raise typer.Exit(code_of(judged))
 
 

@@ -28,7 +28,7 @@ from antecede.spark.sessions import check_packages as check_spark_packages
 __all__ = ["Finding", "compare_with_lock", "examine", "read_pins"]
 
 NEEDED = ("msgspec", "typer", "rich", "numpy", "pyarrow")
-SPARK_USES = "only what runs on Spark needs it"
+SPARK_USES = "for Spark only"
 TESTED = ((3, 11), (3, 12), (3, 13))
 USUAL_PORT = 7400
 GIB = 1 << 30

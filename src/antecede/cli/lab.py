@@ -7,9 +7,11 @@ says whether the lab worked, not what it found: a claim that does not hold is a 
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,9 +19,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from antecede.cli.output import fitted
+from antecede.cli.watching import quiet_py4j, watched
 from antecede.errors import InputError
+from antecede.trace.report import how_many
 
 if TYPE_CHECKING:
+    from antecede.cli.watching import Line
     from antecede.lab.claim import Claim, Effort
     from antecede.spark.sweep import Progress
 
@@ -36,7 +41,8 @@ def lab(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME...", help="Claims to run; keep: DIR of a run..., then where to; redraw: where, then claims."
+            metavar="NAME...",
+            help="Claims to list or run; keep: DIR of a run..., then where to; redraw: where, then claims.",
         ),
     ] = None,
     quick: Annotated[bool, Option("--quick", help="Few seeds and points: minutes; more is undecided.")] = False,
@@ -53,7 +59,7 @@ def lab(
 
     \b
     Examples:
-    antecede lab list
+    antecede lab list                            (or of some: antecede lab list acks)
     antecede lab run log-rounds --quick --out runs/lab
     antecede lab all --quick --out runs/lab      (report.html is the page to open)
     antecede lab keep runs/lab runs/quick docs/results   (the first that has it)
@@ -70,7 +76,7 @@ def lab(
 
     effort = Effort(quick, seeds)
     if action == "list":
-        _list(all_claims(), effort, as_json)
+        _list([claim_named(name) for name in names] if names else all_claims(), effort, as_json)
         return
     if action == "run" and not names:
         raise InputError("antecede lab run needs a name: `antecede lab list` shows them, `antecede lab all` runs all.")
@@ -119,7 +125,8 @@ def _keep(paths: list[Path], names: list[str], as_json: bool) -> None:
         print(json.dumps({"page": str(kept.page), "claims": kept.claims, "quick": kept.quick, "missing": kept.missing,
                           "bytes": kept.size}))  # fmt: skip
         return
-    print(f"{kept.claims} claims, {len(kept.quick)} of the quick design, {kept.size / 1e6:.1f} MB: {kept.page}")
+    claims = how_many(kept.claims, "claim")
+    print(f"{claims}, {len(kept.quick)} of the quick design, {kept.size / 1e6:.1f} MB: {kept.page}")
     if kept.missing:
         print(f"Not measured: {', '.join(kept.missing)}.")
 
@@ -131,7 +138,7 @@ def _redraw(target: Path, names: list[str], claims: list[Claim], as_json: bool) 
     if as_json:
         print(json.dumps({"drawn": done.drawn, "stale": done.stale}))
         return
-    print(f"{len(done.drawn)} figures drawn from the tables in {target / 'tables'}")
+    print(f"{how_many(len(done.drawn), 'figure')} drawn from the tables in {target / 'tables'}")
     if done.stale:
         print(f"The rule says something else than the page: {', '.join(done.stale)}. Measure and keep them again.")
 
@@ -153,36 +160,56 @@ def _run(claims: list[Claim], effort: Effort, master: str | None, out: Path, res
     for claim in claims:
         if not resume and (out / claim.name / "cells.jsonl").exists():
             raise InputError(f"{out} holds {claim.name} already: add --resume to go on, or choose another --out.")
-    spark: Any = None
-    if master != "none":
-        from antecede.spark.sessions import session
-
-        spark = session(master, app="antecede lab")
     begun = time.monotonic()
     said: list[dict[str, Any]] = []
-    for claim in claims:
-        result = run_claim(
-            claim, effort, out, spark, clock=time.monotonic, resume=resume, progress=_teller(claim.name, as_json),
-            today=datetime.now(UTC).date().isoformat(),
-        )  # fmt: skip
-        said.append({"claim": claim.name, "word": result.verdict.word, "verdict": str(result.verdict),
-                     "cells": result.cells, "failed": len(result.failed)})  # fmt: skip
-        if not as_json:
-            print(fitted(f"{claim.name:<15} {result.verdict}", indent=" " * 16), flush=True)
+    try:
+        with quiet_py4j(), watched("starting Spark") as line:
+            spark: Any = None
+            if master != "none":
+                from antecede.spark.sessions import session
+
+                line.at(0, now=True)
+                spark = session(master, app="antecede lab")
+            for claim in claims:
+                tell = _teller(line, claim.name, len(claim.cells(effort)))
+                result = run_claim(
+                    claim, effort, out, spark, clock=time.monotonic, resume=resume, progress=tell,
+                    today=datetime.now(UTC).date().isoformat(),
+                )  # fmt: skip
+                said.append({"claim": claim.name, "word": result.verdict.word, "verdict": str(result.verdict),
+                             "cells": result.cells, "failed": len(result.failed)})  # fmt: skip
+                if not as_json:
+                    line.clear()
+                    print(fitted(f"{claim.name:<15} {result.verdict}", indent=" " * 16), flush=True)
+    except KeyboardInterrupt:
+        print(f"Interrupted; what is measured is kept. Go on with:\n  {_again(claims, effort, master, out)}",
+              file=sys.stderr)  # fmt: skip
+        raise
     page = write_page(out, [claim.name for claim in all_claims()])
     if as_json:
         print(json.dumps({"claims": said, "page": str(page)}))
     else:
-        print(f"{len(claims)} claims in {time.monotonic() - begun:.0f} s; open {page}")
+        print(f"{how_many(len(claims), 'claim')} in {time.monotonic() - begun:.0f} s; open {page}")
 
 
-def _teller(name: str, silent: bool) -> Any:
-    if silent or not sys.stderr.isatty():
-        return None
+def _teller(line: Line, name: str, count: int) -> Callable[[Progress], None]:
+    """Tells a person how many cells of this claim are measured, from none on: the first wave may take a while."""
+    line.say(name, f"0 of {count:,} cells")
 
     def tell(progress: Progress) -> None:
         left = "" if not progress.left_s else f", {progress.left_s:.0f} s left"
-        end = "\r" if progress.done < progress.count else "\r\033[K"
-        print(f"{name}: {progress.done} of {progress.count} cells{left}   ", end=end, file=sys.stderr, flush=True)
+        line.say(name, f"{progress.done:,} of {progress.count:,} cells{left}")
 
     return tell
+
+
+def _again(claims: list[Claim], effort: Effort, master: str | None, out: Path) -> str:
+    """The command that goes on."""
+    from antecede.lab.claims import all_claims
+
+    names = [claim.name for claim in claims]
+    words = ["antecede", "lab", *(["all"] if len(names) == len(all_claims()) else ["run", *names])]
+    words += ["--quick"] if effort.quick else []
+    words += ["--seeds", str(effort.seeds)] if effort.seeds is not None else []
+    words += ["--master", master] if master is not None else []
+    return shlex.join([*words, "--out", str(out), "--resume"])

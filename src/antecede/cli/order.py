@@ -8,6 +8,7 @@ is done and goes on from its checkpoint when it is called again; and the one lin
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,6 +32,8 @@ FILES_AT_ONCE = 10
 
 FIRST = 10
 """Rows without a place that are shown with their reasons."""
+SOME = 3
+"""Parents that were not there, of which the names are shown."""
 
 REASONS = {
     "duplicate": "its id came before",
@@ -104,6 +107,8 @@ def order(
     if not stream and held is not None:
         raise InputError("--held is what a stream still holds: add --stream")
     for target in (out, late, held, aside):
+        if target is not None:
+            refuse_inside(target)
         if target is not None and not stream and target.exists() and any(target.iterdir()):
             raise InputError(f"{target} is there already and not empty: name another directory")
     if held is not None and held.exists():
@@ -117,24 +122,67 @@ def order(
     why = needs_spark(found, stream, master)
     if engine == "local" and why is not None:
         raise InputError(f"--engine local orders tables in this process, and {why}: use --engine spark")
-    if found is not None and engine != "spark" and (engine == "local" or (why is None and found.bytes < LOCAL_BYTES)):
-        report = in_process(found, named, to, encoding)
-    else:
-        report = on_spark(master, source, found, named, to, encoding, (files, held) if stream else None)
+    here = engine == "local" or (engine == "auto" and why is None and found is not None and found.bytes < LOCAL_BYTES)
+    try:
+        if found is not None and here:
+            report = in_process(found, named, to, encoding)
+        else:
+            report = on_spark(master, source, found, named, to, encoding, (files, held) if stream else None)
+    except InputError as fault:
+        raise InputError(as_options(str(fault))) from fault
     if as_json:
         print(json.dumps(report, indent=2))
     else:
         from rich.console import Console
 
-        show(report, Console(), to, id)
+        show(report, Console(), to, named if found is not None else of_ours(source) | named)
     bad = report["quarantined"] + report["fates"].get("invalid", 0) + report["fates"].get("cycle", 0)
     raise typer.Exit(1 if not report["reconciled"] else 2 if bad else 0)
+
+
+OPTIONS = (
+    (r"\b\w+(?:='\w+')? \((--[\w-]+(?: \w+)?)\)", r"\1"),  # wait_us (--wait-us)
+    (r"\b\w+=(?:,| or) (--\w+)", r"\1"),  # arrived=, --arrived
+    (r"\bwait_us or deadline, or unknown='skip' to wait until max_held rows do",
+     "--wait-us or --deadline, or --unknown skip to wait until 1,000,000 rows do"),
+    (r"\bunknown is '([^']*)'; it may be 'skip'", r"--unknown is \1; it may be skip"),
+    (r", or foreign='project' if it is in another group", ""),
+)  # fmt: skip
+"""What a sentence for Python calls an argument, and how this command has it."""
+
+
+def as_options(sentence: str) -> str:
+    """
+    >>> as_options("say unknown='skip' (--unknown skip), or how long to wait with wait_us (--wait-us)")
+    'say --unknown skip, or how long to wait with --wait-us'
+    >>> as_options("name the column of the sender, sender= or --sender")
+    'name the column of the sender, --sender'
+    """
+    for pattern, words in OPTIONS:
+        sentence = re.sub(pattern, words, sentence)
+    return sentence
+
+
+def refuse_inside(target: Path) -> None:
+    """A table inside another would be read with it: pandas takes every file below a folder."""
+    from antecede.spark.manifest import is_table
+
+    outer = next((folder for folder in target.absolute().parents if is_table(folder)), None)
+    if outer is not None:
+        raise InputError(f"{target} is inside the table {outer}, with which it would be read: name another directory")
 
 
 def is_ours(source: Path, named: dict[str, Any]) -> bool:
     """A ShiViz log, or a run of antecede."""
     run = source.is_dir() and any(source.glob("records*")) and not {"id", "parents", "seq", "clock"} & named.keys()
     return run or source.suffix == ".log"
+
+
+def of_ours(source: Path) -> dict[str, Any]:
+    """Which columns a person looks at first; the sequence of arrivals is known."""
+    if source.suffix == ".log":
+        return {"id": "id", "arrived": "position"}
+    return {"id": "message", "group": "view", "arrived": "arrived_us"}
 
 
 def files_in(source: Path, stream: bool) -> Found:
@@ -191,8 +239,14 @@ def texts(named: dict[str, Any]) -> set[str | None]:
     return {named.get(role) for role in NAMES_THINGS}
 
 
-def show(report: dict[str, Any], console: Console, to: Targets, id: str | None = None) -> None:
+def show(report: dict[str, Any], console: Console, to: Targets, named: dict[str, Any]) -> None:
+    """`named`: which column of the table is what."""
     from rich.table import Table
+
+    from antecede.spark.order.written import not_there, without_place
+    from antecede.trace.report import how_many
+
+    id = named.get("id")
 
     def say(text: str) -> None:
         console.print(fitted(text), highlight=False, markup=False, soft_wrap=True)
@@ -204,8 +258,6 @@ def show(report: dict[str, Any], console: Console, to: Targets, id: str | None =
     console.print(table)
     without = sum(report["fates"].values()) - report["fates"].get("delivered", 0)
     if without and id is not None:
-        from antecede.spark.order.written import without_place
-
         for name, fate, why in without_place(to.late or to.out, id, FIRST):
             say(f"{fate}: {'a row without an id' if name is None else name}: {why or REASONS.get(fate, fate)}")
         if without > FIRST:
@@ -217,13 +269,33 @@ def show(report: dict[str, Any], console: Console, to: Targets, id: str | None =
         ("revealed", "rows of which a later one revealed that they went out too early"),
     ):
         if report[name]:
-            say(f"{text}: {report[name]:,}")
+            few = not_there(to.out, SOME, foreign=name == "foreign") if name in ("missing", "foreign") else []
+            named_here = ", ".join([*few, *(["..."] if len(few) < report[name] else [])])
+            say(f"{text}: {report[name]:,}{f' ({named_here})' if few else ''}")
     for note in report.get("notes", ()):
         say(note)
     more = f" + {report['quarantined']:,} in {to.quarantine}" if report["quarantined"] else ""
     more += f" + {report['held']:,} still waiting" if report["held"] else ""
     sign = "=" if report["reconciled"] else "BUT"
-    line = f"{report['rows_in']:,} rows in {sign} {report['rows_out']:,} rows in {to.out}{more}"
+    line = f"{how_many(report['rows_in'], 'row')} in {sign} {how_many(report['rows_out'], 'row')} in {to.out}{more}"
     say(line)
+    if "arrived" not in named and "time" not in named:
+        say("No --arrived: rows that do not come after each other stand by their ids (text: e10 before e2).")
     say("Rows do not stand in this order: the column causal_pos is the place of each, so sort by it.")
-    say(f'See it:\n  python -c "import pandas; print(pandas.read_parquet({str(to.out)!r}))"')
+    say(f"See it:\n  {see_it(to.out, named)}")
+
+
+def see_it(out: Path, named: dict[str, Any]) -> str:
+    """A command for a shell that prints the ordered table, in its order and few enough columns for a terminal.
+
+    >>> print(see_it(Path("o"), {"id": "msg"}))
+    python -c "import pandas as p; print(p.read_parquet('o')[['causal_pos', 'msg', 'fate']].sort_values('causal_pos'))"
+    """
+    group = [named["group"]] if "group" in named else []
+    who = [named["id"]] if "id" in named else [named[role] for role in ("sender", "seq") if role in named]
+    columns = list(dict.fromkeys([*group, "causal_pos", *who, "fate"]))
+    by = repr([*group, "causal_pos"]) if group else repr("causal_pos")
+    code = f"import pandas as p; print(p.read_parquet({str(out)!r})[{columns}].sort_values({by}))"
+    for special in '\\"$`':
+        code = code.replace(special, "\\" + special)
+    return f'python -c "{code}"'

@@ -50,14 +50,19 @@ class Progress:
     def step(self, stage: str = "", count: int = 1) -> None:
         self.at(self.done + count, stage)
 
-    def at(self, done: int, stage: str = "") -> None:
-        """So much is done now; `stage`: what is being done."""
+    def at(self, done: int, stage: str = "", *, now: bool = False) -> None:
+        """So much is done now; `stage`: what is being done. `now`: it is known to take long, so it is said at once."""
         self.done = done
-        now = time.perf_counter()
-        if self.watched and now >= self._next:
-            self._next = now + EVERY_S
+        at = time.perf_counter()
+        if self.watched and (now or at >= self._next):
+            self._next = at + EVERY_S
             self._shown = True
-            print(f"{CLEAR}{self.line(stage, now - self.began)}", end="", file=self.stream, flush=True)
+            print(f"{CLEAR}{self.line(stage, at - self.began)}", end="", file=self.stream, flush=True)
+
+    def clear(self) -> None:
+        """Room for what is printed in its place; the line comes again with the next news."""
+        if self._shown:
+            print(CLEAR, end="", file=self.stream, flush=True)
 
     def stage(self, what: str, done: int, total: int | None) -> None:
         """Another thing is being counted from here on: `what` of it is done, of `total`."""

@@ -55,6 +55,7 @@ def show(
     from antecede.report.show.run import run_of
     from antecede.report.show.svg import drawing
     from antecede.trace.parquet import read_rows, read_scenario
+    from antecede.trace.report import how_many
     from antecede.trace.writing import write_whole
 
     if message is not None and (start_ms is not None or end_ms is not None):
@@ -89,8 +90,11 @@ def show(
         print(json.dumps(said, indent=2))
         return
     verdict = {None: "not judged, there are too many messages", True: "clean", False: "NOT clean"}[clean]
-    said_of = f"{len(run.history.messages)} messages, {len(run.history.processes)} processes: {verdict}"
-    print(fitted(f"{said_of}\nopen in a browser: {target.resolve().as_uri()}"))
+    messages, processes = (
+        how_many(len(run.history.messages), "message"),
+        how_many(len(run.history.processes), "process"),
+    )
+    print(fitted(f"{messages}, {processes}: {verdict}\nopen in a browser: {target.resolve().as_uri()}"))
     if chosen.left_out:
         print(fitted(chosen.left_out))
 

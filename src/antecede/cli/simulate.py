@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["simulate"]
 
-OURS = {"records.parquet", "scenario.json", "totals.json", "sweep.jsonl", "metrics.json", "metrics.parquet"}
+PICTURE = "show.html"
+"""What `antecede show DIR` draws beside the records; it goes when a new run takes their place."""
+OURS = {"records.parquet", "scenario.json", "totals.json", "sweep.jsonl", "metrics.json", "metrics.parquet", PICTURE}
 JUDGED = 20_000
 """Runs of more messages are not judged on the way: the oracle's memory grows with their square."""
 
@@ -43,8 +45,10 @@ What, Who, Traffic, Use, Spreads, Fault, Many = (
 
 
 def simulate(
-    recipe: Annotated[str | None, What(help="Which protocol, e.g. solicit, graph, pull, rounds, colour, home.")] = None,
-    reading: Annotated[str | None, What(help="repaired, or the paper's text as printed.")] = None,
+    recipe: Annotated[
+        str | None, What(help="Which protocol, e.g. graph, pull, rounds, colour, home. [solicit]")
+    ] = None,
+    reading: Annotated[str | None, What(help="repaired, or the paper's text as printed. [repaired]")] = None,
     without: Annotated[
         str | None, What(metavar="REPAIR", help="The repaired reading with one repair undone (`antecede recipes`).")
     ] = None,
@@ -316,6 +320,7 @@ def _one(scenario: Scenario, out: Path | None, as_json: bool) -> None:
                 with TraceWriter(out) as writer:
                     run = run_scenario(scenario, writer.write, digest=True, progress=progress.at)
                     writer.close(run.body(), run.summary())
+                (out / PICTURE).unlink(missing_ok=True)
             except BaseException:
                 if fresh:  # what was not there before is not there after a failure
                     with contextlib.suppress(OSError):

@@ -8,12 +8,14 @@ and where a person is watching, Spark's own page is there too, and its address i
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from antecede.cli.progress import CLEAR, EVERY_S, Progress
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from antecede.spark.jobs import Far
 
-__all__ = ["Line", "ui_settings", "watched", "watched_spark"]
+__all__ = ["Line", "quiet_py4j", "ui_settings", "watched", "watched_spark"]
 
 
 class Line(Progress):
@@ -44,6 +46,11 @@ class Line(Progress):
             self.began, self.before = time.perf_counter(), far.done
         self.rows, self.words, self.total = far.rows, far.text, far.known or None
         self.at(far.done)
+
+    def say(self, what: str, words: str) -> None:
+        """This is being done, and so far it is, in the words of whoever knows."""
+        self.what, self.words, self.rows, self.total = what, words, 0, None
+        self.at(self.done)
 
     def note(self, text: str) -> None:
         """A sentence that stays."""
@@ -90,6 +97,21 @@ def watched(doing: str) -> Iterator[Line]:
                 ticker.join()
 
 
+@contextmanager
+def quiet_py4j() -> Iterator[None]:
+    """The bridge to Java logs a traceback of each call that fails or is interrupted, and raises it too."""
+    root = logging.getLogger()
+    root.addFilter(not_py4j)
+    try:
+        yield
+    finally:
+        root.removeFilter(not_py4j)
+
+
+def not_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
+
+
 def ui_settings(master: str | None) -> dict[str, Any]:
     """Spark's own page for a person who is watching: it costs a second, and a Connect server has its own."""
     remote = (master or "").startswith("sc://") or (master is None and "SPARK_REMOTE" in os.environ)
@@ -106,7 +128,7 @@ def watched_spark(
     from antecede.spark.jobs import following, page_of
     from antecede.spark.sessions import opened
 
-    with watched("starting Spark") as line:
+    with quiet_py4j(), watched("starting Spark") as line:
         spark = register(opened(master, app, ui_settings(master), small), formats=False)
         if page_of(spark):
             line.note(f"Spark shows its work at {page_of(spark)}")

@@ -15,6 +15,7 @@ from typing import Any
 
 from antecede.lab.claim import TERMS, WORDS
 from antecede.report.style import STYLE
+from antecede.trace.report import how_many
 
 __all__ = ["made_by", "page", "write_page"]
 
@@ -176,9 +177,9 @@ def page(bodies: Sequence[tuple[Body, str | None]]) -> str:
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>What the papers claim, measured</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body id="top">'
-        f"<h1>What the papers claim, measured</h1><p>{len(bodies)} claims: {escape(said)}. {_designs(bodies)}Every "
-        f"verdict follows from a rule that sees only the table beside it; where a design changed after a first run it "
-        f"says so. antecede {escape(version)}.</p>"
+        f"<h1>What the papers claim, measured</h1><p>{how_many(len(bodies), 'claim')}: {escape(said)}. "
+        f"{_designs(bodies)}Every verdict follows from a rule that sees only the table beside it; where a design "
+        f"changed after a first run it says so. antecede {escape(version)}.</p>"
         f"<table><tr><th>claim</th><th>place</th><th>verdict</th><th class=wide>measured</th></tr>{rows}</table>"
         f"<details><summary>Words</summary><dl>{_terms()}</dl></details>{''.join(chunks)}</body></html>\n"
     )

@@ -22,6 +22,7 @@ from typing import Any
 from antecede.errors import InputError
 from antecede.lab.claim import TERMS
 from antecede.report.claims import made_by
+from antecede.trace.report import how_many
 
 __all__ = [
     "VARIED",
@@ -169,7 +170,7 @@ def page_of(claims: Sequence[Entry], missing: Sequence[str]) -> str:
     lines = [
         "# What the papers claim, measured",
         "",
-        f"{len(claims)} claims: {', '.join(f'{count} {word}' for word, count in counts.items())}. "
+        f"{how_many(len(claims), 'claim')}: {', '.join(f'{count} {word}' for word, count in counts.items())}. "
         f"{len(claims) - quick} are of the default design, {quick} of the quick one. antecede {', '.join(versions)}. "
         "Written by `antecede lab keep`; [lab.md](../lab.md) says what a claim is and how verdicts come about.",
         "",

@@ -145,7 +145,7 @@ def check(
     report.findings = [f for f in report.findings if f.verdict not in skip]
     unheard_of = {f.message for f in report.findings if f.verdict == "unexplained" and f.message not in history.index}
     senders = {message.rpartition(":")[0].rstrip("~") for message in unheard_of if message and ":" in message}
-    report.unrecorded = sorted(senders - history.processes.keys())
+    report.unrecorded = sorted((senders | claims.unrecorded) - history.processes.keys())
     return report
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from antecede.core.message import COLLECTED
 from antecede.trace.history import History, bits, filters_of, sheds, time_of
 from antecede.trace.holders import Holders
 from antecede.trace.ledger import Ledger
@@ -34,6 +35,8 @@ class Claims:
         self.history = history
         self.receivers = receivers
         self.holders = holders
+        self.unrecorded: set[str] = set()
+        """Processes that a cut names and that have no records here."""
         self._rules: dict[str, Callable[[Row, Ledger, int], str | None]] = {
             "late": self._too_late,
             "expired": self._too_late,
@@ -124,7 +127,7 @@ class Claims:
             if index is not None:
                 named |= 1 << index
             elif self.history.let_go(name) is None:
-                return f"nobody published {name}"
+                return self._unknown(name)
         if row.kind == "join":
             allowed |= ledger.discarded & ~ledger.gone  # what it called gone has not been judged if it was not owed
             for other in [*([] if peer is None else [peer]), *self._earlier_lives(row.process)]:
@@ -139,6 +142,17 @@ class Claims:
         if row.kind == "join":
             return f"{row.peer} had not delivered, published or discarded {name}, nor had {row.process} discarded it"
         return f"{name} is not in the past of what {row.process} delivered or published"
+
+    def _unknown(self, name: str) -> str:
+        """Why nothing can be said of a name in a cut."""
+        stream = name.rpartition(":")[0]
+        sender = stream.partition(COLLECTED)[0].rstrip("~")
+        if sender and sender not in self.history.processes:
+            self.unrecorded.add(sender)
+            return f"the records of {sender} are not here, so nobody can say what {name} is"
+        if stream.endswith(COLLECTED):
+            return f"{sender} has not let go of so many messages ({name})"
+        return f"nobody published {name}"
 
     def _earlier_lives(self, process: str) -> list[Receiver]:
         """Who comes back may begin where it was: what its earlier lives had lies behind it."""

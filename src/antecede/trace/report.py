@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["FATES", "VERDICTS", "Finding", "Report", "ms"]
+__all__ = ["FATES", "VERDICTS", "Finding", "Report", "how_many", "ms"]
 
 VERDICTS = ("inversion", "gap", "overdue", "duplicate", "stuck", "idle", "false", "undelivered", "unexplained")
 """`unexplained` is what no rule accounts for: records that contradict each other, a pair without a fate."""
@@ -23,6 +23,16 @@ def ms(time_us: int) -> str:
     ('1,234.5 ms', '20 ms')
     """
     return f"{time_us / 1000:,.3f}".rstrip("0").rstrip(".") + " ms"
+
+
+def how_many(count: int, what: str) -> str:
+    """A number of things, for a person.
+
+    >>> how_many(1, "message"), how_many(1_200, "process")
+    ('1 message', '1,200 processes')
+    """
+    ending = "" if count == 1 else "es" if what.endswith("s") else "s"
+    return f"{count:,} {what}{ending}"
 
 
 @dataclass(slots=True, frozen=True)

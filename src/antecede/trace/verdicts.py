@@ -15,6 +15,9 @@ from antecede.trace.report import Finding, ms
 
 __all__ = ["Judge"]
 
+CUT = 3
+"""Names of a cut in a sentence."""
+
 
 class Judge:
     """Walks through the rows of one process; `ledger` then says how it ended."""
@@ -58,7 +61,8 @@ class Judge:
             elif row.kind in ("join", "move") and row.cut:
                 why = self.claims.cut(row, self.ledger)
                 if why is not None:
-                    self._false(row, f"put {', '.join(row.cut)} behind itself at a {row.kind}", why)
+                    more = f" and {len(row.cut) - CUT:,} more" if len(row.cut) > CUT else ""
+                    self._false(row, f"put {', '.join(row.cut[:CUT])}{more} behind itself at a {row.kind}", why)
             elif row.kind == "arrive" and index is None:
                 self._find("unexplained", row, None, f"{row.message} arrived, but nobody published it")
             self.ledger.take(row)
@@ -121,7 +125,9 @@ class Judge:
         release_us = None if logical_us is None else logical_us - self.ledger.guard_us
         if release_us is not None and row.at_us >= release_us:
             return
-        when = "it has no deadline" if release_us is None else f"its logical deadline less guard is {ms(release_us)}"
+        when = f"{told.id} has no deadline"
+        if release_us is not None:
+            when = f"the logical deadline of {told.id} less guard is {ms(release_us)}"
         for index in missing:
             name = self.history.messages[index].id
             self._find("gap", row, name, f"delivered {told.id} at {ms(row.at_us)} without {name} ({when})")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pyarrow as pa
 
-from antecede.spark.auditing.outcome import FINDING, Audit, Totals, summary, table_summary
+from antecede.spark.auditing.outcome import FINDING, Audit, Totals, first_rows, summary, table_summary
 
 
 def test_rows_are_those_judged_and_those_set_aside() -> None:
@@ -21,6 +22,19 @@ def test_rows_are_those_judged_and_those_set_aside() -> None:
     empty = pa.table({name: pa.nulls(0) for name in FINDING})
     ties = Audit(empty, empty, empty, empty, empty, told)
     assert ties.clean, "what has no order is told, and is no fault"
+
+
+def test_the_first_rows_are_the_same_and_crashes_are_known_on_any_engine(spark: Any) -> None:
+    told = [("s", "r", process, step, "m", None, None) for process in ("B", "A") for step in (None, 2, 1)]
+    columns = ("source", "run", "process", "step", "message", "other", "text")
+    here = pa.Table.from_pylist([dict(zip(columns, row, strict=True)) for row in told])
+    there = spark.createDataFrame(told, "source string, run string, process string, step bigint, message string, "
+                                        "other string, text string")  # fmt: skip
+    assert [(row["process"], row["step"]) for row in first_rows(here, 4)] == [("A", 1), ("A", 2), ("A", None), ("B", 1)]
+    assert first_rows(there, 4) == first_rows(here, 4)
+    for table in (here, there):
+        result = Audit(table, table, table, table, None, {"unknown_tails": 6})
+        assert [result.unexpected(names) for names in ((), ("A",), ("C",), ("A", "B"))] == [6, 3, 6, 0]
 
 
 def test_json_says_how_much_it_leaves_out() -> None:

@@ -39,18 +39,20 @@ def test_the_type_does_not_depend_on_the_cut(a: str, b: str) -> None:
 
 
 def test_rows_that_do_not_fit_are_set_aside_whole() -> None:
-    block = Block({"id": ["a", "b", "c"], "n": [Number("1"), "x", None], "new": [None, None, Number("2.50")]}, [])
-    arrays, aside = built(block, {"id": "text", "n": "whole"}, "f.json")
-    assert [array.to_pylist() for array in arrays] == [["a"], [1]]
+    block = Block(
+        {"id": ["a", "b", "c"], "n": [Number("1"), "x", None], "new": [None, None, Number("2.50")]}, [], [2, 4, 5]
+    )
+    arrays, aside, lines = built(block, {"id": "text", "n": "whole"}, "f.json")
+    assert lines == [2] and [array.to_pylist() for array in arrays] == [["a"], [1]]
     assert [(bad.reason, bad.row) for bad in aside] == [
-        ("n is not a whole number, as it is in the other rows", '{"id": "b", "n": "x"}'),
-        ("new is no column of the table", '{"id": "c", "new": 2.50}'),
+        ("n is not a whole number, as it is in the other rows (line 4)", '{"id": "b", "n": "x"}'),
+        ("new is no column of the table (line 5)", '{"id": "c", "new": 2.50}'),
     ]
 
 
 def test_values_in_their_types() -> None:
     cells = [Number("1.10"), True, {"p": Number("3")}, ["a", None], "x", None]
-    arrays, aside = built(Block({"x": list(cells)}, []), {"x": "json"}, "f")
+    arrays, aside, _ = built(Block({"x": list(cells)}, []), {"x": "json"}, "f")
     assert arrays[0].to_pylist() == ["1.10", "true", '{"p": 3}', '["a", null]', "x", None] and not aside
-    arrays, _ = built(Block({"x": ["TRUE", None], "y": ["1.5", "2"]}, []), {"x": "truth", "y": "number"}, "f")
+    arrays, _, _ = built(Block({"x": ["TRUE", None], "y": ["1.5", "2"]}, []), {"x": "truth", "y": "number"}, "f")
     assert [array.to_pylist() for array in arrays] == [[True, None], [1.5, 2.0]]

@@ -10,7 +10,7 @@ import pytest
 
 from antecede.errors import InputError
 from antecede.spark.tables.files import files_of
-from antecede.spark.tables.local import read_local
+from antecede.spark.tables.local import has_times, read_local
 from tests.spark.hostile import CASES, Case
 
 
@@ -29,6 +29,18 @@ def test_csv_files_of_one_table(tmp_path: Path) -> None:
         read_local(files_of([tmp_path]))
 
 
+def test_a_column_of_times_is_told_from_one_of_numbers(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,n,at,none,odd\n1,7,2024-05-01,,soon\n1,8,2024-05-02,,9\n")
+    (tmp_path / "a.json").write_text('{"n": 7, "at": "2024-05-01T12:00:00Z", "odd": "7"}\n')
+    when = pa.array([1], pa.timestamp("us"))
+    pq.write_table(pa.table({"n": [7], "at": when, "odd": ["7"], "text": ["2024-05-01"]}), tmp_path / "a.parquet")
+    holds = {"a.csv": {"n": False, "at": True, "none": False, "odd": False}}
+    holds |= {"a.json": {"n": False, "at": True, "odd": False}}
+    holds |= {"a.parquet": {"n": False, "at": True, "odd": False, "text": True}}
+    for name, columns in holds.items():
+        assert {column: has_times(files_of([tmp_path / name]), column) for column in columns} == columns
+
+
 def test_json_rows_may_have_other_keys(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"id": 1, "p": ["x"]}\n')
     (tmp_path / "b.json").write_text('{"id": "b", "q": 2}\nnonsense\n')
@@ -36,7 +48,7 @@ def test_json_rows_may_have_other_keys(tmp_path: Path) -> None:
     assert taken.table.to_pylist() == [
         {"id": "1", "p": ["x"], "q": None},
         {"id": "b", "p": None, "q": 2},
-    ] and [bad.reason for bad in taken.aside] == ["not JSON"]  # fmt: skip
+    ] and [bad.reason for bad in taken.aside] == ["not JSON (line 2)"]  # fmt: skip
 
 
 def test_encodings(tmp_path: Path) -> None:

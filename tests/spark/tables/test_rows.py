@@ -24,12 +24,16 @@ def read(tmp_path: Path, data: bytes, kind: str = "csv") -> tuple[dict[str, list
 def test_cells_with_quotes_commas_and_line_ends(tmp_path: Path) -> None:
     found = read(tmp_path, b'id,"a,b"\r\n1,"x, ""y"""\r\n2,"m\nn"\n\n3,\n4,5" pipe\n')
     assert found == ({"id": ["1", "2", "3", "4"], "a,b": ['x, "y"', "m\nn", None, '5" pipe']}, [])
+    assert [list(block.lines) for block in blocks_of(tmp_path / "in", "csv")] == [[2, 3, 6, 7]]
 
 
 def test_ragged_lines_are_set_aside(tmp_path: Path) -> None:
     found, aside = read(tmp_path, b"id,x\n1,2,3\n2\n3,4\n")
     assert found == {"id": ["3"], "x": ["4"]}
-    assert aside == [("3 cells where the header has 2", "1,2,3"), ("1 cells where the header has 2", "2")]
+    assert aside == [
+        ("3 cells where the header has 2 (line 2)", "1,2,3"),
+        ("1 cell where the header has 2 (line 3)", "2"),
+    ]
 
 
 def test_a_quote_that_is_not_closed_costs_its_own_line(tmp_path: Path) -> None:
@@ -37,9 +41,9 @@ def test_a_quote_that_is_not_closed_costs_its_own_line(tmp_path: Path) -> None:
     assert found["id"] == ["2", "3", "5", "7"]
     assert [row for _, row in aside] == ['1,"open', '4,"d" e', '6,"open']
     assert [reason for reason, _ in aside] == [
-        "a quote that is not closed",
-        "something between a closing quote and the next comma",
-        "a quote that is not closed",
+        "a quote that is not closed (line 2)",
+        "something between a closing quote and the next comma (line 5)",
+        "a quote that is not closed (line 7)",
     ]
 
 
@@ -67,16 +71,19 @@ def test_json_lines_and_what_is_none(tmp_path: Path) -> None:
     found, aside = read(tmp_path, data, "json")
     assert found == {"id": ["1.10", "b"], "p": [["a", "2"], None]}
     assert [reason for reason, _ in aside] == [
-        "not JSON",
-        "JSON, but not an object",
-        "it names a key twice",
-        *["bytes that are no text in the file's encoding"] * 2,
+        "not JSON (line 4)",
+        "JSON, but not an object (line 5)",
+        "it names a key twice (line 6)",
+        "bytes that are no text in the file's encoding (line 7)",
+        "bytes that are no text in the file's encoding (line 8)",
     ]
+    assert [list(block.lines) for block in blocks_of(tmp_path / "in", "json")] == [[1, 3]]
     assert aside[3][1] == '{"id": "\\xff"}'
 
 
 def test_one_list_that_fills_a_json_file(tmp_path: Path) -> None:
     assert read(tmp_path, b' [{"id": 1},\n {"id": 2} ]\n', "json") == ({"id": ["1", "2"]}, [])
+    assert not next(blocks_of(tmp_path / "in", "json")).lines
     assert read(tmp_path, b"[]", "json") == ({}, [])
     found, aside = read(tmp_path, b'[{"id": 1},\n{"id": 2}\n', "json")
     assert found == {"id": ["2"]} and len(aside) == 1

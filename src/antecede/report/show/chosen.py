@@ -18,7 +18,7 @@ from antecede.report.show.run import Run
 from antecede.trace.diagram import Line, lines_of
 from antecede.trace.history import bits, time_of
 from antecede.trace.record import ROLES, Row
-from antecede.trace.report import Finding
+from antecede.trace.report import Finding, ms
 
 __all__ = ["LANES", "MOST", "Chosen", "about", "around", "lane_of", "window"]
 
@@ -66,7 +66,12 @@ def window(
     first = _first_step(run) if start_us is None else run.begin_us + start_us
     last = None if end_us is None else run.begin_us + end_us
     rows = [row for row in run.rows if time_of(row) >= first and (last is None or time_of(row) <= last)]
-    return _picture(run, rows, processes)
+    chosen = _picture(run, rows, processes)
+    if not chosen.lines and (start_us is not None or end_us is not None):
+        ends = max(time_of(row) for row in run.rows) - run.begin_us
+        whom = f" at {', '.join(processes)}" if processes else ""
+        raise InputError(f"Nothing happens{whom} in this stretch: the run begins at 0 ms and ends at {ms(ends)}.")
+    return chosen
 
 
 def about(run: Run, message: str, *, processes: Sequence[str] = ()) -> Chosen:

@@ -266,9 +266,9 @@ class Judge:
     def _gap(self, predecessor: int, row: int) -> None:
         events = self.events
         message, step = int(events.message[row]), int(events.step[row])
-        text = (
-            f"delivered {{m}} at {ms(int(events.at_us[row]))} without {{o}}, before its logical deadline less the guard"
-        )
+        at = ms(int(events.at_us[row]))
+        deadline = "before the logical deadline of {m}, if it has any, less the guard"
+        text = f"delivered {{m}} at {at} without {{o}}, {deadline}"
         found = Found("gap", message, predecessor, step, text)
         if self.mine.role != "subscriber":
             self.result.found.append(found)

@@ -8,11 +8,12 @@ judged and those that were set aside.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute
 
 __all__ = ["AUDITED", "FINDING", "JUDGED", "QUARANTINED", "TAIL", "Audit", "summary", "table_summary"]
 
@@ -57,6 +58,15 @@ class Audit:
         """Nothing was found, everything was judged, and every process told its whole story."""
         return not (sum(self.counts.values()) or self.summary["quarantined"] or self.summary["unknown_tails"])
 
+    def unexpected(self, crashed: Collection[str]) -> int:
+        """Processes whose records stop without an end, but for those known to have crashed or still to run."""
+        count: int = self.summary["unknown_tails"]
+        if not count or not crashed:
+            return count
+        if isinstance(self.tails, pa.Table):
+            return sum(name not in crashed for name in self.tails["process"].to_pylist())
+        return int(self.tails.where(~self.tails["process"].isin(list(crashed))).count())
+
     def to_json(self, limit: int = 10_000) -> dict[str, Any]:
         """As `antecede check --json`, with at most `limit` rows of each table (`left_out` counts the others)."""
         tables = {
@@ -74,10 +84,17 @@ class Audit:
         return {"clean": self.clean, **self.summary, "counts": counts, **rows, "left_out": left_out}
 
 
+SORTED = ("source", "run", "process", "step", "message", "text")
+"""By what rows are sorted before the first are told, so that every engine tells the same."""
+
+
 def first_rows(table: Any, limit: int) -> list[dict[str, Any]]:
+    """The first rows when sorted, nulls last."""
     if isinstance(table, pa.Table):
-        return list(table.slice(0, limit).to_pylist())
-    return [row.asDict() for row in table.limit(limit).collect()]
+        keys: Any = [(name, "ascending") for name in SORTED if name in table.column_names]
+        return list(table.take(pa.compute.sort_indices(table, sort_keys=keys).slice(0, limit)).to_pylist())
+    keys = [table[name].asc_nulls_last() for name in SORTED if name in table.columns]
+    return [row.asDict() for row in table.orderBy(*keys).limit(limit).collect()]
 
 
 def all_of(totals: Totals, what: str) -> int:

@@ -51,7 +51,7 @@ Source = Callable[[Any], Iterator[tuple[str, Any]]]
 
 
 def unknown_tail(name: str) -> str:
-    return f"the records of {name} stop without an end, so nobody knows what it did later"
+    return f"the records of {name} stop without an end: what it did later is unknown"
 
 
 class Results:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from antecede.errors import InputError
 from antecede.spark.manifest import Manifest, commit, committed, local_path
 from antecede.spark.order.arrow import lists
-from antecede.spark.order.columns import FOREIGN, Columns
+from antecede.spark.order.columns import FOREIGN, Columns, check
 from antecede.spark.order.local import order_local
 from antecede.spark.parts import Target, write_files
 from antecede.spark.tables.cells import TIMES, read_role
@@ -25,7 +25,7 @@ from antecede.spark.tables.kinds import spark_schema
 from antecede.spark.tables.local import Taken
 from antecede.spark.tables.making import array
 
-__all__ = ["ASIDE", "Targets", "order_to_files", "outcomes", "report_of", "without_place", "write_table"]
+__all__ = ["ASIDE", "Targets", "not_there", "order_to_files", "outcomes", "report_of", "without_place", "write_table"]
 
 UNITS = {"seconds": (10**9, 10**10), "milliseconds": (10**12, 10**13), "nanoseconds": (10**17, 10**19)}
 """Between which numbers times of 2001 to 2286 lie, in units that are not read here."""
@@ -47,9 +47,10 @@ class Targets(NamedTuple):
 
 def order_to_files(taken: Taken, columns: Columns, to: Targets) -> dict[str, Any]:
     """Order what was read and write it; the report."""
+    check(columns, taken.table.column_names, dict(zip(taken.table.column_names, taken.table.schema.types, strict=True)))
     try:
         ordered = order_local(taken.table, columns)
-    except InputError as fault:  # what is said to be missing may stand in a line that could not be read
+    except InputError as fault:  # a parent that is said to be nowhere may stand in a line that could not be read
         raise InputError(f"{fault}{unread(taken.aside)}") from None
     written = [to.out]
     if to.late is None:
@@ -165,6 +166,23 @@ def without_place(path: Path, id: str, limit: int) -> Iterator[tuple[Any, str, s
                         return
                     limit -= 1
                     yield name, fate, why
+
+
+def not_there(path: Path, limit: int, *, foreign: bool = False) -> list[str]:
+    """The first names in `missing`: of parents that were not there, or (`foreign`) of those in other groups."""
+    import pyarrow.parquet as pq
+
+    root = local_path(str(path))
+    found: dict[str, None] = {}
+    for file in (file for manifest in committed(root) for file in manifest.files):
+        for batch in pq.ParquetFile(root / file.path).iter_batches(columns=["missing"]):
+            for missing in lists(batch["missing"]):
+                for name in missing or ():
+                    if name.startswith(FOREIGN) == foreign:
+                        found[name.removeprefix(FOREIGN) if foreign else name] = None
+                if len(found) >= limit:
+                    return list(found)[:limit]
+    return list(found)
 
 
 def report_of(engine: str, rows_in: int, found: Iterable[Outcome], quarantined: int, held: int = 0) -> dict[str, Any]:

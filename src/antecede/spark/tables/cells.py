@@ -30,6 +30,7 @@ __all__ = [
     "Cells",
     "fits",
     "is_plain",
+    "is_written_time",
     "read_cells",
     "read_role",
 ]
@@ -312,6 +313,20 @@ def time_of(value: Any) -> int | None:
         since = moment - datetime(1970, 1, 1, tzinfo=UTC)
         return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
     return number_of(value)
+
+
+def is_written_time(value: Any) -> bool | None:
+    """Whether a cell is a time in ISO 8601 and not a whole number; None: it is neither.
+
+    >>> is_written_time("2024-05-01"), is_written_time("17"), is_written_time("soon")
+    (True, False, None)
+    """
+    try:
+        if time_of(value) is None:
+            return None
+    except Unreadable:
+        return None
+    return isinstance(value, str) and WHOLE.fullmatch(value.strip()) is None
 
 
 def json_of(text: str) -> Any:

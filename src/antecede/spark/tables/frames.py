@@ -175,7 +175,7 @@ def as_rows(kind: str, types: Mapping[str, str], encoding: str | None) -> Any:
                 for number, block in enumerate(blocks_of(file, kind, encoding)):
                     if kind == "csv" and not number:
                         check_header(file, list(block.columns), "the others", list(types))
-                    arrays, more = built(block, types, file)
+                    arrays, more, _ = built(block, types, file)
                     yield told(arrays, len(arrays[0]), ())
                     aside = [*block.aside, *more]
                     if aside:

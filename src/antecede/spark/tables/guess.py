@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from antecede.spark.tables.decoded import Aside
 from antecede.spark.tables.making import array
-from antecede.spark.tables.rows import Block, Number
+from antecede.spark.tables.rows import Block, Number, at_line
 
 __all__ = ["TYPES", "built", "guessed", "joined"]
 
@@ -94,8 +94,17 @@ def joined_all(found: Collection[str]) -> str:
     return whole
 
 
-def built(block: Block, types: Mapping[str, str], file: str) -> tuple[list[Any], list[Aside]]:
-    """The block's columns as Arrow arrays in the order of `types`, and rows that do not fit, which are not in these."""
+class Built(NamedTuple):
+    arrays: list[Any]
+    """Of each column."""
+    aside: list[Aside]
+    """Rows that do not fit, which are not in these."""
+    lines: Sequence[int]
+    """Of each row the line on which it begins; empty where that is not known."""
+
+
+def built(block: Block, types: Mapping[str, str], file: str) -> Built:
+    """The block's columns as Arrow arrays in the order of `types`."""
     size = block.size
     bad: dict[int, str] = {}
     for name, cells in block.columns.items():
@@ -112,10 +121,16 @@ def built(block: Block, types: Mapping[str, str], file: str) -> tuple[list[Any],
                 values.append(None)
                 bad.setdefault(place, f"{name} is not {NAMES[word]}, as it is in the other rows")
         columns.append(values)
-    aside = [Aside(file, reason, as_json(block, place)) for place, reason in sorted(bad.items())]
+    aside = [
+        Aside(file, at_line(reason, block.lines[place] if block.lines else None), as_json(block, place))
+        for place, reason in sorted(bad.items())
+    ]
+    lines = block.lines
     if bad:
+        lines = [line for place, line in enumerate(lines) if place not in bad]
         columns = [[value for place, value in enumerate(values) if place not in bad] for values in columns]
-    return [array(values, TYPES[word]) for values, word in zip(columns, types.values(), strict=True)], aside
+    arrays = [array(values, TYPES[word]) for values, word in zip(columns, types.values(), strict=True)]
+    return Built(arrays, aside, lines)
 
 
 NAMES = {"whole": "a whole number", "number": "a number", "truth": "true or false", "texts": "a list of texts"}

@@ -5,24 +5,28 @@ Decided in this file: which tables may be read so (Spark alone knows the values 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from array import array
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from antecede.errors import InputError, one_line
+from antecede.spark.tables.cells import is_written_time
 from antecede.spark.tables.decoded import Aside, known_encoding
 from antecede.spark.tables.files import Found, one_schema
 from antecede.spark.tables.guess import TYPES, built, guessed, joined
 from antecede.spark.tables.kinds import settled
 from antecede.spark.tables.rows import Block, blocks_of
 
-__all__ = ["Taken", "check_header", "no_columns", "read_local"]
+__all__ = ["Taken", "check_header", "has_times", "no_columns", "read_local"]
 
 
 class Taken(NamedTuple):
     table: pa.Table
     aside: list[Aside]
+    lines: Sequence[int] = ()
+    """Of each row the line on which it begins, where all are of one file; empty where that is not known."""
 
     @property
     def rows_in(self) -> int:
@@ -50,12 +54,31 @@ def read_local(found: Found, texts: Collection[str | None] = (), encoding: str |
     if not types:
         raise InputError(no_columns(found, [bad.reason for bad in aside[:1]]))
     parts = []
+    lines = array("q")
     schema = pa.schema([(name, TYPES[word]) for name, word in types.items()])
     for file, block in blocks:
-        arrays, wrong = built(block, types, file)
+        arrays, wrong, begun = built(block, types, file)
         aside += wrong
+        lines.extend(begun)
         parts.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
-    return Taken(pa.Table.from_batches(parts, schema), aside)
+    return Taken(pa.Table.from_batches(parts, schema), aside, lines if len(found.files) == 1 else ())
+
+
+def has_times(found: Found, column: str, encoding: str | None = None) -> bool:
+    """Whether a column holds times rather than whole numbers, by its type or its first cell that is one of these."""
+    file = found.files[0]
+    if found.kind == "parquet":
+        import pyarrow.parquet as pq
+
+        kind = pq.read_schema(file).field(column).type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            return pa.types.is_timestamp(kind) or pa.types.is_date(kind)
+        batches = pq.ParquetFile(file).iter_batches(columns=[column])
+        cells = (cell for batch in batches for cell in batch.column(0).to_pylist())
+    else:
+        blocks = blocks_of(file, found.kind, encoding)
+        cells = (cell for block in blocks for cell in block.columns.get(column, ()))
+    return next((told for told in map(is_written_time, cells) if told is not None), False)
 
 
 def check_header(file: str, names: list[str], first: str, wanted: list[str]) -> None:

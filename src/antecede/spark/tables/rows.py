@@ -1,9 +1,10 @@
 """The rows of CSV and JSON files as Python values, in blocks; lines that are no row are set aside with the reason.
 
-Decided in this file: when a line is damaged. Of CSV: it has more or fewer cells than the header, a quote that is not
-closed or after which something stands, or bytes that are no text. A cell in quotes may hold line ends; if it makes no
-row that way its first line alone is set aside and reading goes on with the next. Of JSON: it is no object, it names a
-key twice, or its text is damaged. Blank lines are no rows. An empty cell is null.
+Decided in this file: when a line is damaged; the reason ends with its number, except in a file that is one JSON list.
+Of CSV: it has more or fewer cells than the header, a quote that is not closed or after which something stands, or bytes
+that are no text. A cell in quotes may hold line ends; if it makes no row that way its first line alone is set aside and
+reading goes on with the next. Of JSON: it is no object, it names a key twice, or its text is damaged. Blank lines are
+no rows. An empty cell is null.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 import csv
 import json
 import re
+from array import array
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +22,7 @@ from typing import Any, NamedTuple
 from antecede.errors import InputError, one_line
 from antecede.spark.tables.decoded import Aside, is_sound, lines_of, readable
 
-__all__ = ["BLOCK", "Block", "Number", "blocks_of"]
+__all__ = ["BLOCK", "Block", "Number", "at_line", "blocks_of"]
 
 BLOCK = 20_000
 """Rows in a block, about. Raising it costs memory and saves calls."""
@@ -42,6 +44,8 @@ class Block(NamedTuple):
     columns: dict[str, list[Any]]
     """By name, all of one length; missing is None."""
     aside: list[Aside]
+    lines: Sequence[int] = ()
+    """Of each row the line on which it begins; empty where that is not known."""
 
     @property
     def size(self) -> int:
@@ -56,18 +60,41 @@ def blocks_of(file: str | Path, kind: str, encoding: str | None = None) -> Itera
         raise InputError(f"{file} cannot be read: {one_line(error)}") from error
 
 
+class Counted(Iterator[str]):
+    """Lines, and how many of them were taken."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self.lines, self.count = lines, 0
+
+    def __next__(self) -> str:
+        line = next(self.lines)
+        self.count += 1
+        return line
+
+
+def at_line(reason: str, line: int | None) -> str:
+    """
+    >>> at_line("not JSON", 3), at_line("not JSON", None)
+    ('not JSON (line 3)', 'not JSON')
+    """
+    return reason if line is None else f"{reason} (line {line})"
+
+
 # -- CSV ---------------------------------------------------------------------------------------------------------------
 
 
-def csv_blocks(file: str, lines: Iterator[str]) -> Iterator[Block]:
+def csv_blocks(file: str, given: Iterator[str]) -> Iterator[Block]:
+    lines = Counted(given)
     ahead: deque[str] = deque()
     names = header(file, lines, ahead)
     if names is None:
         return
     rows: list[list[str]] = []
     aside: list[Aside] = []
+    begun = array("q")
     first = True
     for line in chain_ahead(lines, ahead):
+        at = lines.count - len(ahead)
         if '"' not in line:
             text = line.rstrip("\r\n")
             if not text:
@@ -80,18 +107,20 @@ def csv_blocks(file: str, lines: Iterator[str]) -> Iterator[Block]:
             wrong = "bytes that are no text in the file's encoding"
         if wrong is None:
             rows.append(cells)
+            begun.append(at)
         else:
-            aside.append(Aside(file, wrong, readable(text)))
+            aside.append(Aside(file, at_line(wrong, at), readable(text)))
         if len(rows) + len(aside) >= BLOCK:
-            yield block(names, rows, aside)
-            rows, aside, first = [], [], False
+            yield block(names, rows, aside, begun)
+            rows, aside, begun, first = [], [], array("q"), False
     if rows or aside or first:
-        yield block(names, rows, aside)
+        yield block(names, rows, aside, begun)
 
 
-def block(names: list[str], rows: list[list[str]], aside: list[Aside]) -> Block:
+def block(names: list[str], rows: list[list[str]], aside: list[Aside], begun: Sequence[int]) -> Block:
     cells: Any = zip(*rows, strict=True) if rows else [[] for _ in names]
-    return Block({name: [cell or None for cell in column] for name, column in zip(names, cells, strict=True)}, aside)
+    columns = {name: [cell or None for cell in column] for name, column in zip(names, cells, strict=True)}
+    return Block(columns, aside, begun)
 
 
 def chain_ahead(lines: Iterator[str], ahead: deque[str]) -> Iterator[str]:
@@ -118,7 +147,7 @@ def header(file: str, lines: Iterator[str], ahead: deque[str]) -> list[str] | No
 
 
 def ragged(here: int, wanted: int) -> str:
-    return f"{here} cells where the header has {wanted}"
+    return f"{here} cell{'' if here == 1 else 's'} where the header has {wanted}"
 
 
 def quoted(line: str, lines: Iterator[str], ahead: deque[str], wanted: int | None) -> tuple[list[str], str | None, str]:
@@ -166,27 +195,33 @@ SPACE, COMMA, CLOSED = re.compile(r"\s*"), re.compile(r"\s*,"), re.compile(r"\s*
 DECODER = json.JSONDecoder(object_pairs_hook=pairs, parse_int=Number, parse_float=Number)
 
 
-def json_blocks(file: str, lines: Iterator[str]) -> Iterator[Block]:
+def json_blocks(file: str, given: Iterator[str]) -> Iterator[Block]:
+    lines = Counted(given)
     first = next((line for line in lines if line.strip()), None)
     if first is None:
         return
     texts: Iterator[str] = chain([first], lines)
-    if first.lstrip().startswith("["):
+    one_list = first.lstrip().startswith("[")
+    if one_list:
         texts = elements("".join(texts))
     rows: list[dict[str, Any]] = []
     aside: list[Aside] = []
+    begun = array("q")
     for text in texts:
+        at = None if one_list else lines.count
         if not text.strip():
             continue
         row, wrong = object_of(text)
         if wrong is None:
             rows.append(row)
+            if at is not None:
+                begun.append(at)
         else:
-            aside.append(Aside(file, wrong, readable(text)))
+            aside.append(Aside(file, at_line(wrong, at), readable(text)))
         if len(rows) + len(aside) >= BLOCK:
-            yield by_name(rows, aside)
-            rows, aside = [], []
-    yield by_name(rows, aside)
+            yield by_name(rows, aside, begun)
+            rows, aside, begun = [], [], array("q")
+    yield by_name(rows, aside, begun)
 
 
 def elements(whole: str) -> Iterator[str]:
@@ -226,6 +261,6 @@ def object_of(text: str) -> tuple[dict[str, Any], str | None]:
     return row, None
 
 
-def by_name(rows: list[dict[str, Any]], aside: list[Aside]) -> Block:
+def by_name(rows: list[dict[str, Any]], aside: list[Aside], begun: Sequence[int]) -> Block:
     names = dict.fromkeys(name for row in rows for name in row)
-    return Block({name: [row.get(name) for row in rows] for name in names}, aside)
+    return Block({name: [row.get(name) for row in rows] for name in names}, aside, begun)
