@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from antecede.lab.claim import Table
-from antecede.lab.figures import bars, curves, figure, plain, save, ticks_at
+from antecede.lab.figures import bars, curves, figure, plain, save, stacked, ticks_at
 
 TABLE: Table = [
     {"x": x, "y": x * k, "y_low": x * k - 1, "y_high": x * k + 1, "by": name}
@@ -85,3 +85,22 @@ def test_a_bar_without_an_interval_has_no_cap() -> None:
     figure((4, 3), draw)
     ends = [line.get_ydata() for line in kept[0].lines]
     assert [[y for y in map(float, end) if y == y] for end in ends] == [[1.0], [3.0]]
+
+
+def test_parts_of_a_bar_stand_on_each_other_and_the_interval_on_top() -> None:
+    shares = {("a", "late"): 2.0, ("a", "lost"): 3.0, ("b", "late"): 0.0, ("b", "lost"): 1.0}
+    totals = {"a": (5.0, 6.0), "b": (1.0, 1.0)}
+    table: Table = [{"x": x, "by": by, "y": y, "all": totals[x][0], "all_high": totals[x][1]}
+                    for (x, by), y in shares.items()]  # fmt: skip
+    kept: list[Any] = []
+
+    def draw(drawing: Any) -> None:
+        kept.append(drawing.subplots())
+        stacked(kept[0], table, "x", "y", "by", "all")
+
+    figure((4, 3), draw)
+    found = [(patch.get_y(), patch.get_y() + patch.get_height()) for patch in kept[0].patches]
+    assert found == [(0.0, 2.0), (0.0, 0.0), (2.0, 5.0), (0.0, 1.0)]
+    assert [text.get_text() for text in kept[0].texts] == ["5", "1"]
+    ends = [y for line in kept[0].lines for y in map(float, line.get_ydata()) if y == y]
+    assert max(ends) == 6.0 and 1.0 not in ends  # no cap where there is no interval

@@ -16,7 +16,7 @@ from typing import Any
 from antecede.errors import EnvironmentFault
 from antecede.lab.claim import Table
 
-__all__ = ["HATCHES", "STYLES", "bars", "curves", "figure", "plain", "save", "series_of", "ticks_at"]
+__all__ = ["HATCHES", "STYLES", "bars", "curves", "figure", "plain", "save", "series_of", "stacked", "ticks_at"]
 
 STYLES = [
     ("#1b4f8a", "o", "-"), ("#c2571a", "s", "--"), ("#2f7d4f", "^", "-."), ("#7a3e8e", "D", ":"),
@@ -125,6 +125,29 @@ def bars(axes: Any, table: Table, x: str, y: str, by: str, *, names: Callable[[A
             hatch=HATCHES[i % len(HATCHES)], edgecolor="white", error_kw={"elinewidth": 1, "capsize": 2},
         )  # fmt: skip
     axes.set_xticks(range(len(groups)), [str(value) for value in groups])
+    axes.grid(axis="x", visible=False)
+
+
+def stacked(axes: Any, table: Table, x: str, y: str, by: str, total: str) -> None:
+    """One bar per value of `x`, made of one hatched part per value of `by`; `total`: what they add up to, with its
+    interval in `total_high`."""
+    groups, foot = series_of(table, x), dict[Any, float]()
+    for i, part in enumerate(series_of(table, by)):
+        heights = {row[x]: row[y] for row in table if row[by] == part}
+        axes.bar(
+            range(len(groups)), [heights.get(one, 0.0) for one in groups], 0.6,
+            bottom=[foot.get(one, 0.0) for one in groups], label=str(part), alpha=0.85,
+            color=STYLES[i % len(STYLES)][0], hatch=HATCHES[i % len(HATCHES)], edgecolor="white",
+        )  # fmt: skip
+        foot |= {one: foot.get(one, 0.0) + heights.get(one, 0.0) for one in groups}
+    for place, one in enumerate(groups):
+        row = next(row for row in table if row[x] == one)
+        spread = row[f"{total}_high"] - row[total]
+        if spread > 0:
+            axes.errorbar(place, row[total], yerr=spread, color="black", elinewidth=1, capsize=2)
+        axes.annotate(f"{row[total]:.2g}", (place, row[total] + max(spread, 0.0)), (0, 3), textcoords="offset points",
+                      ha="center", fontsize=8)  # fmt: skip
+    axes.set_xticks(range(len(groups)), [str(one) for one in groups])
     axes.grid(axis="x", visible=False)
 
 

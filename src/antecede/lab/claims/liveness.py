@@ -13,7 +13,7 @@ from typing import Any
 
 from antecede.lab.claim import Claim, Effort, Row, Table, Verdict, grid
 from antecede.lab.claims.safety import READINGS
-from antecede.lab.figures import bars
+from antecede.lab.figures import stacked
 from antecede.lab.tidy import by_points, pooled
 from antecede.spark.sweep import Cell
 
@@ -68,13 +68,10 @@ def draw(figure: Any, table: Table) -> None:
     for ax, loss in zip(axes, LOSSES, strict=True):
         long = [
             {"reading": row["reading"].replace(", ", "\n"), "what": label, "share": 100 * row[name],
-             "share_high": 100 * row[f"{name}_high"]}
+             "undelivered": 100 * row["undelivered"], "undelivered_high": 100 * row["undelivered_high"]}
             for row in table if row["loss"] == loss for name, label in FATES.items()
         ]  # fmt: skip
-        bars(ax, long, "reading", "share", "what")
-        for place, row in enumerate(row for row in table if row["loss"] == loss):
-            top = max(row[f"{name}_high"] for name in FATES)
-            ax.text(place, 100 * top + 1, f"{100 * row['undelivered']:.2g}", ha="center", fontsize=8)
+        stacked(ax, long, "reading", "share", "what", "undelivered")
         ax.set(title=f"{loss:.0%} of copies lost" if loss else "no copy is lost", ylim=(0, 100))
         ax.tick_params(axis="x", labelsize=7)
     axes[0].set_ylabel("pairs never delivered (%)")
