@@ -327,6 +327,18 @@ def test_who_sends_what_makes_a_subscriber_join_answers_for_its_order() -> None:
     assert found(other) == [("gap", "s", "B:1", "C:1")], "it did not join there"
 
 
+def test_what_was_dropped_when_it_left_everything_says_nothing_of_what_makes_it_join_again() -> None:
+    """s held B:1 from B, which had C:1, and left; A, which skipped C:1, sent B:1 anew, and that was delivered."""
+    held = ("s 5 leave G1", "s 35 arrive B:1 from=B\ns 38 leave G1\ns 38 discard B:1 foreign")
+    left = plant(JOINED_BY_IT, ("s 1 join G1 from=A", "s 1 join G1 from=B"), held)
+    assert found(plant(left, ("A 0 join G1", "A 0 join G1 guard=10"))) == []
+    had = ("A 40 arrive B:1 from=B", "A 35 arrive C:1 from=C\nA 35 deliver C:1\nA 40 arrive B:1 from=B")
+    told = plant(left, had, ("A 190 deliver B:1 deadline", "A 40 deliver B:1"))
+    assert found(told) == [("gap", "s", "B:1", "C:1")], "the broker that sent it anew had it"
+    back = plant(left, ("A 0 join G1", "A 0 join G1 guard=10"), ("s 195 join G1 from=A", "s 195 join G1 from=B"))
+    assert found(back) == [("gap", "s", "B:1", "C:1")], "it joined at B again, and A's copy is none of B's"
+
+
 def test_one_broker_that_told_of_the_predecessor_is_enough() -> None:
     # s is attached to A (which skipped C:1) and to B (which had it): B's copy came first and named C:1.
     trace = """

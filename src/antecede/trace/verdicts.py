@@ -146,18 +146,12 @@ class Judge:
         """At a subscriber: only if a broker it came from had the predecessor out before it.
 
         Where copies came from several brokers, one such broker is enough: its copy told the subscriber of the
-        predecessor, and a later copy that knows less does not undo that. Copies from before a move do not count, nor
-        from brokers it was not attached to, unless there are no others and it is attached there now.
+        predecessor, and a later copy that knows less does not undo that.
         """
         if self.receiver.role != "subscriber":
             return True
-        ledger = self.ledger
-        senders = ledger.senders.get(told.index, [])
-        recent = [peer for step, peer in senders if step >= ledger.fresh_from] or [peer for _, peer in senders]
-        if not recent:
-            early = ledger.early.get(told.index, [])
-            recent = [peer for step, peer in early if step >= ledger.fresh_from and ledger.attached(peer)]
-        for peer in recent:
+        senders = self._senders(told.index)
+        for peer in senders:
             if peer is None or peer not in self.receivers:
                 return True  # nobody to answer for the order it came in
             if self.history.shed.get(self.receiver.name, {}).get(peer, 0) >> predecessor & 1:
@@ -165,7 +159,19 @@ class Judge:
             out = self.history.out[peer]
             if predecessor in out and out[predecessor] < out.get(told.index, len(self.receivers[peer].rows)):
                 return True
-        return not recent
+        return not senders
+
+    def _senders(self, index: int) -> list[str | None]:
+        """The brokers whose copies of a message count, the first of these that there are: copies since the last move
+        (or the last `leave` of everything) from brokers that the subscriber was attached to when they came; copies
+        since then from those it is attached to now, since a frame may bring what makes it join, and messages with it;
+        copies from before, which it dropped. Example: s holds m from C and leaves: m is dropped. B's frame brings m
+        again, and s joins at B: B alone answers for the order of m."""
+        ledger = self.ledger
+        came, early = ledger.senders.get(index, []), ledger.early.get(index, [])
+        recent = [peer for step, peer in came if step >= ledger.fresh_from]
+        joining = [peer for step, peer in early if step >= ledger.fresh_from and ledger.attached(peer)]
+        return recent or joining or [peer for _, peer in came]
 
     # --- what is held --------------------------------------------------------------------------------------------
 

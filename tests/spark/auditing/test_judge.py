@@ -60,6 +60,13 @@ def test_where_no_broker_is_named_nobody_is_asked() -> None:
     assert [f.verdict for f in verdicts.found] == ["gap"] and not verdicts.questions
 
 
+def test_who_makes_it_join_again_is_asked_and_not_who_it_left() -> None:
+    """What came from A was dropped when s left everything; B's frame brought p:2 anew, and where s begins."""
+    again = "s 9 arrive p:2 from=A\ns 10 leave G\ns 10 discard p:2 foreign\ns 11 arrive p:2 from=B\ns 11 join G from=B"
+    text = SUBSCRIBER.replace("s 9 arrive p:2 from=A", again).replace("s 9 deliver", "s 11 deliver")
+    assert [question.peer for question in judged("B 0 join G" + text, "s")[0].questions] == ["B"]
+
+
 MEMBERS = """
 q 0 join G
 p 0 publish p:1 G due=100

@@ -281,8 +281,8 @@ class Judge:
             self.result.questions.append(Question(found, turn, peer, predecessor, message, 0))
 
     def _senders(self, message: int, row: int, step: int) -> list[str | None]:
-        """The brokers its copies came from: since it was last attached anew, if there are any, else ever; if it was
-        attached to none of them, those it is attached to now."""
+        """The brokers its copies came from, the first of these that there are: since it was last attached anew, those
+        that it was attached to then; since then, those it is attached to now; ever, those it was attached to then."""
         events, mine = self.events, self.mine
         rows = self._rows_of(message, ARRIVE)
         rows = rows[(rows < row) & (events.step[rows] > mine.first_join)]
@@ -291,7 +291,7 @@ class Judge:
         early = fresh[mine.listens(np.full(len(fresh), step), events.peer[fresh], events.peers)]
         rows = rows[mine.listens(events.step[rows], events.peer[rows], events.peers)]
         recent = rows[events.step[rows] >= fresh_from]
-        rows = recent if len(recent) else rows if len(rows) else early
+        rows = recent if len(recent) else early if len(early) else rows
         return list(dict.fromkeys(self._peer(r) for r in rows))
 
     def _peer(self, row: int) -> str | None:
