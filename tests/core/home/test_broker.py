@@ -555,6 +555,38 @@ def test_what_its_client_said_it_keeps_may_still_come_though_it_was_passed_over_
     assert "data to B,D: S1:1" in publish(one, grouped("S1:1", "G1", "G3"), now=3)
 
 
+def loose(n: int, before: int) -> Envelope:
+    return Envelope(Message("S1", n, ("G1",), order="none"), Stamp((("S1~@G1", n),), (), {"S1~@G1": before}))
+
+
+def lacking(one: Any, now: int) -> list[str]:
+    """All the others say that S1~:1 is gone there."""
+    said = [one.receive(Gone((), (("S1~@G1", 0, 1),)), peer, now) for peer in "BCD"]
+    return [line for effects in said for line in told(effects) if line.startswith("discard")]
+
+
+def test_what_its_client_still_sends_is_not_given_up_however_long_it_takes() -> None:
+    """Copy after copy of S1~:1 was lost, for longer than grace. S1~:2 came, so everybody asks for S1~:1."""
+    one = home()
+    attach(one, "S1", "G1")
+    publish(one, loose(2, 1))
+    assert lacking(one, 10) == [] and lacking(one, 2000) == []
+    request = Request((("S1~@G1", 0, 1),), lasting=True)
+    assert sent(one.receive(request, "B", 2001), Gone) == [], "or B would give it up"
+    assert "deliver S1~:1 causes" in publish(one, loose(1, 0), now=5000)
+
+
+def test_a_client_that_is_waited_for_in_vain_is_asked_whether_it_is_still_attached() -> None:
+    """Its DETACH was lost, and what it publishes goes elsewhere: nothing would come by here."""
+    one = home()
+    attach(one, "S1", "G1")
+    publish(one, loose(2, 1))
+    assert lacking(one, 10) == [] and lacking(one, 2000) == []
+    assert frame_to(one.wake(one.rounds.at_us), "S1", Top).attachment == 1
+    one.receive(Detach(2), "S1", 2200)
+    assert lacking(one, 4000) == ["discard S1~:1 gone"]
+
+
 def test_after_a_while_a_client_is_told_that_nobody_takes_what_has_expired() -> None:
     one = home()
     attach(one, "S1", "G1")

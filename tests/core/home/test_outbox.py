@@ -28,6 +28,17 @@ def test_once_received_it_is_resent_only_when_it_should_have_become_safe() -> No
     assert one.next_wake() == 66 and "S:1" in one.outbox.unacked
 
 
+def test_only_its_present_home_says_what_is_safe() -> None:
+    """N was told, when S moved there, that S:1 is still sent, and waits for it: so S must send it until N says so."""
+    one = client()
+    one.publish(Publication(("G1",), b"p"), 5)
+    one.move(("N",), 6)
+    one.receive(Published(("S:1",)), "H", 7)
+    assert "S:1" in one.outbox.unacked
+    one.receive(Published(("S:1",)), "N", 8)
+    assert not one.outbox.unacked
+
+
 def test_a_home_that_is_slow_gets_it_ever_more_rarely_and_never_quite_stops_getting_it() -> None:
     one = client()
     one.publish(Publication(("G1",), b"p"), 0)

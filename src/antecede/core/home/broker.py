@@ -80,6 +80,8 @@ class HomeBroker(BrokerBase):
         if isinstance(self.inbox, HomeInbox):
             self.inbox.passed_over = self.fusions.passed_over
         self.retiring = Retiring(self)
+        self._doubted: set[str] = set()
+        """Clients that are waited for although others gave up: are they still attached here?"""
 
     # -- who is there ----------------------------------------------------------------------------------------------
 
@@ -100,6 +102,16 @@ class HomeBroker(BrokerBase):
             return left
         log = self.logs.get(sender_of(mark[0]))
         return None if log is not None and log.keeps(mark) else wanted_us
+
+    def is_being_sent(self, mark: Mark, now_us: int) -> bool:
+        """A client may be attached elsewhere by now: it says so (DETACH) when it hears of its old numbers again.
+        Example: each copy of p:1 is lost for longer than `grace_us`, p:2 came: its home A waits for p:1, and so B
+        does."""
+        if self.absent_since(mark, now_us) is not None:
+            return False
+        self._doubted.add(sender_of(mark[0]))
+        self.rounds.begin(now_us)
+        return True
 
     # -- publications ----------------------------------------------------------------------------------------------
 
@@ -463,11 +475,13 @@ class HomeBroker(BrokerBase):
         waiting = self.confirming.rounded(now_us)
         waiting = self.retiring.look(now_us) or waiting
         for client, log in self.logs.items():
-            if log.acked < log.top:
+            doubted = client in self._doubted
+            if log.acked < log.top or doubted:
                 waiting = True
-                if log.lags():
+                if log.lags() or doubted:
                     low = log.low if log.low > log.acked else 0
                     self.out.append(Send((client,), Top(log.number, log.sent, low)))
+        self._doubted.clear()
         return waiting
 
 

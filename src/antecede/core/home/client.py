@@ -271,7 +271,8 @@ class Client(Receiver):
 
     def receive(self, frame: Frame, sender: str, now_us: int) -> list[Effect]:
         if isinstance(frame, Published):
-            self.outbox.safe(frame.ids, now_us)
+            if self.home in (None, sender):  # what its home was told it sends, it sends until that home says so
+                self.outbox.safe(frame.ids, now_us)
         elif isinstance(frame, Received):
             if sender == self.home:
                 self.outbox.received(frame.ids, now_us)

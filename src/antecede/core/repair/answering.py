@@ -96,7 +96,8 @@ class Answers:
         carrier = self.carrier
         if carrier.absent_since(mark, now_us) is not None:
             return True
-        return self.wants.endless_since(mark, now_us - carrier.settings.grace_us)
+        in_vain = self.wants.endless_since(mark, now_us - carrier.settings.grace_us)
+        return in_vain and not carrier.is_being_sent(mark, now_us)
 
     def _is_over(self, mark: Mark) -> bool:
         """Whether nothing that is known to precede a given-up message is waited for any more: an asker that is told of

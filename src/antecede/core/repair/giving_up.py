@@ -10,7 +10,8 @@ The rule, in the order in which it is gone through. The example goes on: now p:3
 p:2 may be too. S holds q:2, which names p:3 in G1, and r:1, which names p:3 in G2. p crashed with all it had sent.
 
 1. Each process that says that p:3 is gone in G1 is noted (`_lacked_by`), once p has been away for `grace_us`; if p is
-   in view, once somebody has said so for `grace_us`.
+   in view, once somebody has said so for `grace_us`. A broker whose client p still sends p:3 does neither (`home`): it
+   waits, and does not say that p:3 is gone, so the others wait too.
 2. All that could have p:3 in G1 must have said so. Whoever gets it after all is struck out (`has`).
 3. In a sparse stream nobody knows which messages of p stand before p:3 in G1 (`_unknown_before`: p:1 and p:2). Requests
    for p:3 ask for them as well. Those that are asked for by themselves must come or go first.
@@ -122,6 +123,8 @@ class Losses:
         if left is None:
             left = self._heard_us.setdefault(mark, now_us)
         if now_us < left + receiver.settings.grace_us and id_of_mark(mark) not in self._doomed:
+            return
+        if receiver.is_being_sent(mark, now_us):
             return
         lacking = self._lacks.setdefault(mark, set())
         if peer not in lacking:

@@ -154,6 +154,11 @@ class Receiver(ABC):
             return self.departed[sender]
         return self.unseen.setdefault(sender, wanted_us)  # gone long ago, or not yet in view
 
+    def is_being_sent(self, mark: Mark, now_us: int) -> bool:
+        """Whether this process knows that the sender sends a message until it hears that it is safe: such a message is
+        not given up, however long it takes. (That the sender is in view says less: it may have let go of it.)"""
+        return False
+
     # -- view ------------------------------------------------------------------------------------------------------
 
     def view(self, members: Mapping[str, Peer], now_us: int) -> list[Effect]:
