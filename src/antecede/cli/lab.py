@@ -59,7 +59,7 @@ def lab(
 
     \b
     Examples:
-    antecede lab list                            (or of some: antecede lab list acks)
+    antecede lab list                            (of some: antecede lab list acks)
     antecede lab run log-rounds --quick --out runs/lab
     antecede lab all --quick --out runs/lab      (report.html is the page to open)
     antecede lab keep runs/lab runs/quick docs/results   (the first that has it)

@@ -100,8 +100,8 @@ def test_of_two_that_come_at_once_the_later_one_wins() -> None:
         clients = [Paho(two.port(n % 2), "race").connect(clean=False, wait=False) for n in range(6)]
         for client in clients:
             client.client.reconnect_delay_set(60)
-        assert until(lambda: all(client.connacks or client.disconnects for client in clients))
-        assert until(lambda: sum(len(two.door(n).sessions) for n in range(2)) == 1)
+        assert until(lambda: all(client.connacks or client.disconnects for client in clients), 30)
+        assert until(lambda: sum(len(two.door(n).sessions) for n in range(2)) == 1, 30)
         for client in clients:
             client.close()
 
