@@ -4,8 +4,9 @@ A command is one module here, named like it, with one typer-annotated function o
 command that was asked for is imported; the others stand in the help as a name and the line in `COMMANDS`. So
 `antecede --help` stays quick whatever the commands themselves need, and a command that is not built yet is not shown.
 
-Exit codes: 0 fine, 1 a violation was found, 2 the input or the machine is at fault, 130 interrupted. A mistake of
-ours, 70, is said in one line as well; ANTECEDE_TRACEBACK=1 shows where it happened.
+Exit codes: 0 fine, 1 a violation was found (`pub`: a message was not known to be safe in time), 2 the input or the
+machine is at fault, or something could not be judged, 130 interrupted. A mistake of ours, 70, is said in one line as
+well; ANTECEDE_TRACEBACK=1 shows where it happened.
 """
 
 from __future__ import annotations
@@ -91,8 +92,8 @@ def show_version(wanted: bool) -> None:
 def root(version: Annotated[bool, typer.Option("--version", help="Say which.", callback=show_version)] = False) -> None:
     """Messages in cause-and-effect order, before their deadlines, over networks that lose them.
 
-    `antecede COMMAND --help` explains each. Exit codes: 0 fine, 1 a violation was found, 2 bad input or a machine that
-    lacks something.
+    `antecede COMMAND --help` explains each. Exit codes: 0 fine, 1 a violation was found (pub: a message was not known
+    to be safe in time), 2 bad input, what could not be judged, or a machine that lacks something.
     """
 
 

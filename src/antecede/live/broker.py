@@ -2,11 +2,11 @@
 
 Decided here: a broker asks the addresses it was told to join who is there, and takes over their execution's name and
 clock; a name that was used before comes back as its next incarnation, and a name that somebody else has is refused. A
-broker that others have declared dead begins again, empty, under its next name, behind the same port. One that is told
-to stop sends its clients elsewhere, waits until nothing that it accepted is only here, and says good-bye. Example: A is
-the only broker, and 2,000 messages wait there for Bob, who reads slowly. A takes no more publications, waits until Bob
-has what waits for him, at most `drain`, and warns of what is left; the next broker at this address gets from Ann what A
-did not take.
+broker that others have declared dead begins again under its next name, behind the same port, and takes over what it
+had (`core/begin/joining.py`; after a long silence not all of it: `live/silence.py`). One that is told to stop sends its
+clients elsewhere, waits until nothing that it accepted is only here, and says good-bye. Example: A is the only broker,
+and 2,000 messages wait there for Bob, who reads slowly. A takes no more publications, waits until Bob has what waits
+for him, at most `drain`, and warns of what is left; the next broker at this address gets from Ann what A did not take.
 """
 
 from __future__ import annotations

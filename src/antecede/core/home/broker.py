@@ -3,9 +3,9 @@
 Among brokers it delivers in causal order like any other. A client's publication is relayed at once and otherwise
 treated like a message from another broker. If the home carries none of its groups, the home only keeps and relays it.
 The publication is acknowledged when another broker of its groups has it, or when there is no other and the home itself
-carries it. Every message that the home delivers goes into
-the log of each attachment that wants it. Example: Ann publishes m at A; A sends m to B and delivers it; B says that it
-has m, and A acknowledges m to Ann; Bob, attached at B, gets m as the next number of his log.
+carries it. Every message that the home delivers goes into the log of each attachment that wants it. Example: Ann
+publishes m at A; A sends m to B and delivers it; B says that it has m, and A acknowledges m to Ann; Bob, attached at B,
+gets m as the next number of his log.
 """
 
 from __future__ import annotations
